@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+/** The unit suites: everything in test/ that needs neither VS Code nor a browser. */
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.{ts,tsx}'],
+    exclude: ['test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'],
+    testTimeout: 20_000,
+    // A missing golden file fails instead of being written, except where a person asks for it with -u.
+    ...(process.argv.some((arg) => arg === '-u' || arg.startsWith('--update')) ? {} : { update: 'none' as const }),
+  },
+});
