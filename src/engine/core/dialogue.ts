@@ -1,0 +1,42 @@
+import { type AgentActs, recogniseAgent } from './dialogue/agentActs.ts';
+import { memo } from './dialogue/memo.ts';
+import { type Vocabulary, vocabularyOf } from './dialogue/mention.ts';
+import { proposesIn } from './dialogue/proposal.ts';
+import { recogniseUser, type UserActs } from './dialogue/userActs.ts';
+import type { Lexicon } from './lexicon.ts';
+
+export { namesValue } from './dialogue/value.ts';
+export type { AgentActs, UserActs };
+
+/**
+ * The one recogniser of dialogue acts. The agenda user understands the agent with it, the gold seat
+ * understands the user, and the `confirmed` check judges by it. Pure, by rules and a lexicon, no model.
+ */
+export type Recogniser = {
+  readonly agent: (text: string) => AgentActs;
+  readonly user: (text: string) => UserActs;
+  /** What a fact is called. */
+  readonly labelOf: (fact: string) => string;
+  readonly vocabulary: Vocabulary;
+};
+
+/** The recogniser of a domain's lexicon for the facts of these names. */
+export function recogniser(lexicon: Lexicon, facts: readonly string[]): Recogniser {
+  const vocabulary = vocabularyOf(lexicon, facts);
+  return {
+    agent: memo((text) => recogniseAgent(text, vocabulary), 200),
+    user: recogniseUser,
+    labelOf: (fact) => vocabulary.labels[fact] ?? fact,
+    vocabulary,
+  };
+}
+
+/** Whether the user's text is a clear yes, without a condition, a change or an open question. */
+export function isConfirmation(text: string): boolean {
+  return recogniseUser(text).confirms;
+}
+
+/** Whether the agent's text asks for a yes to something it is about to do. */
+export function isProposal(text: string): boolean {
+  return proposesIn(text);
+}

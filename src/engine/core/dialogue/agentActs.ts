@@ -1,0 +1,158 @@
+import type { Vocabulary } from './mention.ts';
+import { isMisunderstanding, isOffer, isProposalSentence } from './proposal.ts';
+import { isReport } from './report.ts';
+import { exactQuestions, factsAskedIn, listedAbove, withoutNeedless } from './request.ts';
+import { isSenseless } from './sense.ts';
+import { plain, type Sentence, sentencesOf, wordsOf } from './text.ts';
+
+/** What an agent's utterance does. */
+export type AgentActs = {
+  /** Names of the facts it asks for. */
+  readonly asks: readonly string[];
+  /** A question in which no fact was recognised. */
+  readonly asksOther: boolean;
+  /** "How can I help you?" */
+  readonly asksWish: boolean;
+  /** Asks for a yes to something it is about to do. */
+  readonly proposes: boolean;
+  readonly offersMore: boolean;
+  readonly reportsDone: boolean;
+  readonly refuses: boolean;
+  /** Says that a person takes over. */
+  readonly handsOff: boolean;
+  readonly greets: boolean;
+  readonly saysGoodbye: boolean;
+  readonly notUnderstood: boolean;
+  /** "One moment, please." */
+  readonly waits: boolean;
+  /** Tells something about the matter. */
+  readonly informs: boolean;
+  /** Nothing that a person could make sense of here. */
+  readonly nonsense: boolean;
+};
+
+const patterns = {
+  asksWish:
+    /\b(?:(?:how|what) (?:can|may|could|should) (?:i|we) (?:help|assist|do)|how (?:may|can) i be of (?:help|service|assistance)|what (?:would|do|can) (?:you|i) (?:like|want|need)(?: me)?(?: to do| help with| today)?$|what (?:is|seems to be) (?:the (?:problem|issue|matter)|your (?:request|question|concern|issue|problem))|what brings you|how can i help|what do you need|what would you like (?:me )?to (?:do|change)|in what way can i help)\b/,
+  handsOff:
+    /\b(?:transferr?(?:ing|ed)? (?:you|this|your (?:call|case|chat|request|conversation))|(?:you|your (?:call|case|chat|request|conversation)) (?:are|is|will be|have been|has been)(?: now| being)* (?:transferred|handed|passed|connected|escalated|forwarded)|(?:hand|handing|pass|passing|put|putting)(?: \w+)? (?:you|this|your case|your request)(?: \w+)? (?:over|on|through)\b|connect(?:ing)? you (?:to|with)|escalat(?:e|ing|ed)|(?:a|one of our|our|my) (?:human(?: agents?)?|person|colleagues?|specialists?|representatives?|supervisors?|managers?|live agents?|team members?) (?:will|can) (?:take|help|contact|be|get|assist|call|handle|continue|join|reach|look|email|follow)|forward(?:ing|ed)? (?:you|this|your (?:case|request)) to|tak(?:e|es|ing) over(?: from here)?|(?:get|getting|call|calling|fetch|fetching|bring|bringing)(?: in)? (?:you )?(?:a|my|our|the) (?:human|colleague|specialist|representative|supervisor|manager|real person|person))\b/,
+  handsOffDenied:
+    /\b(?:cannot|not able to|unable to|will not|no need to|not necessary to|without)\b.*\b(?:transfer|escalat|hand|connect|forward|pass)/,
+  refuses:
+    /\b(?:(?:i|we|it|that|this|you|they|which|he|she|and|order|orders|items?|one) (?:\w+ ){0,2}?(?:cannot|could not|will not be able|would not be able|am not able|are not able|is not able|may not|must not|will not)|(?:am|are|is|was|were|be|been|being) (?:also |currently |unfortunately |afraid )?(?:unable|not (?:able|allowed|permitted|possible|eligible|authori[sz]ed|available|something (?:i|we)|in a position))|cannot (?:be )?(?:do|change|cancel|help|process|make|offer|give|share|provide|refund|return|exchange|move|modify|access|update|perform|proceed|complete|fulfil|accept|deliver)\w*|not (?:allowed|permitted|possible|eligible|authori[sz]ed)|(?:policy|policies|rules?|guidelines?|terms) (?:do|does|will|would) not (?:allow|permit|let)|against (?:the |our |my |company )*(?:polic|rule|guideline)|(?:have|has|need|must) (?:to )?(?:decline|refuse|deny)|do not (?:have (?:the )?(?:access|ability|permission|authority|authori[sz]ation|option|means)|offer|allow|permit|accept|support)|does not (?:allow|permit|accept|support)|no longer (?:be )?(?:possible|eligible|changed|change|cancelled|cancel|modified|available|moved|returned|able)|(?:is|are) not (?:covered|supported|allowed)|outside (?:of )?(?:my|our|the) (?:scope|control|polic|return|window)|impossible|out of the question|prohibit|forbid|forbidden|no way to|not something (?:i|we) can|too late (?:to|for)|already (?:been )?\w+,? so (?:it|that|this|i|we) (?:is|am|are) (?:not|no longer|unable))/,
+  notRefusal:
+    /\b(?:cannot be (?:undone|reversed|reverted|revoked|taken back)|(?:cannot|could not) (?:see|find) any (?:problem|issue|reason|error)|if (?:you|i|we|it|that|this) (?:\w+ )?(?:cannot|could not|are not able|are unable)|cannot wait|(?:cannot|could not|not able to|unable to) (?:\w+ ){0,6}?(?:until|unless|without (?:your|the|a|an|knowing)|before (?:you|i|we))|(?:until|unless|without|before) (?:\w+ ){1,6}?(?:i|we) (?:cannot|am unable|are unable)|why (?:you )?cannot|will not (?:take|be (?:long|a problem|charged|changed))|may not (?:be|have))\b/,
+  waits:
+    /\b(?:one|just a|a|give me a) (?:moment|minute|second|sec)|(?:please )?(?:hold on|wait|bear with me|hang on|stand by)\b|let me (?:just |quickly |first )?(?:check|look|see|find|pull|verify|search|review|get|take|confirm)|(?:i will|i am going to|i am) (?:just |now |quickly |first )?(?:check(?:ing)?|look(?:ing)? (?:it|that|this|into|up|for|your)|search(?:ing)?|pull(?:ing)? up|verify(?:ing)?)\b/,
+  greets: /^(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|welcome|greetings|dear)\b/,
+  saysGoodbye:
+    /\b(?:good ?bye|bye|have a (?:nice|good|great|lovely|wonderful|pleasant) \w+|take care|see you|(?:thanks|thank you) for (?:contacting|calling|choosing|reaching|shopping|your (?:patience|time)))\b/,
+  acknowledges:
+    /\b(?:sure|of course|certainly|absolutely|happy to|glad to|i can help|i will help|let me help|help you with|thanks|thank you|great|okay|ok|understood|got it|i see|i understand|sorry|apologi[sz]e|no problem|welcome|noted|perfect|right away|my pleasure|alright|all right)\b/,
+} as const;
+
+const serviceWords = new Set(
+  'order account item product package parcel delivery shipping shipment payment refund return exchange cancellation reservation booking flight ticket request customer detail policy price cost fee status address card receipt invoice appointment subscription service support help assist information option available pending shipped delivered processed cancelled confirm change update'.split(
+    ' ',
+  ),
+);
+/** The dialogue acts of an agent's utterance, given the facts it may speak of. */
+export function recogniseAgent(text: string, vocabulary: Vocabulary): AgentActs {
+  const all = plain(text);
+  if (isSenseless(text)) return { ...silence, nonsense: true };
+  const sentences = sentencesOf(all).map((sentence) => classify(sentence, vocabulary));
+  const has = (act: keyof Acts) => sentences.some((each) => Boolean(each[act]));
+  const asks = [
+    ...new Set([
+      ...sentences.flatMap((each) => each.asks),
+      ...exactQuestions(all, vocabulary),
+      ...listedAbove(all, vocabulary),
+    ]),
+  ];
+  const acts = {
+    asks,
+    asksWish: has('asksWish') && asks.length === 0,
+    proposes: has('proposes'),
+    offersMore: has('offersMore'),
+    reportsDone: has('reportsDone'),
+    refuses: has('refuses'),
+    handsOff: has('handsOff'),
+    greets: has('greets'),
+    saysGoodbye: has('saysGoodbye'),
+    notUnderstood: has('notUnderstood'),
+    waits: has('waits'),
+    informs: has('informs'),
+    asksOther: asks.length === 0 && has('asksOther'),
+  };
+  const isSomething =
+    Object.values(acts).some((act) => (Array.isArray(act) ? act.length > 0 : act)) || has('acknowledges');
+  return { ...acts, nonsense: !isSomething };
+}
+
+type Acts = Omit<AgentActs, 'nonsense'> & { readonly acknowledges: boolean };
+
+const silence: AgentActs = {
+  asks: [],
+  asksOther: false,
+  asksWish: false,
+  proposes: false,
+  offersMore: false,
+  reportsDone: false,
+  refuses: false,
+  handsOff: false,
+  greets: false,
+  saysGoodbye: false,
+  notUnderstood: false,
+  waits: false,
+  informs: false,
+  nonsense: false,
+};
+
+function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
+  const { text, question } = sentence;
+  const words = wordsOf(text);
+  const offersMore = isOffer(text, question);
+  const notUnderstood = isMisunderstanding(text);
+  const asksWish = !offersMore && patterns.asksWish.test(text);
+  const proposes = isProposalSentence(sentence);
+  const asks =
+    offersMore || notUnderstood || /\bwhat (?:would|do|can) you (?:like|want|need)(?: (?:me|us))? to do\b/.test(text)
+      ? []
+      : factsAskedIn(withoutNeedless(sentence), vocabulary, proposes);
+  const handsOff = !question && patterns.handsOff.test(text) && !patterns.handsOffDenied.test(text) && !proposes;
+  const refuses = !question && !notUnderstood && patterns.refuses.test(text) && !patterns.notRefusal.test(text);
+  const reportsDone = !question && !proposes && !refuses && !asks.length && isReport(text);
+  const waits = !question && patterns.waits.test(text);
+  const topical = words.some((word) => vocabulary.words.has(word) || serviceWords.has(word) || /\d/.test(word));
+  const isPlain =
+    !question && !offersMore && !proposes && !handsOff && !refuses && !reportsDone && !waits && !notUnderstood;
+  const answersWell = /\b(?:would you (?:like|prefer)|do you (?:want|need|prefer|wish)|your)\b/.test(text);
+  return {
+    asks,
+    asksWish,
+    proposes,
+    offersMore,
+    reportsDone,
+    refuses,
+    handsOff,
+    greets: patterns.greets.test(text),
+    saysGoodbye: patterns.saysGoodbye.test(text),
+    notUnderstood,
+    waits,
+    informs:
+      isPlain &&
+      topical &&
+      asks.length === 0 &&
+      words.length >= 3 &&
+      !patterns.acknowledges.test(text.split(/[ ,]/).slice(0, 2).join(' ')),
+    asksOther:
+      question &&
+      !offersMore &&
+      !proposes &&
+      !asksWish &&
+      !notUnderstood &&
+      asks.length === 0 &&
+      (topical || answersWell),
+    acknowledges: patterns.acknowledges.test(text),
+  };
+}

@@ -1,0 +1,205 @@
+import type { Lexicon } from '../lexicon.ts';
+import { wordsOf } from './text.ts';
+
+/** Where a text speaks of a fact, in words counted from 0. */
+export type Mention = { readonly fact: string; readonly start: number; readonly end: number };
+
+type Phrase = { readonly fact: string; readonly words: readonly string[] };
+
+/** How the facts of a domain are spoken of: by label, synonym, the words of the name, and parts of these. */
+export type Vocabulary = {
+  /** By the first letter of their first word. */
+  readonly phrases: ReadonlyMap<string, readonly Phrase[]>;
+  readonly questions: readonly Phrase[];
+  readonly labels: Readonly<Record<string, string>>;
+  /** Every word that belongs to a fact of the domain. */
+  readonly words: ReadonlySet<string>;
+};
+
+const identifiers = ['id', 'number', 'code', 'no', 'identifier', 'reference', 'ref', 'nr'];
+const pointless = new Set([
+  'new',
+  'other',
+  'old',
+  'the',
+  'a',
+  'of',
+  'my',
+  'your',
+  'full',
+  'first',
+  'second',
+  'last',
+  'current',
+  'to',
+  'and',
+]);
+
+/** Words for kinds of facts that most domains share, keyed by the last word of a fact's name. */
+const commonNames: Readonly<Record<string, readonly string[]>> = {
+  email: ['email', 'e mail', 'email address', 'mail address'],
+  phone: ['phone', 'phone number', 'telephone', 'telephone number', 'mobile number'],
+  zip: ['zip', 'zip code', 'zipcode', 'postcode', 'postal code', 'post code'],
+  postcode: ['zip', 'zip code', 'zipcode', 'postcode', 'postal code', 'post code'],
+  birthday: ['date of birth', 'birth date', 'birthday', 'when were you born'],
+  birthdate: ['date of birth', 'birth date', 'birthday', 'when were you born'],
+  surname: ['surname', 'last name', 'family name'],
+  color: ['color', 'colour'],
+  colour: ['color', 'colour'],
+  reason: ['reason', 'why'],
+  quantity: ['quantity', 'how many', 'amount'],
+  amount: ['amount', 'how much'],
+  date: ['date', 'which day', 'what day', 'when'],
+  day: ['day', 'which date', 'what date', 'when'],
+  time: ['time', 'when', 'what hour'],
+  address: ['address', 'where to', 'where should it go', 'where should we send it'],
+};
+
+/** The vocabulary of these facts. `labels` are what the model-free seats call them. */
+export function vocabularyOf(lexicon: Lexicon, facts: readonly string[]): Vocabulary {
+  const strong = facts.flatMap((fact) => strongPhrases(lexicon, fact));
+  const weak = facts
+    .flatMap((fact) => weakPhrases(lexicon, fact))
+    .filter(({ fact, words }, _, all) => {
+      const owners = all.filter((other) => isSame(other.words, words)).map((other) => other.fact);
+      return owners.every((owner) => owner === fact) && !strong.some((other) => isSame(other.words, words));
+    });
+  const phrases = distinct([...strong, ...weak]);
+  const questions = facts.flatMap((fact) =>
+    (lexicon.facts[fact]?.ask ?? []).map((ask) => ({ fact, words: wordsOf(ask) })),
+  );
+  return {
+    phrases: byFirstLetter(phrases),
+    questions,
+    labels: Object.fromEntries(facts.map((fact) => [fact, labelOf(lexicon, fact)])),
+    words: new Set(phrases.flatMap(({ words }) => words).filter((word) => word.length > 2)),
+  };
+}
+
+/** What a fact is called: its label, else the words of its name with "id" read as "number". */
+export function labelOf(lexicon: Lexicon, fact: string): string {
+  return (
+    lexicon.facts[fact]?.label ??
+    nameWords(fact)
+      .map((word) => (word === 'id' ? 'number' : word))
+      .join(' ')
+  );
+}
+
+/** The facts that a list of words speaks of. Inside a longer mention no shorter one counts. */
+export function mentionsIn(words: readonly string[], vocabulary: Vocabulary): readonly Mention[] {
+  const found = words.flatMap((first, start) =>
+    (vocabulary.phrases.get(first.charAt(0)) ?? [])
+      .filter(({ words: phrase }) => phrase.every((word, at) => isWord(words[start + at], word)))
+      .map(({ fact, words: phrase }): Mention => ({ fact, start, end: start + phrase.length })),
+  );
+  return found.filter(
+    (mention) =>
+      !found.some(
+        (other) =>
+          other.fact !== mention.fact &&
+          other.start <= mention.start &&
+          other.end >= mention.end &&
+          other.end - other.start > mention.end - mention.start,
+      ),
+  );
+}
+
+/** Equal but for one slip of the pen in a word of five letters or more. */
+function isWord(said: string | undefined, word: string): boolean {
+  if (said === word) return true;
+  if (
+    said === undefined ||
+    word.length < 5 ||
+    said.length < 5 ||
+    said[0] !== word[0] ||
+    Math.abs(said.length - word.length) > 1
+  )
+    return false;
+  let from = 0;
+  while (said[from] === word[from]) from++;
+  const [restSaid, rest] = [said.slice(from), word.slice(from)];
+  if (restSaid.length === rest.length) {
+    return (
+      restSaid.slice(1) === rest.slice(1) ||
+      (restSaid[0] === rest[1] && restSaid[1] === rest[0] && restSaid.slice(2) === rest.slice(2))
+    );
+  }
+  return restSaid.slice(1) === rest || restSaid === rest.slice(1);
+}
+
+function strongPhrases(lexicon: Lexicon, fact: string): readonly Phrase[] {
+  const { label, synonyms = [] } = lexicon.facts[fact] ?? {};
+  const name = nameWords(fact);
+  const isIdentifier = name.length > 1 && identifiers.includes(name.at(-1) ?? '');
+  const base = name.slice(0, -1).join(' ');
+  const ofIdentifier = isIdentifier
+    ? identifiers.flatMap((word) => [`${base} ${word}`, `${word} of the ${base}`, `${word} of your ${base}`])
+    : [];
+  const common = name.length === 1 ? (commonNames[name[0] ?? ''] ?? []) : [];
+  const labelIdentifiers = label ? identifierForms(label) : [];
+  const inverted = synonyms.map((phrase) =>
+    phrase.replace(/\b(would|do|should|can) (you|we|i)\b/, '$2 $1').replace(/\b(you|we|i) do\b/, '$1'),
+  );
+  return [label ?? '', ...synonyms, ...inverted, name.join(' '), ...ofIdentifier, ...common, ...labelIdentifiers]
+    .map((phrase) => ({ fact, words: wordsOf(phrase) }))
+    .filter(({ words }) => words.length > 0);
+}
+
+function identifierForms(label: string): readonly string[] {
+  const words = label.split(' ');
+  if (!identifiers.includes(words.at(-1) ?? '') || words.length < 2) return [];
+  const base = words.slice(0, -1).join(' ');
+  return identifiers.map((word) => `${base} ${word}`);
+}
+
+/** Ends of longer names ("address" for "new delivery address"), and "which order" for an order number. */
+function weakPhrases(lexicon: Lexicon, fact: string): readonly Phrase[] {
+  const wordings = [labelOf(lexicon, fact).split(' '), nameWords(fact)];
+  return wordings.flatMap((wording) => {
+    const head = wording.at(-1) ?? '';
+    const ends = wording.slice(1).map((_, at) => wording.slice(at + 1));
+    const common = wording.length > 1 ? (commonNames[head] ?? []).map((phrase) => phrase.split(' ')) : [];
+    const base = wording.slice(0, -1);
+    const which = identifiers.includes(head)
+      ? [
+          ['which', ...base],
+          ['what', ...base],
+          ['which', 'of', 'your', ...base],
+          ['which', 'of', 'the', ...base],
+          ['which', 'of', 'these', ...base],
+        ]
+      : [];
+    return [...ends, ...common, ...which]
+      .map((words) => ({ fact, words: wordsOf(words.join(' ')) }))
+      .filter(({ words }) => words.some((word) => !pointless.has(word)));
+  });
+}
+
+function nameWords(fact: string): readonly string[] {
+  return fact
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '')
+    .map((word) => word.toLowerCase());
+}
+
+function byFirstLetter(phrases: readonly Phrase[]): ReadonlyMap<string, readonly Phrase[]> {
+  const groups = new Map<string, Phrase[]>();
+  for (const phrase of phrases) {
+    const letter = phrase.words[0]?.charAt(0) ?? '';
+    const group = groups.get(letter);
+    if (group) group.push(phrase);
+    else groups.set(letter, [phrase]);
+  }
+  return groups;
+}
+
+function distinct(phrases: readonly Phrase[]): Phrase[] {
+  const seen = new Map(phrases.map((phrase) => [`${phrase.fact}\n${phrase.words.join(' ')}`, phrase]));
+  return [...seen.values()];
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((word, at) => word === other[at]);
+}

@@ -1,0 +1,101 @@
+import { memo } from './memo.ts';
+import { isSenseless } from './sense.ts';
+import { plain, type Sentence, sentencesOf } from './text.ts';
+
+const offers =
+  /\b(?:(?:any|some)(?:thing| thing) (?:else|more|further)|what else (?:can|could|may|would)|how else (?:can|could|may)|any (?:other|more|further|additional) (?:questions?|requests?|concerns?|issues?|matters?|help|assistance)|(?:any )?(?:further|more|additional|other) (?:assistance|help|questions?|requests?)|(?:another|other) (?:thing|way)s? (?:that )?(?:i|we) (?:can|could|may)|else (?:that )?(?:i|we) (?:can|could|may) (?:do|help|assist)|(?:is|are) there (?:any ?thing|something) (?:else|more))\b/;
+const noOffers =
+  /\b(?:cannot|not able to|unable to|will not|could not|not|nothing) (?:\w+ ){0,3}(?:do |help with |help you with |assist with )?(?:any ?thing (?:else|more|further)|any (?:further|more)|else)\b|\b(?:any|some)thing else (?:in|inside|on|about) (?:the|your|this|that)\b/;
+const misunderstandings =
+  /\b(?:(?:do|did) not (?:quite |fully |really )?(?:understand|catch|get (?:that|it|what)|follow)|cannot (?:quite )?(?:understand|follow)|not (?:quite )?(?:sure|clear) (?:what|i (?:understand|follow|understood))|could you (?:please )?(?:rephrase|repeat|clarify|say that again|explain)|can you (?:please )?(?:rephrase|repeat|clarify|say that again|explain)|please (?:rephrase|repeat|clarify|say that again)|what do you mean|come again|pardon|am (?:a (?:bit|little) )?confused|unclear)\b/;
+
+const proposals: readonly RegExp[] = [
+  /\b(?:shall|should|may|might) (?:i|we) (?!(?:please |also )*(?:have|get|ask|know|take your|see your|trouble|help|assist|be of|request)\b)/,
+  /\b(?:can|could) (?:i|we) (?:go ahead|proceed|continue|confirm|do (?:that|this|it)|cancel|change|move|book|update|return|refund|exchange|process|send|redirect|reschedule|report)\b/,
+  /\b(?:do|would|did|are) you (?:still |really |also )?(?:want|like|wish|prefer|okay with|ok with|happy with|happy for)(?: for)? (?:me|us) to (?!(?:help|assist)\b)/,
+  /\b(?:do|would) you (?:still |really )?(?:want|like|wish) to (?:proceed|go ahead|continue|confirm|move forward|go (?:on|through) with|do (?:this|that|it))\b/,
+  /\bwant (?:me|us) to (?!(?:help|assist)\b)/,
+  /\b(?:is|are|would|will|does|do) (?:that|this|it|these|those|everything|all (?:of )?(?:this|that|these|the (?:details|above))|the (?:above|following|details|information|plan|summary))(?: information| details| plan| change| changes| all| everything| be| sound| look| seem)*(?: \w+ly)? (?:correct|right|ok|okay|fine|good|alright|all right|accurate|acceptable|agreeable|great|work|suit|what you (?:want|wanted|meant|need)|your (?:wish|intention))\b/,
+  /\b(?:does|do|would) (?:that|this|it|these) (?:work|suit|sound|look|seem)\b/,
+  /(?:\(|\b)(?:yes ?(?:\/|or) ?no|y ?\/ ?n)\b/,
+  /\b(?:say|reply|answer|respond|type|write|tell me|enter|press|just|with|a clear|an explicit) (?:with )?(?:a )?(?:clear |simple |explicit )?["'(]?yes\b(?! ?,? (?:i|we) )/,
+  /\b(?:ok|okay|good|ready|fine|happy|alright|safe|all right) (?:for (?:me|us) )?(?:to|if i) (?:proceed|go ahead|go|continue|do (?:this|that|it)|cancel|change|book|process|make)\b/,
+  /\b(?:ok|okay|fine|good|alright|all right|acceptable|agreeable) (?:with|for|by) you\b/,
+  /\b(?:do|would|can|could|will) you (?:please |kindly )?(?:agree|accept|approve|authori[sz]e|consent)\b/,
+  /\b(?:may|can|could|do) (?:i|we) have your (?:ok(?:ay)?|approval|permission|consent|confirmation|authori[sz]ation|agreement|go-ahead|go ahead)\b/,
+  /\b(?:need|require|await|awaiting|waiting for|wait for|with|for|give me|have) your (?:explicit |final |clear )?(?:ok(?:ay)?|approval|permission|consent|confirmation|authori[sz]ation|agreement|go-ahead|go ahead|yes)\b/,
+  /\blet me know (?:if|whether) (?:i (?:should|may|can|shall)|you (?:would like|want|wish|are (?:ok|okay|happy)|agree|confirm|approve)|(?:this|that|it) is (?:ok|okay|correct|right|fine|good)|that works|(?:to|you want to) proceed)\b/,
+  /\b(?:are you sure|am i (?:right|correct)|is it (?:ok|okay|fine|alright|all right) (?:if|to|for)|you (?:would like|want) me to .*,? (?:right|correct|yes)$|how does (?:that|this) sound)\b/,
+];
+/** Proposals only when they are asked. */
+const askedProposals: readonly RegExp[] = [
+  /\b(?:go ahead|proceed|continue)(?: with (?:it|that|this|the [\w ]+|your [\w ]+))?$/,
+  /^(?:ok(?:ay)?|so|and|right|correct|proceed|confirm(?:ed)?|agreed?|go ahead|deal|alright|all good|sounds good|is (?:that|it) a yes)(?: with (?:that|this|it)| then| or not| to (?:proceed|go ahead))?$/,
+];
+/** "Where should we send it?" asks for the place and not for a yes. */
+const openQuestion = /(?:^|[ ,:-])(?:what|which|where|when|who|whose|how|why)\b[^,:;-]*$/;
+const confirmVerb = /\b(?:confirm|verify)\b/;
+const confirmSubject =
+  /(?:^|[,:-] ?|\b(?:please|kindly|just|you|to|and|then|also|should|would|could|can|do|if|once|when|after|unless|until)\b )(?:please |kindly |just |also |first |now )*(?:confirm|verify)\b/;
+const confirmStatement =
+  /\b(?:i|we) (?:can |hereby |will |would like to |want to |have to |must |need to |could |did |do )?(?:also |now |first |just )?(?:confirm|verify)\b/;
+const confirmDeeds =
+  /\b(?:confirm|verify) your (?:[\w-]+ )?(?:request|cancellation|changes?|choice|wish|decision|intention|return|refund|exchange|booking|selection|agreement|consent|approval|purchase|update|redirection|redirect|order to|order:)\b/;
+
+/** Whether an utterance asks for a yes to what the agent is about to do. */
+export const proposesIn: (text: string) => boolean = memo(asksForAYes);
+
+function asksForAYes(text: string): boolean {
+  return !isSenseless(text) && sentencesOf(plain(text)).some((sentence) => isProposalSentence(sentence));
+}
+
+/** Whether a sentence offers more help. */
+export function isOffer(text: string, question: boolean): boolean {
+  const isShort =
+    question &&
+    /\belse\b/.test(text) &&
+    text.split(' ').length <= 5 &&
+    !/^(?:who|where|what|which|how|when)\b/.test(text);
+  return (offers.test(text) || isShort) && !noOffers.test(text);
+}
+
+/** Whether a sentence says that it was not understood. */
+export function isMisunderstanding(text: string): boolean {
+  return misunderstandings.test(text);
+}
+
+/** Whether a sentence asks for a yes. */
+export function isProposalSentence({ text, question }: Sentence): boolean {
+  if (isOffer(text, question) || isMisunderstanding(text)) return false;
+  if (proposals.some((pattern) => asksForYes(pattern.exec(text)))) return true;
+  if (question && askedProposals.some((pattern) => asksForYes(pattern.exec(text)))) return true;
+  return isConfirmRequest(text, question);
+}
+
+function asksForYes(match: RegExpExecArray | null): boolean {
+  if (!match) return false;
+  return !openQuestion.test(match.input.slice(0, match.index)) || /^how does/.test(match[0]);
+}
+
+/** "Please confirm": a proposal, unless what is to be confirmed is a fact that was not named. */
+function isConfirmRequest(whole: string, question: boolean): boolean {
+  const text = whole.replace(/^(?:.*\b)?to (?:confirm|verify) (?:your|who) [^,:]*, ?/, '');
+  if (!confirmVerb.test(text)) return false;
+  if (confirmStatement.test(text) && !/\byou\b.*\b(?:confirm|verify)\b/.test(text))
+    return /^(?:\w+ )?(?:just )?(?:i )?.*\b(?:confirm|verify)[,:]/.test(text) && question;
+  if (!confirmSubject.test(text)) return false;
+  if (
+    /\bto (?:confirm|verify)\b[,:]?/.test(text) &&
+    !/\b(?:you|your|please|need)\b.*\bto (?:confirm|verify)\b|\b(?:yes|reply|respond|say|answer)\b/.test(text)
+  )
+    return question;
+  if (confirmDeeds.test(text)) return true;
+  const object = text.replace(/^.*\b(?:confirm|verify)\b/, '');
+  if (
+    /^ (?:me |us )?(?:with (?:me|us) )?(?:your|the (?!following|change|details|above|cancel|order (?:to|is)|return|exchange|refund|request|new|update|redirect)|what|which|who|where|when)/.test(
+      object,
+    )
+  )
+    return /[:"]|\bis\b .*\w|\d/.test(object) && /\b(?:is|are|as)\b|:/.test(object);
+  return true;
+}

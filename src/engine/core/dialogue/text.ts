@@ -1,0 +1,102 @@
+import { memo } from './memo.ts';
+
+/** One sentence of an utterance, plain (see `plain`), without its full stop. */
+export type Sentence = { readonly text: string; readonly question: boolean };
+
+const contractions: readonly (readonly [RegExp, string])[] = [
+  [/\b(can't|cant|can not)\b/g, 'cannot'],
+  [/\b(won't|wont)\b/g, 'will not'],
+  [/\b(do|does|did|is|are|was|were|has|have|had|would|could|should)n'?t\b/g, '$1 not'],
+  [/\blet'?s\b/g, 'let us'],
+  [/\b(that|what|it|there|here|where|how|who|everything|when)'s\b/g, '$1 is'],
+  [/\b(that|what|where|how)s\b/g, '$1 is'],
+  [/\bi'?m\b/g, 'i am'],
+  [/\bi'?ve\b/g, 'i have'],
+  [/\b([a-z]+)'ll\b/g, '$1 will'],
+  [/\b([a-z]+)'re\b/g, '$1 are'],
+  [/\b([a-z]+)'ve\b/g, '$1 have'],
+  [/\b([a-z]+)'d\b/g, '$1 would'],
+  [/\bpls\b|\bplz\b/g, 'please'],
+  [/\bu\b/g, 'you'],
+  [/\bur\b/g, 'your'],
+  [/\bin order to\b/g, 'to'],
+];
+
+/**
+ * The text in lower case with straight quotes, without markdown, accents and contractions. Line breaks stay;
+ * the lines of a list become parts of the sentence that introduces them.
+ */
+export function plain(text: string): string {
+  const bare = text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[\u2018\u2019\u00b4]/g, "'")
+    .replace(/[\u201c\u201d]/g, '"')
+    .replace(/[\u2013\u2014]/g, ' - ')
+    .replace(/\r\n?/g, '\n')
+    .replace(/([:,])\s*\n\s*(?:[-*\u2022]|\d+[.)])\s+/g, '$1 ')
+    .replace(/\s*\n\s*(?:[-*\u2022]|\d+[.)])\s+/g, ', ')
+    .replace(/[*`_~]+/g, ' ')
+    .replace(/^\s*#+\s+/gm, '')
+    .replace(/[^\S\n]+/g, ' ');
+  return contractions.reduce((now, [pattern, full]) => now.replace(pattern, full), bare).trim();
+}
+
+/** The sentences of a plain text. A conjunction that starts a new question starts a new sentence. */
+export function sentencesOf(plainText: string): readonly Sentence[] {
+  return plainText
+    .replace(
+      /,? (?:and|also|but|so) (?=(?:also )?(?:what|which|where|could (?:i|you)|may i|can you|shall i|should i|do you|is (?:that|this|it)|are you) )/g,
+      '\n',
+    )
+    .split(/(?<=[.!?])["')\]]*(?:\s+|$)|\n+|;\s+/)
+    .map((part) => ({ text: part.replace(/[\s.!?"')\]]+$/, '').trim(), question: /\?["')\]\s.!]*$/.test(part) }))
+    .filter(({ text }) => text !== '');
+}
+
+/** The words of a text in lower case, numbers in one form and without plural endings. */
+export const wordsOf: (text: string) => readonly string[] = memo(spelledWords, 4000);
+
+function spelledWords(text: string): readonly string[] {
+  const bare = text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/['\u2019]/g, '');
+  return (bare.match(/\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\p{L}\d])|\d+\.\d+(?!\.?\d|\p{L})|[\p{L}\p{N}]+/gu) ?? []).map(
+    oneForm,
+  );
+}
+
+function oneForm(word: string): string {
+  if (/^[\d.,]+$/.test(word)) return numberForm(word.replaceAll(',', ''));
+  return numberWords[word] ?? singular(word);
+}
+
+/** 24.50 and 24.5 are one number; a leading zero marks a code (a postcode) and stays. */
+function numberForm(digits: string): string {
+  if (/^0\d/.test(digits)) return digits;
+  return digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits;
+}
+
+function singular(word: string): string {
+  if (word.length < 4 || /(?:ss|us|is)$/.test(word) || /\d/.test(word)) return word;
+  if (/ies$/.test(word)) return `${word.slice(0, -3)}y`;
+  if (/(?:sses|shes|ches|xes|zes)$/.test(word)) return word.slice(0, -2);
+  return word.endsWith('s') ? word.slice(0, -1) : word;
+}
+
+const numberWords: Readonly<Record<string, string>> = {
+  two: '2',
+  three: '3',
+  four: '4',
+  five: '5',
+  six: '6',
+  seven: '7',
+  eight: '8',
+  nine: '9',
+  ten: '10',
+  eleven: '11',
+  twelve: '12',
+};

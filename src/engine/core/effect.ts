@@ -1,0 +1,16 @@
+import type { EndReason, Failure } from './event.ts';
+import type { ToolCall } from './message.ts';
+import type { RuleVerdict } from './rule.ts';
+
+/** What the shell does next. Values only: `advance` decides, the shell performs. */
+export type Effect =
+  | { readonly type: 'prepareWorld' }
+  | { readonly type: 'askUser' }
+  | { readonly type: 'askAgent' }
+  /** The verdicts are decided already; performing it is recording them. */
+  | { readonly type: 'noteRules'; readonly callId: string; readonly verdicts: readonly RuleVerdict[] }
+  | { readonly type: 'callTool'; readonly call: ToolCall }
+  /** The call was begun in an earlier process and its result is not known. */
+  | { readonly type: 'finishCall'; readonly call: ToolCall }
+  | { readonly type: 'stop'; readonly reason: EndReason; readonly failure?: Failure }
+  | { readonly type: 'verify' };

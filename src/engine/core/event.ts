@@ -1,0 +1,137 @@
+import * as z from 'zod';
+import { toolCallSchema } from './message.ts';
+
+/** Version of the recording format; a change of the events' meaning raises it. */
+export const recordingFormat = 1;
+
+const patchSchema = z.object({
+  op: z.enum(['add', 'replace', 'remove']),
+  path: z.array(z.union([z.string(), z.number()])),
+  value: z.json().optional(),
+  old: z.json().optional(),
+});
+
+const writtenSchema = z.object({ side: z.enum(['agent', 'user']), patches: z.array(patchSchema) });
+
+export const endReasons = [
+  'userStopped',
+  'handedOff',
+  'turnCap',
+  'toolErrorCap',
+  'agentFailed',
+  'userFailed',
+  'environmentFailed',
+  'infrastructureFailed',
+  'cancelled',
+] as const;
+export type EndReason = (typeof endReasons)[number];
+
+export const verdictSchema = z.object({
+  verifier: z.string(),
+  held: z.boolean(),
+  /** A sentence for people. */
+  detail: z.string(),
+  evidence: z.array(z.int()),
+});
+export type Verdict = z.infer<typeof verdictSchema>;
+
+/** Who is to blame for a rollout that did not end properly, and in which words. */
+export const failureSchema = z.object({
+  who: z.enum(['agent', 'simulator', 'environment', 'infrastructure']),
+  code: z.string(),
+  message: z.string(),
+  file: z.string().optional(),
+  line: z.int().optional(),
+});
+export type Failure = z.infer<typeof failureSchema>;
+
+/** How an event came into the recording when it did not come from its seat. */
+const originSchema = z.enum(['edited', 'typed']).optional();
+
+/** Event 0: everything that is needed to interpret the rest. */
+export const rolloutStartedSchema = z.object({
+  type: z.literal('rolloutStarted'),
+  format: z.literal(recordingFormat),
+  engine: z.string(),
+  domain: z.object({ name: z.string(), hash: z.string() }),
+  policyHash: z.string(),
+  task: z.object({ id: z.string(), hash: z.string(), split: z.enum(['train', 'test']) }),
+  seed: z.string(),
+  trial: z.int(),
+  now: z.string(),
+  basis: z.enum(['evaluate', 'train']),
+  turnCap: z.int(),
+  toolErrorCap: z.int(),
+  seats: z.object({ agent: z.string(), user: z.string() }),
+  /** The agent's system prompt and the tools it is shown, as sent. */
+  system: z.string(),
+  tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) })),
+  /** Hash of the base database before the task's own state is laid over it. */
+  database: z.string(),
+  parent: z
+    .object({ recording: z.string(), event: z.int(), chain: z.string(), edit: z.string() })
+    .optional()
+    .describe('The recording that this one forks from, the last event they share, and its chain head.'),
+});
+
+export const eventSchema = z.discriminatedUnion('type', [
+  rolloutStartedSchema,
+  z.object({ type: z.literal('worldPrepared'), writes: z.array(writtenSchema) }),
+  z.object({
+    type: z.literal('userReplied'),
+    content: z.string(),
+    /** Why the user ends the conversation with this message, or null when it goes on. */
+    stop: z.enum(['done', 'transferred', 'gaveUp', 'outOfScope']).nullable(),
+    origin: originSchema,
+  }),
+  z.object({
+    type: z.literal('agentReplied'),
+    content: z.string().nullable(),
+    reasoning: z.string().optional(),
+    toolCalls: z.array(toolCallSchema),
+    messageId: z.string().optional(),
+    origin: originSchema,
+  }),
+  z.object({
+    type: z.literal('rulesChecked'),
+    callId: z.string(),
+    verdicts: z.array(
+      z.object({
+        rule: z.string(),
+        check: z.enum(['before', 'confirmed', 'oneCall']),
+        gate: z.boolean(),
+        verdict: z.enum(['held', 'violated']),
+        reason: z.string(),
+        evidence: z.array(z.int()),
+      }),
+    ),
+  }),
+  z.object({ type: z.literal('toolCalled'), call: toolCallSchema }),
+  z.object({ type: z.literal('databaseWritten'), callId: z.string(), writes: z.array(writtenSchema) }),
+  z.object({ type: z.literal('toolReturned'), callId: z.string(), content: z.string(), isError: z.boolean() }),
+  /** A person changed the world in the debugger; stands only in forks. */
+  z.object({ type: z.literal('worldEdited'), writes: z.array(writtenSchema) }),
+  z.object({ type: z.literal('rolloutEnded'), reason: z.enum(endReasons), failure: failureSchema.optional() }),
+  /** State of a tool source outside the lane, read at the end for the assertions. */
+  z.object({ type: z.literal('sourceRead'), source: z.string(), state: z.json() }),
+  z.object({ type: z.literal('verdictReached'), verdict: verdictSchema }),
+  z.object({
+    type: z.literal('rewarded'),
+    basis: z.enum(['evaluate', 'train']),
+    /** null when infrastructure failed: such a rollout says nothing about the agent. */
+    reward: z.number().nullable(),
+    /** A sentence for people: why the reward is what it is. */
+    reason: z.string(),
+  }),
+]);
+
+/** The closed union of everything that is ever recorded. */
+export type RolloutEvent = z.infer<typeof eventSchema>;
+export type EventType = RolloutEvent['type'];
+export type EventOf<Type extends EventType> = Extract<RolloutEvent, { type: Type }>;
+export type RolloutStarted = EventOf<'rolloutStarted'>;
+export type Writes = EventOf<'databaseWritten'>['writes'];
+
+/** One line of a recording: its number, the event, the state's hash after it, and the chain up to it. */
+export const recordedSchema = z.object({ n: z.int(), event: eventSchema, state: z.string(), chain: z.string() });
+export type Recorded = z.infer<typeof recordedSchema>;

@@ -1,0 +1,257 @@
+import { onceMore } from './agendaSpeech.ts';
+import { wordsOf } from './dialogue/text.ts';
+import { isProposal, namesValue } from './dialogue.ts';
+import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from './facts.ts';
+import { contentHash } from './hash.ts';
+import type { Json, JsonObject } from './json.ts';
+import { type Message, utterancesOf } from './message.ts';
+import type { SeatView } from './seat.ts';
+import { factOf, type GoldAction, type Task } from './task.ts';
+import { wishOf } from './wish.ts';
+
+/** A call of the conversation with its result. */
+type Made = { readonly action: GoldAction; readonly step: number; readonly isError: boolean; readonly content: string };
+
+/** Where the gold seat stands in its task, read off the conversation. */
+export type Plan = {
+  /** The gold action that comes next, as the user wants it now; null when nothing can be done now. */
+  readonly next: GoldAction | null;
+  readonly facts: Facts;
+  readonly isWrite: (action: GoldAction) => boolean;
+  /** Facts the call needs and the user has not told. */
+  readonly missing: (action: GoldAction) => readonly string[];
+  readonly missingLater: readonly string[];
+  /** It failed and another try makes no sense. */
+  readonly isHopeless: (action: GoldAction) => boolean;
+  /** Proposals of this call that the user did not agree to. */
+  readonly denials: (action: GoldAction) => number;
+  /** Arguments whose values a rule wants named in the proposal; all of them where no rule says which. */
+  readonly namesToConfirm: (tool: string) => readonly string[];
+  readonly hasWrittenSince: (step: number) => boolean;
+  /** Successful writes that the agent has not spoken about yet. */
+  readonly unreported: readonly GoldAction[];
+  readonly isRefusalDue: boolean;
+  /** All the agent has said. */
+  readonly spoken: string;
+  readonly hasClosed: boolean;
+  readonly isThanked: boolean;
+  readonly findings: readonly (readonly [string, string])[];
+  readonly status: string | null;
+  readonly hasFailedToHandOff: boolean;
+  readonly valueSeen: (name: string) => Json | undefined;
+  readonly summary: string;
+};
+
+const transient = /\b(?:time[d]? ?out|temporar\w*|try again|unavailable|rate limit|busy|overloaded|later|retry)\b/i;
+const tries = 3;
+
+/** The plan that a view leads to. */
+export function planOf(view: SeatView): Plan {
+  const { domain, task, messages } = view;
+  const isChanged = isChangeSaid(task, messages);
+  const facts = factsOf(task, isChanged);
+  const made = callsIn(messages);
+  const pending = pendingActions(view, made);
+  const userText = messages.flatMap((message) => (message.role === 'user' ? [message.content] : []));
+  const isTold = (fact: string) =>
+    facts[fact] !== undefined &&
+    (userText.some((text) => tells(text, facts[fact] as Facts[string])) || timesAsked(view, fact) > 1);
+  const isWrite = ({ tool }: GoldAction) =>
+    domain.tools.some(({ name, effect, handsOff }) => name === tool && effect === 'write' && !handsOff);
+  const missing = (action: GoldAction) => factsBehind(facts, action).filter((fact) => !isTold(fact));
+  const first = pending[0];
+  const next = first === undefined ? null : forNow(task, first, isChanged, made);
+  const written = made.filter(({ action, isError }) => !isError && isWrite(action));
+  const lastSpoken = utterancesOf(messages).findLast(({ role }) => role === 'agent')?.step ?? -1;
+  const reads = made.filter(({ action, isError }) => !isError && !isWrite(action));
+  return {
+    next,
+    facts,
+    isWrite,
+    missing,
+    missingLater:
+      pending.length > 1 && next !== null
+        ? pending
+            .slice(1)
+            .map((action) => forNow(task, action, isChanged, made))
+            .flatMap((action) => (action ? missing(action) : []))
+        : [],
+    isHopeless: (action) => isHopeless(made, action),
+    denials: (action) => denialsOf(view, action),
+    namesToConfirm: (tool) => namesToConfirm(view, tool),
+    hasWrittenSince: (step) => written.some((each) => each.step > step),
+    unreported: written.filter(({ step }) => step > lastSpoken).map(({ action }) => action),
+    isRefusalDue: isRefusalDue(view, isWrite),
+    spoken: utterancesOf(messages)
+      .flatMap(({ role, content }) => (role === 'agent' ? [content] : []))
+      .join('\n'),
+    hasClosed: utterancesOf(messages).some(
+      ({ role, content }) => role === 'agent' && recogniserOf(domain, task).agent(content).offersMore,
+    ),
+    isThanked: recogniserOf(domain, task).user(userText.at(-1) ?? '').thanks,
+    findings: findingsOf(reads.at(-1)?.content),
+    status: statusOf(reads),
+    hasFailedToHandOff: made.some(
+      ({ action, isError }) => isError && domain.tools.some(({ name, handsOff }) => name === action.tool && handsOff),
+    ),
+    valueSeen: (name) =>
+      made
+        .filter(({ isError }) => !isError)
+        .map(({ action, content }) => action.arguments[name] ?? fieldsOf(content)[name])
+        .findLast((value) => value !== undefined),
+    summary: `The customer's request: ${wishOf(task, isChanged)} ${written.length > 0 ? `Done so far: ${written.map(({ action }) => action.tool.replaceAll('_', ' ')).join(', ')}.` : 'Nothing was changed.'} I could not complete it.`,
+  };
+}
+
+function callsIn(messages: readonly Message[]): readonly Made[] {
+  return messages.flatMap((message): Made[] => {
+    if (message.role !== 'agent') return [];
+    return message.toolCalls.flatMap((call): Made[] => {
+      const result = messages.find(
+        (each) => each.role === 'tool' && each.callId === call.id && each.step > message.step,
+      );
+      if (result?.role !== 'tool' || typeof call.arguments === 'string') return [];
+      const action: GoldAction = { tool: call.name, by: 'agent', arguments: call.arguments as GoldAction['arguments'] };
+      return [{ action, step: result.step, isError: result.isError, content: result.content }];
+    });
+  });
+}
+
+/** The gold actions of the agent that no successful call has done yet, in order. */
+function pendingActions({ task }: SeatView, made: readonly Made[]): readonly GoldAction[] {
+  const done = made.filter(({ isError }) => !isError).map(({ action }) => keyOf(action));
+  return task.actions.filter((action) => {
+    if (action.by !== 'agent') return false;
+    const at = done.indexOf(keyOf(action));
+    if (at < 0) return true;
+    done.splice(at, 1);
+    return false;
+  });
+}
+
+/**
+ * A gold action holds what the user wants in the end. Before a change of mind was said it is the former
+ * request that has to be served, and once that is done there is nothing to do but to say so.
+ */
+function forNow(task: Task, action: GoldAction, isChanged: boolean, made: readonly Made[]): GoldAction | null {
+  const { change, known } = task.user;
+  if (!change || isChanged) return action;
+  const before = new Map(Object.entries(change.known).map(([name, fact]) => [String(factOf(fact).value), known[name]]));
+  const own = new Set(Object.values(known).map((fact) => String(factOf(fact).value)));
+  let isUnknown = false;
+  const former = mapLeaves(action.arguments, (value) => {
+    if (!before.has(String(value)) || own.has(String(value))) return value;
+    const fact = before.get(String(value));
+    if (fact === undefined) isUnknown = true;
+    return fact === undefined ? value : factOf(fact).value;
+  });
+  if (isUnknown) return null;
+  const wanted: GoldAction = { ...action, arguments: former as GoldAction['arguments'] };
+  const isOther = keyOf(wanted) !== keyOf(action);
+  return isOther && made.some((each) => !each.isError && keyOf(each.action) === keyOf(wanted)) ? null : wanted;
+}
+
+function mapLeaves(value: Json, change: (leaf: string | number | boolean) => Json): Json {
+  if (value === null) return null;
+  if (Array.isArray(value)) return value.map((each) => mapLeaves(each, change));
+  if (typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapLeaves(each, change)]));
+  return change(value as string | number | boolean);
+}
+
+function isHopeless(made: readonly Made[], action: GoldAction): boolean {
+  const failures = made.filter((each) => each.isError && keyOf(each.action) === keyOf(action));
+  const last = failures.at(-1);
+  return last !== undefined && (failures.length >= tries || !transient.test(last.content));
+}
+
+function denialsOf({ domain, task, messages }: SeatView, action: GoldAction): number {
+  const spoken = utterancesOf(messages);
+  const values = Object.values(action.arguments).flatMap((value) =>
+    value === null ? [] : [typeof value === 'object' ? JSON.stringify(value) : String(value)],
+  );
+  const isDenial = (text: string) =>
+    recogniserOf(domain, task).user(text).denies && !onceMore.some((line) => namesValue(text, line));
+  return spoken.filter(
+    ({ role, content }, at) =>
+      role === 'agent' &&
+      isDenial(spoken[at + 1]?.content ?? '') &&
+      isProposal(content) &&
+      values.every((value) => namesValue(content, value)),
+  ).length;
+}
+
+function namesToConfirm({ domain, task }: SeatView, tool: string): readonly string[] {
+  const names = domain.rules.flatMap((rule) =>
+    rule.check === 'confirmed' && (rule.tools === 'writes' || rule.tools.includes(tool)) ? rule.names : [],
+  );
+  if (names.length > 0) return names;
+  return [...new Set(task.actions.flatMap((action) => (action.tool === tool ? Object.keys(action.arguments) : [])))];
+}
+
+function timesAsked({ domain, task, messages }: SeatView, fact: string): number {
+  const { agent } = recogniserOf(domain, task);
+  return utterancesOf(messages).filter(({ role, content }) => role === 'agent' && agent(content).asks.includes(fact))
+    .length;
+}
+
+/**
+ * A refusal is due when the user's last words insist on what the policy forbids, and once on a request to
+ * change something for which the task has no change as its right answer.
+ */
+function isRefusalDue(view: SeatView, isWrite: (action: GoldAction) => boolean): boolean {
+  const { domain, task, messages } = view;
+  const spoken = utterancesOf(messages);
+  const last = spoken.at(-1);
+  const { insist } = task.user;
+  const insists =
+    insist !== undefined &&
+    last?.role === 'user' &&
+    (namesValue(last.content, insist.say) || onceMore.some((line) => namesValue(last.content, line)));
+  if (insists) return true;
+  if (
+    task.actions.some((action) => isWrite(action)) ||
+    task.actions.some(({ tool }) => domain.tools.some(({ name, handsOff }) => name === tool && handsOff))
+  )
+    return false;
+  const hasRefused = spoken.some(
+    ({ role, content }) => role === 'agent' && recogniserOf(domain, task).agent(content).refuses,
+  );
+  return !hasRefused && (insist !== undefined || wantsChange(view));
+}
+
+/** Whether the user's request speaks of what a write tool does. */
+function wantsChange({ domain, task, messages }: SeatView): boolean {
+  const first = messages.find((message) => message.role === 'user');
+  const words = new Set(wordsOf(`${task.user.goal} ${first?.content ?? ''}`));
+  return domain.tools.some(
+    ({ name, effect, handsOff }) => effect === 'write' && !handsOff && words.has(wordsOf(name)[0] ?? ''),
+  );
+}
+
+function statusOf(reads: readonly Made[]): string | null {
+  const status = reads.map(({ content }) => fieldsOf(content)['status']).findLast((value) => typeof value === 'string');
+  return typeof status === 'string' ? status : null;
+}
+
+/** Up to three things that the last look-up brought, for telling them. */
+function findingsOf(content: string | undefined): readonly (readonly [string, string])[] {
+  if (content === undefined) return [];
+  return Object.entries(fieldsOf(content))
+    .filter(([name, value]) => !/(?:^|_)id$/.test(name) && ['string', 'number', 'boolean'].includes(typeof value))
+    .slice(0, 3)
+    .map(([name, value]) => [name, String(value)] as const);
+}
+
+function fieldsOf(content: string): JsonObject {
+  try {
+    const parsed: unknown = JSON.parse(content);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonObject) : {};
+  } catch {
+    return {};
+  }
+}
+
+function keyOf({ tool, arguments: values }: GoldAction): string {
+  return `${tool} ${contentHash(values as JsonObject)}`;
+}

@@ -1,0 +1,31 @@
+import * as z from 'zod';
+
+/**
+ * Words of a domain: how people call its facts and tools. The model-free seats speak with it, and the
+ * recogniser of dialogue acts understands with it. Everything has a default made from the names.
+ */
+export const lexiconSchema = z.strictObject({
+  facts: z
+    .record(
+      z.string(),
+      z.strictObject({
+        label: z.string().optional().describe('What it is called, for example "order number".'),
+        synonyms: z.array(z.string()).default([]).describe('Other words that ask for it.'),
+        ask: z.array(z.string()).default([]).describe('Questions by which the gold seat asks for it.'),
+      }),
+    )
+    .default({}),
+  tools: z
+    .record(
+      z.string(),
+      z.strictObject({
+        propose: z
+          .array(z.string())
+          .default([])
+          .describe('How the gold seat proposes the call; {argument} stands for the value of an argument.'),
+        done: z.array(z.string()).default([]).describe('How the gold seat reports that the call was made.'),
+      }),
+    )
+    .default({}),
+});
+export type Lexicon = z.infer<typeof lexiconSchema>;

@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import type { JsonObject } from './json.ts';
+
+/**
+ * One call of a tool by a seat. `arguments` is the parsed object, or the raw text
+ * when what the model wrote was not a JSON object; the engine answers that with an error result.
+ */
+export const toolCallSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  arguments: z.union([z.record(z.string(), z.json()), z.string()]),
+});
+export type ToolCall = {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: JsonObject | string;
+};
+
+/**
+ * One message of the conversation as the engine keeps it. `step` is the number of the event it came
+ * from, so that every view can lead back to the recording. An agent's text beside tool calls is kept
+ * but never shown to the user's seat.
+ */
+export type Message =
+  | {
+      readonly role: 'agent';
+      readonly step: number;
+      readonly content: string | null;
+      readonly reasoning?: string;
+      readonly toolCalls: readonly ToolCall[];
+      /** Identity given by the endpoint (the gateway matches returning messages by it). */
+      readonly messageId?: string;
+    }
+  | { readonly role: 'user'; readonly step: number; readonly content: string }
+  | {
+      readonly role: 'tool';
+      readonly step: number;
+      readonly callId: string;
+      readonly name: string;
+      readonly content: string;
+      readonly isError: boolean;
+    };
+
+/** What the two seats said to each other: no tool results, no text that accompanied a call. */
+export type Utterance = { readonly role: 'agent' | 'user'; readonly step: number; readonly content: string };
+
+/** The spoken part of a conversation, as the user's seat hears it. */
+export function utterancesOf(messages: readonly Message[]): readonly Utterance[] {
+  return messages.flatMap((message): Utterance[] => {
+    if (message.role === 'tool') return [];
+    if (message.role === 'agent' && message.toolCalls.length > 0) return [];
+    return message.content ? [{ role: message.role, step: message.step, content: message.content }] : [];
+  });
+}

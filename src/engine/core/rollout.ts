@@ -1,0 +1,199 @@
+import type { Database, Patch } from './database.ts';
+import { applyPatches } from './database.ts';
+import type { Domain, World } from './domain.ts';
+import type { Effect } from './effect.ts';
+import type { EventOf, RolloutEvent, RolloutStarted, Writes } from './event.ts';
+import { contentHash } from './hash.ts';
+import type { ToolCall } from './message.ts';
+import { checkRules } from './rules.ts';
+import type { Phase, RolloutState } from './state.ts';
+import { hashOf } from './database.ts';
+
+/** What `advance` reads besides state and event: frozen data of the domain. */
+export type Setting = { readonly domain: Domain; readonly world: World };
+
+export type Advanced = readonly [state: RolloutState, effects: readonly Effect[]];
+
+/** The state before anything but the start happened. `world` is the domain's base database. */
+export function begin(setting: Setting, started: RolloutStarted): Advanced {
+  const state: RolloutState = {
+    started,
+    phase: { type: 'worldAwaited' },
+    next: 1,
+    world: setting.world,
+    messages: [],
+    queue: [],
+    turn: 0,
+    toolErrors: 0,
+    ruleVerdicts: [],
+    sources: {},
+    verdicts: [],
+    ended: null,
+    reward: null,
+  };
+  return [state, [{ type: 'prepareWorld' }]];
+}
+
+/**
+ * The whole game: what an event makes of the state, and what is to be done next.
+ * Pure. An event that can't follow is a bug of the caller and throws.
+ */
+export function advance(setting: Setting, before: RolloutState, event: RolloutEvent): Advanced {
+  const state = { ...before, next: before.next + 1 };
+  switch (event.type) {
+    case 'rolloutStarted':
+      throw new Error('a rollout starts once: use begin');
+    case 'worldPrepared':
+      return to({ ...state, world: written(state.world, event.writes) }, { type: 'userAwaited' }, { type: 'askUser' });
+    case 'worldEdited':
+      return [{ ...state, world: written(state.world, event.writes) }, effectsOf(setting, state)];
+    case 'userReplied':
+      return userReplied(state, event);
+    case 'agentReplied':
+      return agentReplied(setting, state, event);
+    case 'rulesChecked': {
+      const call = callIn(state.phase);
+      const verdicts = event.verdicts.map((verdict) => ({ ...verdict, step: before.next }));
+      const noted = { ...state, ruleVerdicts: [...state.ruleVerdicts, ...verdicts] };
+      return to(noted, { type: 'callAwaited', call }, { type: 'callTool', call });
+    }
+    case 'toolCalled':
+      return to(state, { type: 'resultAwaited', call: event.call as ToolCall }, { type: 'finishCall', call: event.call as ToolCall });
+    case 'databaseWritten':
+      return [{ ...state, world: written(state.world, event.writes) }, effectsOf(setting, state)];
+    case 'toolReturned':
+      return toolReturned(setting, state, event);
+    case 'rolloutEnded':
+      return to({ ...state, queue: [], ended: { reason: event.reason, ...failureOf(event) } }, { type: 'verdictsAwaited' }, { type: 'verify' });
+    case 'sourceRead':
+      return [{ ...state, sources: { ...state.sources, [event.source]: event.state } }, effectsOf(setting, state)];
+    case 'verdictReached':
+      return [{ ...state, verdicts: [...state.verdicts, event.verdict] }, effectsOf(setting, state)];
+    case 'rewarded':
+      return [{ ...state, phase: { type: 'closed' }, reward: { value: event.reward, reason: event.reason } }, []];
+    default:
+      return unknownEvent(event);
+  }
+}
+
+/** The state after a recording's events, and what comes next. Throws on an empty list. */
+export function replay(setting: Setting, events: readonly RolloutEvent[]): Advanced {
+  const [first, ...rest] = events;
+  if (first?.type !== 'rolloutStarted') throw new Error('a recording begins with rolloutStarted');
+  return rest.reduce<Advanced>(([state], event) => advance(setting, state, event), begin(setting, first));
+}
+
+/**
+ * The events from which a rollout can go on: without the last ones of a group that was cut short (writes of a
+ * call without its result, verdicts without the reward). Going on makes the same ones again.
+ */
+export function resumable(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
+  const whole = events.findLastIndex(({ type }) => type !== 'databaseWritten' && type !== 'sourceRead' && type !== 'verdictReached');
+  return events.slice(0, whole + 1);
+}
+
+/** Hash of the world at a state: equal exactly when both sides are equal. */
+export function stateHash(state: RolloutState): string {
+  return contentHash([hashOf(state.world.agent), hashOf(state.world.user)]);
+}
+
+/** What a state waits for, as effects. `advance` returns the same for the event that led here. */
+export function effectsOf(setting: Setting, state: RolloutState): readonly Effect[] {
+  const { phase } = state;
+  switch (phase.type) {
+    case 'worldAwaited':
+      return [{ type: 'prepareWorld' }];
+    case 'userAwaited':
+      return [{ type: 'askUser' }];
+    case 'agentAwaited':
+      return [{ type: 'askAgent' }];
+    case 'rulesAwaited':
+      return [{ type: 'noteRules', callId: phase.call.id, verdicts: checkRules(setting.domain, state, phase.call) }];
+    case 'callAwaited':
+      return [{ type: 'callTool', call: phase.call }];
+    case 'resultAwaited':
+      return [{ type: 'finishCall', call: phase.call }];
+    case 'endAwaited':
+      return [{ type: 'stop', reason: phase.reason, ...failureOf(phase) }];
+    case 'verdictsAwaited':
+      return [{ type: 'verify' }];
+    case 'closed':
+      return [];
+  }
+}
+
+function userReplied(state: RolloutState, event: EventOf<'userReplied'>): Advanced {
+  const messages = [...state.messages, { role: 'user' as const, step: state.next - 1, content: event.content }];
+  const heard = { ...state, messages };
+  return event.stop === null ? to(heard, { type: 'agentAwaited' }, { type: 'askAgent' }) : ending(heard, 'userStopped');
+}
+
+function agentReplied(setting: Setting, state: RolloutState, event: EventOf<'agentReplied'>): Advanced {
+  const { content, reasoning, messageId } = event;
+  const toolCalls = event.toolCalls as readonly ToolCall[];
+  const message = {
+    role: 'agent' as const,
+    step: state.next - 1,
+    content,
+    toolCalls,
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(messageId === undefined ? {} : { messageId }),
+  };
+  const spoken = { ...state, turn: state.turn + 1, messages: [...state.messages, message], queue: toolCalls };
+  return toolCalls.length > 0 ? nextCall(setting, spoken) : afterTurn(spoken, { type: 'userAwaited' }, { type: 'askUser' });
+}
+
+function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'toolReturned'>): Advanced {
+  const call = callIn(state.phase);
+  const { callId, content, isError } = event;
+  const message = { role: 'tool' as const, step: state.next - 1, callId, name: call.name, content, isError };
+  const toolErrors = state.toolErrors + (isError ? 1 : 0);
+  const answered = { ...state, toolErrors, messages: [...state.messages, message] };
+  if (toolErrors >= state.started.toolErrorCap) return ending(answered, 'toolErrorCap');
+  const tool = setting.domain.tools.find(({ name }) => name === call.name);
+  if (tool?.handsOff && !isError) return ending(answered, 'handedOff');
+  return nextCall(setting, answered);
+}
+
+/** Goes on with the next call of the agent's message, or hands the turn back to the agent. */
+function nextCall(setting: Setting, state: RolloutState): Advanced {
+  const [call, ...queue] = state.queue;
+  if (call === undefined) return afterTurn(state, { type: 'agentAwaited' }, { type: 'askAgent' });
+  const verdicts = checkRules(setting.domain, state, call);
+  const waiting = { ...state, queue };
+  return verdicts.length > 0
+    ? to(waiting, { type: 'rulesAwaited', call }, { type: 'noteRules', callId: call.id, verdicts })
+    : to(waiting, { type: 'callAwaited', call }, { type: 'callTool', call });
+}
+
+function afterTurn(state: RolloutState, phase: Phase, effect: Effect): Advanced {
+  return state.turn >= state.started.turnCap ? ending(state, 'turnCap') : to(state, phase, effect);
+}
+
+function ending(state: RolloutState, reason: 'userStopped' | 'turnCap' | 'toolErrorCap' | 'handedOff'): Advanced {
+  return to({ ...state, queue: [] }, { type: 'endAwaited', reason }, { type: 'stop', reason });
+}
+
+function to(state: RolloutState, phase: Phase, effect: Effect): Advanced {
+  return [{ ...state, phase }, [effect]];
+}
+
+function callIn(phase: Phase): ToolCall {
+  if ('call' in phase) return phase.call;
+  throw new Error(`no call is under way while the rollout is at ${phase.type}`);
+}
+
+function failureOf<F>(from: { readonly failure?: F | undefined }): { readonly failure?: F } {
+  return from.failure === undefined ? {} : { failure: from.failure };
+}
+
+function written(world: World, writes: Writes): World {
+  return writes.reduce<World>((now, { side, patches }) => {
+    const database: Database = applyPatches(now[side], patches as readonly Patch[]);
+    return { ...now, [side]: database };
+  }, world);
+}
+
+function unknownEvent(event: never): never {
+  throw new Error(`unknown event ${JSON.stringify(event)}`);
+}

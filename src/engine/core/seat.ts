@@ -1,0 +1,33 @@
+import type { Domain } from './domain.ts';
+import type { Message, ToolCall } from './message.ts';
+import type { Persona } from './persona.ts';
+import type { Random } from './random.ts';
+import type { RolloutStarted } from './event.ts';
+import type { Task } from './task.ts';
+
+/** What a seat may look at when it is its turn. The model-free seats are functions of exactly this. */
+export type SeatView = {
+  readonly domain: Domain;
+  readonly task: Task;
+  readonly persona: Persona;
+  readonly started: RolloutStarted;
+  readonly messages: readonly Message[];
+  /** The seat's own stream for this reply; the same view always gets the same numbers. */
+  readonly random: Random;
+};
+
+export type AgentReply = {
+  readonly content: string | null;
+  readonly reasoning?: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly messageId?: string;
+};
+
+export type UserReply = {
+  readonly content: string;
+  readonly stop: 'done' | 'transferred' | 'gaveUp' | 'outOfScope' | null;
+};
+
+/** A seat without a model: its reply is a function of what it sees, so it replays and forks for free. */
+export type PureAgent = (view: SeatView) => AgentReply;
+export type PureUser = (view: SeatView) => UserReply;

@@ -1,0 +1,36 @@
+import type { World } from './domain.ts';
+import type { EndReason, Failure, RolloutStarted, Verdict } from './event.ts';
+import type { Json } from './json.ts';
+import type { Message, ToolCall } from './message.ts';
+import type { RuleVerdict } from './rule.ts';
+
+/** What the rollout waits for. */
+export type Phase =
+  | { readonly type: 'worldAwaited' }
+  | { readonly type: 'userAwaited' }
+  | { readonly type: 'agentAwaited' }
+  | { readonly type: 'rulesAwaited'; readonly call: ToolCall }
+  | { readonly type: 'callAwaited'; readonly call: ToolCall }
+  | { readonly type: 'resultAwaited'; readonly call: ToolCall }
+  | { readonly type: 'endAwaited'; readonly reason: EndReason; readonly failure?: Failure }
+  | { readonly type: 'verdictsAwaited' }
+  | { readonly type: 'closed' };
+
+/** The whole of a rollout after some events: one immutable value. */
+export type RolloutState = {
+  readonly started: RolloutStarted;
+  readonly phase: Phase;
+  /** Number of the next event, so also the count of events so far. */
+  readonly next: number;
+  readonly world: World;
+  readonly messages: readonly Message[];
+  /** Calls of the last agent message that have not been made yet. */
+  readonly queue: readonly ToolCall[];
+  readonly turn: number;
+  readonly toolErrors: number;
+  readonly ruleVerdicts: readonly (RuleVerdict & { readonly step: number })[];
+  readonly sources: Readonly<Record<string, Json>>;
+  readonly verdicts: readonly Verdict[];
+  readonly ended: { readonly reason: EndReason; readonly failure?: Failure } | null;
+  readonly reward: { readonly value: number | null; readonly reason: string } | null;
+};

@@ -1,0 +1,93 @@
+import * as z from 'zod';
+import { contentHash } from './hash.ts';
+import type { JsonObject } from './json.ts';
+
+const factSchema = z.union([
+  z.string(),
+  z.number(),
+  z.boolean(),
+  z.strictObject({
+    value: z.union([z.string(), z.number(), z.boolean()]).describe('The value as a tool takes it.'),
+    say: z.string().optional().describe('How this user says it, when that differs from the value.'),
+  }),
+]);
+
+const callSchema = z.strictObject({
+  tool: z.string().describe('Name of the tool.'),
+  by: z.enum(['agent', 'user']).default('agent').describe('The seat that calls it.'),
+  arguments: z.record(z.string(), z.json()).default({}),
+});
+
+export const assertionSchema = z.strictObject({
+  in: z
+    .string()
+    .default('agent')
+    .describe('`agent` or `user` for that side of the database, or the name of a tool source with a state reader.'),
+  path: z.string().describe('Path into the state, with dots and [index] or [field=value], for example orders.W1.status.'),
+  equals: z.json().optional(),
+  contains: z.json().optional().describe('A substring of a text, an element of a list, or a part of an object.'),
+  exists: z.boolean().optional(),
+});
+export type Assertion = z.infer<typeof assertionSchema>;
+
+const verifierNames = ['database', 'assertions', 'communicate'] as const;
+export type VerifierName = (typeof verifierNames)[number];
+
+/** Frozen data of one problem. What the simulated user wants and knows, and what counts as done. */
+export const taskSchema = z.strictObject({
+  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'a task id is letters, digits, dots, dashes and underscores'),
+  description: z.string().optional().describe('For people: what this task is about and what it tries.'),
+  split: z.enum(['train', 'test']).default('train'),
+  persona: z.string().describe('Id of a persona of this domain.'),
+  now: z.string().optional().describe('The date and time at which this task happens, ISO 8601. Defaults to that of the domain.'),
+  user: z.strictObject({
+    goal: z.string().describe('What the user wants, told to the user\'s seat in the second person.'),
+    opening: z.string().optional().describe('First words of the user. Written from the goal where absent.'),
+    known: z.record(z.string(), factSchema).default({}).describe('Facts the user knows and tells when asked, by name.'),
+    unknown: z.array(z.string()).default([]).describe('Facts the user is sure not to know.'),
+    change: z
+      .strictObject({
+        when: z.enum(['proposed', 'done']).describe('After the first proposal, or after the first completed request.'),
+        say: z.string(),
+        known: z.record(z.string(), factSchema).describe('Facts that replace the former ones.'),
+      })
+      .optional()
+      .describe('The request changes midway (persona behaviour `changes`).'),
+    insist: z
+      .strictObject({ say: z.string().describe('What the user insists on although the policy forbids it.') })
+      .optional(),
+  }),
+  state: z
+    .array(
+      z.strictObject({
+        side: z.enum(['agent', 'user']).default('agent'),
+        path: z.array(z.union([z.string(), z.number()])).min(1),
+        value: z.json().describe('null removes the entry'),
+      }),
+    )
+    .default([])
+    .describe('What differs from the database at the start of this task.'),
+  actions: z.array(callSchema).default([]).describe('Gold actions: the calls that a right rollout makes.'),
+  assertions: z.array(assertionSchema).default([]).describe('What must hold of the state at the end.'),
+  communicate: z.array(z.string()).default([]).describe('Texts the agent must have said to the user.'),
+  script: z
+    .array(z.union([z.string(), z.array(callSchema.omit({ by: true })).min(1)]))
+    .optional()
+    .describe('An exact list of agent turns for the scripted seat: a text, or calls.'),
+  agent: z.enum(['gold', 'scripted']).optional().describe('The agent seat that this task is shown with by default.'),
+  evaluate: z.array(z.enum(verifierNames)).min(1).default(['database', 'communicate']),
+  train: z.array(z.enum(verifierNames)).min(1).default(['database']),
+});
+export type Task = z.infer<typeof taskSchema>;
+export type Fact = z.infer<typeof factSchema>;
+export type GoldAction = z.infer<typeof callSchema>;
+
+/** A fact's value as a tool takes it, and its wording by this user. */
+export function factOf(fact: Fact): { readonly value: string | number | boolean; readonly say: string } {
+  return typeof fact === 'object' ? { value: fact.value, say: fact.say ?? String(fact.value) } : { value: fact, say: String(fact) };
+}
+
+/** Identity of a task: the hash of its content. */
+export function taskHash(task: Task): string {
+  return contentHash(task as unknown as JsonObject);
+}
