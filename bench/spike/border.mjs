@@ -7,14 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { answer, call } from './borderPayload.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-console.log(`node ${process.version}; request ${JSON.stringify(call(1)).length} B, answer ${JSON.stringify(answer(call(1))).length} B`);
+console.log(
+  `node ${process.version}; request ${JSON.stringify(call(1)).length} B, answer ${JSON.stringify(answer(call(1))).length} B`,
+);
 
 const inProcess = measure(200_000);
 let sink = 0;
 for (let i = 0; i < 200_000; i++) sink += answer(call(i)).patches.length;
 report('in the process, by reference', 1, inProcess());
 const cloned = measure(100_000);
-for (let i = 0; i < 100_000; i++) sink += JSON.parse(JSON.stringify(answer(JSON.parse(JSON.stringify(call(i)))))).patches.length;
+for (let i = 0; i < 100_000; i++)
+  sink += JSON.parse(JSON.stringify(answer(JSON.parse(JSON.stringify(call(i)))))).patches.length;
 report('in the process, through JSON', 1, cloned());
 
 for (const permission of [[], ['--permission', `--allow-fs-read=${here}`]]) {
@@ -44,11 +47,12 @@ async function across(over, size, permission, total) {
       for (const line of lines) waiting.shift()(JSON.parse(line));
     });
   }
-  const ask = (message) => new Promise((resolve) => {
-    waiting.push(resolve);
-    if (ipc) child.send(message);
-    else child.stdin.write(`${JSON.stringify(message)}\n`);
-  });
+  const ask = (message) =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      if (ipc) child.send(message);
+      else child.stdin.write(`${JSON.stringify(message)}\n`);
+    });
   const round = (i) => ask({ batch: Array.from({ length: size }, (_, k) => call(i + k)) });
   for (let i = 0; i < 500; i++) await round(i);
   const before = (await ask({ cpu: true })).cpu;
@@ -57,7 +61,10 @@ async function across(over, size, permission, total) {
   const ours = stop();
   const after = (await ask({ cpu: true })).cpu;
   const childCpu = (after.user + after.system - before.user - before.system) / total;
-  report(`${over}${permission.length > 0 ? ', --permission' : ''}`, size, { wall: ours.wall, cpu: ours.cpu + childCpu });
+  report(`${over}${permission.length > 0 ? ', --permission' : ''}`, size, {
+    wall: ours.wall,
+    cpu: ours.cpu + childCpu,
+  });
   child.kill();
   await new Promise((resolve) => child.on('close', resolve));
 }
@@ -72,5 +79,7 @@ function measure(count) {
 }
 
 function report(name, size, { wall, cpu }) {
-  console.log(`${name.padEnd(32)} ${String(size).padStart(3)} a message  wall ${wall.toFixed(1).padStart(7)} us/call  CPU ${cpu.toFixed(1).padStart(7)} us/call`);
+  console.log(
+    `${name.padEnd(32)} ${String(size).padStart(3)} a message  wall ${wall.toFixed(1).padStart(7)} us/call  CPU ${cpu.toFixed(1).padStart(7)} us/call`,
+  );
 }

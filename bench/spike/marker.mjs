@@ -31,14 +31,20 @@ for (const how of ['loop', 'heap']) {
   const file = path.join(os.tmpdir(), `marker-${process.pid}`);
   const marker = fs.openSync(file, 'w+');
   fs.unlinkSync(file);
-  const child = spawn(process.execPath, ['--permission', `--allow-fs-read=${path.dirname(self)}`, '--max-old-space-size=64', self, 'lane', how], {
-    stdio: ['ignore', 'inherit', 'ignore', marker],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--permission', `--allow-fs-read=${path.dirname(self)}`, '--max-old-space-size=64', self, 'lane', how],
+    {
+      stdio: ['ignore', 'inherit', 'ignore', marker],
+    },
+  );
   const timer = setTimeout(() => child.kill('SIGKILL'), how === 'loop' ? 4000 : 20_000);
   const [code, signal] = await new Promise((resolve) => child.on('close', (...end) => resolve(end)));
   clearTimeout(timer);
   const read = Buffer.alloc(16);
   fs.readSync(marker, read, 0, 16, 0);
   fs.closeSync(marker);
-  console.log(`${how}: lane ended with code ${code} signal ${signal}; marker names rollout ${read.readUInt32LE(0)} (expected 4711)`);
+  console.log(
+    `${how}: lane ended with code ${code} signal ${signal}; marker names rollout ${read.readUInt32LE(0)} (expected 4711)`,
+  );
 }

@@ -15,6 +15,7 @@ import { buildTrie, find, replace } from './trie.mjs';
 const self = fileURLToPath(import.meta.url);
 let sha;
 let canonical;
+const rowHashes = new WeakMap();
 if (process.argv[2] === 'lane') await lane(Number(process.argv[3]), process.argv[4], process.argv[5]);
 else {
   const count = Number(process.argv[2] ?? 400);
@@ -30,7 +31,9 @@ async function supervise(count, border, hashing) {
   const { privateKey } = generateKeyPairSync('ed25519');
   const heads = new Map();
   const spent = { border: 0, chain: 0, append: 0, sign: 0 };
-  const child = spawn(process.execPath, [self, 'lane', String(count), border, hashing], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
+  const child = spawn(process.execPath, [self, 'lane', String(count), border, hashing], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
+  });
   const cpu = process.cpuUsage();
   let laneCpu = 0;
   child.on('message', (message) => {
@@ -54,10 +57,14 @@ async function supervise(count, border, hashing) {
   if (code !== 0) throw new Error(`the lane ended with code ${code}`);
   const used = process.cpuUsage(cpu);
   const ours = (used.user + used.system) / 1000 / count;
-  console.log(`${hashing} hash, events as ${border}: ${(ours + laneCpu).toFixed(2)} ms CPU a rollout = lane ${laneCpu.toFixed(2)} + supervisor ${ours.toFixed(2)} (chain ${per(spent.chain)}, append ${per(spent.append)}, sign ${per(spent.sign)}, the rest is the channel)`);
+  console.log(
+    `${hashing} hash, events as ${border}: ${(ours + laneCpu).toFixed(2)} ms CPU a rollout = lane ${laneCpu.toFixed(2)} + supervisor ${ours.toFixed(2)} (chain ${per(spent.chain)}, append ${per(spent.append)}, sign ${per(spent.sign)}, the rest is the channel)`,
+  );
   fs.rmSync(folder, { recursive: true });
 
-  function per(ms) { return (ms / count).toFixed(3); }
+  function per(ms) {
+    return (ms / count).toFixed(3);
+  }
   function record({ rollout, lines, events, closed }) {
     let at = performance.now();
     let head = heads.get(rollout) ?? '0';
@@ -65,7 +72,10 @@ async function supervise(count, border, hashing) {
     for (const line of lines ?? events) {
       const body = typeof line === 'string' ? line : JSON.stringify(line);
       head = nativeHash('sha256', head + body, 'hex');
-      text += typeof line === 'string' ? `${body.slice(0, -1)},"chain":"${head}"}\n` : `${JSON.stringify({ ...line, chain: head })}\n`;
+      text +=
+        typeof line === 'string'
+          ? `${body.slice(0, -1)},"chain":"${head}"}\n`
+          : `${JSON.stringify({ ...line, chain: head })}\n`;
     }
     heads.set(rollout, head);
     spent.chain += performance.now() - at;
@@ -95,7 +105,11 @@ async function lane(count, border, hashing) {
   const cpu = process.cpuUsage();
   for (let r = 0; r < count; r++) await rollout(r, border === 'lines' ? sendLines : (message) => process.send(message));
   const used = process.cpuUsage(cpu);
-  console.log(`lane: ${Object.entries(spent).map(([name, ms]) => `${name} ${(ms / count).toFixed(3)}`).join(', ')} ms a rollout; the rest is the fold`);
+  console.log(
+    `lane: ${Object.entries(spent)
+      .map(([name, ms]) => `${name} ${(ms / count).toFixed(3)}`)
+      .join(', ')} ms a rollout; the rest is the fold`,
+  );
   process.send({ cpu: (used.user + used.system) / 1000 / count }, () => process.exit(0));
 
   /** Text goes out as it is: one JSON line about the batch, the events' own lines, an empty line. */
@@ -123,18 +137,48 @@ async function lane(count, border, hashing) {
 
     async function* steps() {
       for (let turn = 0; turn < 20; turn++) {
-        yield step({ type: 'userReplied', content: `I would like to change the items of order number ${turn}, please. `.repeat(2), stop: null });
+        yield step({
+          type: 'userReplied',
+          content: `I would like to change the items of order number ${turn}, please. `.repeat(2),
+          stop: null,
+        });
         if (turn < 19) {
           const id = ids[(number * 31 + turn * 7) % ids.length];
-          const call = { id: `call_${turn}`, name: turn % 2 ? 'modify_order' : 'get_order', arguments: { order_id: id, item_ids: ['1151293680', '4983901480'] } };
+          const call = {
+            id: `call_${turn}`,
+            name: turn % 2 ? 'modify_order' : 'get_order',
+            arguments: { order_id: id, item_ids: ['1151293680', '4983901480'] },
+          };
           yield step({ type: 'agentReplied', content: null, toolCalls: [call] });
-          yield step({ type: 'rulesChecked', callId: call.id, verdicts: [{ rule: 'authenticate-first', check: 'before', gate: true, verdict: 'held', reason: 'the customer was found first', evidence: [2] }] });
+          yield step({
+            type: 'rulesChecked',
+            callId: call.id,
+            verdicts: [
+              {
+                rule: 'authenticate-first',
+                check: 'before',
+                gate: true,
+                verdict: 'held',
+                reason: 'the customer was found first',
+                evidence: [2],
+              },
+            ],
+          });
           yield step({ type: 'toolCalled', call });
           yield* turn % 2 ? write(call) : read(call);
         }
-        yield step({ type: 'agentReplied', content: 'I have changed the order as you asked. Is there anything else that I can do for you today?', toolCalls: [] });
+        yield step({
+          type: 'agentReplied',
+          content: 'I have changed the order as you asked. Is there anything else that I can do for you today?',
+          toolCalls: [],
+        });
       }
-      for (const event of [{ type: 'rolloutEnded', reason: 'userStopped' }, { type: 'verdictReached', verdict: { verifier: 'database', held: true, detail: 'equal', evidence: [] } }, { type: 'rewarded', basis: 'evaluate', reward: 1, reason: 'all held' }]) yield step(event);
+      for (const event of [
+        { type: 'rolloutEnded', reason: 'userStopped' },
+        { type: 'verdictReached', verdict: { verifier: 'database', held: true, detail: 'equal', evidence: [] } },
+        { type: 'rewarded', basis: 'evaluate', reward: 1, reason: 'all held' },
+      ])
+        yield step(event);
     }
     async function* read(call) {
       const at = performance.now();
@@ -153,7 +197,16 @@ async function lane(count, border, hashing) {
       at = performance.now();
       state = { ...state, orders: next, hash: sha(`${hashTrie(next)}${others.users}${others.products}`) };
       spent.hash += performance.now() - at;
-      yield step({ type: 'databaseWritten', callId: call.id, writes: [{ side: 'agent', patches: [{ op: 'replace', path: ['orders', id, 'status'], value: row.status, old: 'pending' }] }] });
+      yield step({
+        type: 'databaseWritten',
+        callId: call.id,
+        writes: [
+          {
+            side: 'agent',
+            patches: [{ op: 'replace', path: ['orders', id, 'status'], value: row.status, old: 'pending' }],
+          },
+        ],
+      });
       yield step({ type: 'toolReturned', callId: call.id, content: JSON.stringify(row), isError: false });
     }
     function step(event) {
@@ -179,7 +232,10 @@ function hashWith(name) {
     canonical = (value) => {
       if (typeof value !== 'object' || value === null) return JSON.stringify(value);
       let text = known.get(value);
-      if (text === undefined) known.set(value, (text = textOf(value)));
+      if (text === undefined) {
+        text = textOf(value);
+        known.set(value, text);
+      }
       return text;
     };
   }
@@ -187,17 +243,27 @@ function hashWith(name) {
 function textOf(value) {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join(',')}]`;
-  return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(',')}}`;
+  return `{${Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`)
+    .join(',')}}`;
 }
 function hashTrie(node) {
   node.hash ??= node.children
     ? sha(node.children.map((child) => (child ? hashTrie(child) : '')).join())
-    : sha(node.keys.map((key, i) => `${key}:${hashRow(node.values[i])}`).sort().join());
+    : sha(
+        node.keys
+          .map((key, i) => `${key}:${hashRow(node.values[i])}`)
+          .sort()
+          .join(),
+      );
   return node.hash;
 }
 function hashRow(row) {
-  const known = (hashRow.known ??= new WeakMap());
-  let hash = known.get(row);
-  if (hash === undefined) known.set(row, (hash = sha(canonical(row))));
+  let hash = rowHashes.get(row);
+  if (hash === undefined) {
+    hash = sha(canonical(row));
+    rowHashes.set(row, hash);
+  }
   return hash;
 }

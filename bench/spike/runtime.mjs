@@ -27,14 +27,20 @@ export function fail(): Box<number> {
 `,
 );
 fs.writeFileSync(path.join(domain, 'more.ts'), 'export const half = (n: number): number => n / 2;\n');
-fs.writeFileSync(path.join(domain, 'enum.ts'), 'export const one: number = 1;\n\n  enum Status { Pending, Done }\nexport const s = Status.Done;\n');
+fs.writeFileSync(
+  path.join(domain, 'enum.ts'),
+  'export const one: number = 1;\n\n  enum Status { Pending, Done }\nexport const s = Status.Done;\n',
+);
 fs.writeFileSync(path.join(root, 'outside.ts'), 'export const outside: number = 1;\n');
 fs.symlinkSync('/etc/hostname', path.join(domain, 'link'));
 fs.copyFileSync(path.join(here, 'runtimeLane.mjs'), path.join(shipped, 'lane.mjs'));
 fs.writeFileSync(path.join(shipped, 'rehearsal.mjs'), 'export const tool = (id) => `tool ${id} `;\n');
 await esbuild.build({
   stdin: { contents: "export * from 'zod'", resolveDir: here },
-  bundle: true, format: 'esm', minify: true, outfile: path.join(shipped, 'zod.mjs'),
+  bundle: true,
+  format: 'esm',
+  minify: true,
+  outfile: path.join(shipped, 'zod.mjs'),
 });
 
 const binaries = process.argv.length > 2 ? process.argv.slice(2) : [process.execPath];
@@ -45,12 +51,17 @@ for (const binary of binaries) {
     ['no permission', []],
     ['--permission', ['--permission', ...reads]],
     ['--permission --inspect', ['--permission', '--inspect=127.0.0.1:0', ...reads]],
-    ['--permission --allow-inspector --inspect', ['--permission', '--allow-inspector', '--inspect=127.0.0.1:0', ...reads]],
+    [
+      '--permission --allow-inspector --inspect',
+      ['--permission', '--allow-inspector', '--inspect=127.0.0.1:0', ...reads],
+    ],
     ['--inspect', ['--inspect=127.0.0.1:0']],
   ]) {
     const started = performance.now();
     const done = await start(binary, [...flags, '--max-old-space-size=128', lane, domain, shipped]);
-    console.log(`\n== ${binary} ${name}: code ${done.code} signal ${done.signal} ${(performance.now() - started).toFixed(0)} ms`);
+    console.log(
+      `\n== ${binary} ${name}: code ${done.code} signal ${done.signal} ${(performance.now() - started).toFixed(0)} ms`,
+    );
     console.log(done.stdout ? JSON.parse(done.stdout) : 'no findings');
     const notes = done.stderr.split('\n').filter((line) => line && !line.startsWith('(Use'));
     if (notes.length > 0) console.log(`stderr: ${notes.slice(0, 5).join('\n        ')}`);
@@ -58,7 +69,9 @@ for (const binary of binaries) {
   const started = performance.now();
   const dead = await start(binary, ['--max-old-space-size=128', lane, domain, shipped, 'heap']);
   const fatal = dead.stderr.split('\n').find((line) => line.includes('FATAL'));
-  console.log(`\n== ${binary} heap exhaustion at 128 MB: code ${dead.code} signal ${dead.signal} after ${(performance.now() - started).toFixed(0)} ms; ${fatal}`);
+  console.log(
+    `\n== ${binary} heap exhaustion at 128 MB: code ${dead.code} signal ${dead.signal} after ${(performance.now() - started).toFixed(0)} ms; ${fatal}`,
+  );
 }
 fs.rmSync(root, { recursive: true });
 
@@ -67,7 +80,11 @@ function start(binary, args) {
   const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe', marker] });
   fs.closeSync(marker);
   const out = { stdout: '', stderr: '' };
-  child.stdout.on('data', (data) => { out.stdout += data; });
-  child.stderr.on('data', (data) => { out.stderr += data; });
+  child.stdout.on('data', (data) => {
+    out.stdout += data;
+  });
+  child.stderr.on('data', (data) => {
+    out.stderr += data;
+  });
   return new Promise((resolve) => child.on('close', (code, signal) => resolve({ ...out, code, signal })));
 }

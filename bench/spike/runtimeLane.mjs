@@ -33,7 +33,10 @@ if (mode === 'heap') {
     try {
       tools.fail();
     } catch (error) {
-      return error.stack.split('\n')[1].trim().replace(/file:.*\//, '');
+      return error.stack
+        .split('\n')[1]
+        .trim()
+        .replace(/file:.*\//, '');
     }
   });
   await attempt('importEnum', () => import(pathToFileURL(path.join(domain, 'enum.ts')).href));
@@ -77,7 +80,9 @@ if (mode === 'heap') {
 /** Strips types in place, and sends 'zod' and 'rehearsal' to the shipped copies. */
 function installHooks() {
   if (!nodeModule.registerHooks) return;
-  const aliases = new Map(['zod', 'rehearsal'].map((name) => [name, pathToFileURL(path.join(shipped, `${name}.mjs`)).href]));
+  const aliases = new Map(
+    ['zod', 'rehearsal'].map((name) => [name, pathToFileURL(path.join(shipped, `${name}.mjs`)).href]),
+  );
   nodeModule.registerHooks({
     resolve(specifier, context, next) {
       const alias = aliases.get(specifier);

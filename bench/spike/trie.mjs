@@ -18,7 +18,10 @@ export function buildTrie(object) {
 export function find(node, key) {
   let h = keyHash(key);
   let n = node;
-  while (n?.children) { n = n.children[h & 15]; h >>>= 4; }
+  while (n?.children) {
+    n = n.children[h & 15];
+    h >>>= 4;
+  }
   if (!n) return undefined;
   const i = n.keys.indexOf(key);
   return i < 0 ? undefined : n.values[i];

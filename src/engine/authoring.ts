@@ -1,0 +1,126 @@
+/**
+ * The module `rehearsal`: what the TypeScript of a domain imports. It runs in a lane and knows nothing of the engine
+ * but the types below.
+ */
+import * as z from 'zod';
+import type { Json, JsonObject } from './core/json.ts';
+import type { Random } from './core/random.ts';
+import type { Side, Tool } from './core/tool.ts';
+
+export type { Json, JsonObject, Random };
+
+/** The shapes of the two sides of a domain's database. */
+export type Databases = { agent: object; user?: object };
+
+/** What a tool gets beside its arguments. Nothing else of the world is within its reach. */
+export type ToolContext<Sides extends Databases = Databases> = {
+  /**
+   * The agent's database. A write tool of the agent may change it in place; a call that throws leaves no trace.
+   * Everywhere else it is frozen.
+   */
+  db: Sides['agent'];
+  /** The user's database; a write tool whose owner is `user` may change it in place. */
+  userDb: Sides extends { user: infer User } ? User : JsonObject;
+  /** The date and time of the task, ISO 8601. A tool never asks the machine's clock. */
+  now: string;
+  /** Random numbers of this call: the same in every replay. */
+  random: Random;
+  /** A new id that is the same in every replay, for example `id('W')` gives `W48213907`. */
+  id: (prefix?: string) => string;
+};
+
+/** What a domain says of a tool. Its name is the name of the export. */
+export type ToolDefinition<Input extends z.ZodObject = z.ZodObject, Sides extends Databases = Databases> = {
+  /** What the tool does, for the model that calls it. */
+  description: string;
+  /** `write` if a call may change the database; only then is it changeable. */
+  effect: 'read' | 'write';
+  /** The arguments; a call that does not fit is answered with an error and never reaches `run`. */
+  input: Input;
+  /** Performs a call. What it returns is the result that the caller sees: a text, or data that is shown as JSON. */
+  run: (args: z.output<Input>, context: ToolContext<Sides>) => ToolResult | Promise<ToolResult>;
+  /** Who may call it; `agent` by default. */
+  owner?: Side;
+  /** Asks the user or oneself and not the world: think, calculate, transfer to a human. */
+  generic?: boolean;
+  /** A successful call hands the conversation to a person and ends the rollout. */
+  handsOff?: boolean;
+  /** Milliseconds until a call counts as hung. */
+  timeoutMs?: number;
+  /** A call that was begun and has no result may be made again; true by default for read tools. */
+  idempotent?: boolean;
+};
+
+/** Data that can be shown as JSON; nothing at all is shown as `ok`. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a tool that returns nothing is a tool without a return statement.
+export type ToolResult = object | string | number | boolean | null | undefined | void;
+
+const brand: unique symbol = Symbol.for('rehearsal.tool') as never;
+
+/** A tool of a domain, made by `tool`. */
+export type CodeTool<Input extends z.ZodObject = z.ZodObject, Sides extends Databases = Databases> = Readonly<
+  ToolDefinition<Input, Sides>
+> & { readonly [brand]: true };
+
+/** A refusal that the caller of the tool sees as the result of the call. The database stays as it was. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError';
+}
+
+/**
+ * The maker of tools for one shape of the database:
+ * `const { tool } = defineTools<{ agent: OrderDesk }>();`
+ */
+export function defineTools<Sides extends Databases>(): {
+  /** Declares a tool. Export what it returns: the name of the export is the name of the tool. */
+  tool: <Input extends z.ZodObject>(definition: ToolDefinition<Input, Sides>) => CodeTool<Input, Sides>;
+} {
+  return {
+    tool: (definition) => {
+      const open = definition.input.def.catchall !== undefined;
+      const input = open ? definition.input : (definition.input.strict() as unknown as typeof definition.input);
+      return Object.freeze({ ...definition, input, [brand]: true as const });
+    },
+  };
+}
+
+/** Whether an export of a domain's module is a tool. */
+export function isCodeTool(exported: unknown): exported is CodeTool {
+  return typeof exported === 'object' && exported !== null && brand in exported;
+}
+
+/** The tools that a module of a domain exports, by name. */
+export function codeTools(exports: Readonly<Record<string, unknown>>): ReadonlyMap<string, CodeTool> {
+  return new Map(Object.entries(exports).filter((entry): entry is [string, CodeTool] => isCodeTool(entry[1])));
+}
+
+/**
+ * What the engine knows of the tools that a module exports, with the JSON Schema of their arguments.
+ * @param timeoutMs of tools that name none
+ * @throws Error in words for the domain's author, when an input has no JSON Schema
+ */
+export function describeTools(exports: Readonly<Record<string, unknown>>, timeoutMs = 10_000): Tool[] {
+  return [...codeTools(exports)].map(([name, tool]) => ({
+    name,
+    description: tool.description,
+    parameters: parametersOf(name, tool.input),
+    effect: tool.effect,
+    owner: tool.owner ?? 'agent',
+    source: { type: 'code' },
+    ...(tool.generic ? { generic: true } : {}),
+    ...(tool.handsOff ? { handsOff: true } : {}),
+    timeoutMs: tool.timeoutMs ?? timeoutMs,
+    idempotent: tool.idempotent ?? tool.effect === 'read',
+  }));
+}
+
+/** The JSON Schema of a tool's arguments as a model is shown it: without `$schema`, closed to unknown arguments. */
+function parametersOf(name: string, input: z.ZodObject): JsonObject {
+  try {
+    const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
+    return schema as unknown as JsonObject;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The input of the tool ${name} has no JSON Schema: ${reason}. Use types that JSON can carry.`);
+  }
+}

@@ -1,0 +1,167 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashOf, openDatabase } from '../core/database.ts';
+import type { RolloutEvent } from '../core/event.ts';
+import type { Task } from '../core/task.ts';
+import { taskHash } from '../core/task.ts';
+import type { LaneEvent } from './lane/laneMessage.ts';
+import type { StaticDomain } from './load/loadDomain.ts';
+import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
+import { type AskPerson, laneSeats, outsideOf, type ReadKey } from './outside.ts';
+import { type SeatSpec, seatName } from './seats/seatSpec.ts';
+import { startOf } from './start.ts';
+import type { RolloutClosed, Supervisor } from './supervisor.ts';
+
+export type BatchOptions = {
+  /** The run's folder; recordings, sidecars and the ledger go there. */
+  readonly folder: string;
+  readonly tasks: readonly Task[];
+  readonly trials: number;
+  readonly seed: string;
+  readonly basis: 'evaluate' | 'train';
+  readonly agent: SeatSpec;
+  readonly user: SeatSpec;
+  readonly concurrency: number;
+  readonly turnCap?: number;
+  readonly key: SigningKey;
+  readonly readKey: ReadKey;
+  readonly askPerson: AskPerson;
+  readonly signal?: AbortSignal;
+  readonly onEvents?: (task: Task, trial: number, events: readonly LaneEvent[]) => void;
+  readonly onFinished?: (result: TrialResult) => void;
+};
+
+/** One finished rollout of a run, as tables and metrics read it. */
+export type TrialResult = {
+  readonly task: string;
+  readonly split: Task['split'];
+  readonly trial: number;
+  readonly reward: number | null;
+  readonly endReason: string;
+  readonly failure: RolloutClosed['failure'];
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly violations: number;
+  readonly recording: string;
+  readonly reason: string;
+};
+
+/** What a run is, for whoever opens its folder later. */
+export type RunFile = {
+  readonly domain: string;
+  readonly folder: string;
+  readonly seed: string;
+  readonly trials: number;
+  readonly basis: 'evaluate' | 'train';
+  readonly agent: string;
+  readonly user: string;
+  readonly tasks: readonly string[];
+  readonly policyHash: string;
+  readonly publicKey: string;
+};
+
+/**
+ * Runs every trial of every task, a bounded number at once. Rollouts that have a receipt in the folder's
+ * ledger already are not run again, so an interrupted run goes on where it was.
+ */
+export async function runBatch(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
+  const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
+  const receive = openRun(options.folder, supervisor.loaded, options);
+  const database = hashOf(openDatabase(supervisor.loaded.world.agent));
+  const waiting = options.tasks.flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial }))).filter(({ task, trial }) => !done.has(rolloutName(task, trial)));
+  const results: TrialResult[] = [];
+  const work = async () => {
+    for (let next = waiting.shift(); next && !options.signal?.aborted; next = waiting.shift()) {
+      const result = await runTrial(supervisor, options, database, next.task, next.trial, receive);
+      results.push(result);
+      options.onFinished?.(result);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(options.concurrency, waiting.length) }, work));
+  return results;
+}
+
+async function runTrial(supervisor: Supervisor, options: BatchOptions, database: string, task: Task, trial: number, receive: (receipt: Receipt) => void): Promise<TrialResult> {
+  const name = rolloutName(task, trial);
+  const recording = join(options.folder, `${name}.traj.jsonl`);
+  const live = supervisor.start(
+    {
+      task,
+      from: startOf(supervisor.domain, database, task, { ...options, trial }),
+      seats: laneSeats(options.agent, options.user),
+      outside: outsideOf(options.agent, options.user, options.readKey, options.askPerson),
+      recording,
+    },
+    (events) => options.onEvents?.(task, trial, events),
+  );
+  const stop = () => live.cancel();
+  options.signal?.addEventListener('abort', stop, { once: true });
+  try {
+    const closed = await live.closed;
+    if (closed.endReason !== 'cancelled') receive(receiptOf(supervisor.domain.policy.hash, options, name, task, trial, closed));
+    return resultOf(task, trial, recording, closed);
+  } finally {
+    options.signal?.removeEventListener('abort', stop);
+  }
+}
+
+export function rolloutName(task: Task, trial: number): string {
+  return `${task.id}.${trial}`;
+}
+
+/** The numbers of one rollout that tables show. */
+export function resultOf(task: Task, trial: number, recording: string, closed: RolloutClosed): TrialResult {
+  const count = (type: RolloutEvent['type']) => closed.events.filter((event) => event.type === type).length;
+  const violations = closed.events.flatMap((event) => (event.type === 'rulesChecked' ? event.verdicts.filter(({ verdict }) => verdict === 'violated') : []));
+  const rewarded = closed.events.findLast((event) => event.type === 'rewarded');
+  return {
+    task: task.id,
+    split: task.split,
+    trial,
+    reward: closed.reward,
+    endReason: closed.endReason,
+    failure: closed.failure,
+    turns: count('agentReplied'),
+    toolCalls: count('toolCalled'),
+    violations: violations.length,
+    recording,
+    reason: rewarded?.reason ?? '',
+  };
+}
+
+/** The receipt of a finished rollout. */
+export function receiptOf(policyHash: string, options: Pick<BatchOptions, 'seed' | 'basis'>, rollout: string, task: Task, trial: number, closed: RolloutClosed): Receipt {
+  return {
+    rollout,
+    recording: `${rollout}.traj.jsonl`,
+    task: { id: task.id, hash: taskHash(task) },
+    trial,
+    seed: options.seed,
+    policyHash,
+    basis: options.basis,
+    reward: closed.reward,
+    endReason: closed.endReason,
+    databaseDiff: closed.databaseDiff,
+    chain: closed.chain,
+    sidecarChain: closed.sidecarChain,
+  };
+}
+
+/** Makes a run's folder, says in `run.json` what it is, and opens its ledger. */
+export function openRun(path: string, domain: StaticDomain, options: Pick<BatchOptions, 'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'tasks' | 'key'>): (receipt: Receipt) => void {
+  mkdirSync(path, { recursive: true });
+  const file: RunFile = {
+    domain: domain.domain.name,
+    folder: domain.folder,
+    seed: options.seed,
+    trials: options.trials,
+    basis: options.basis,
+    agent: seatName(options.agent),
+    user: seatName(options.user),
+    tasks: options.tasks.map(({ id }) => id),
+    policyHash: domain.domain.policy.hash,
+    publicKey: options.key.publicKey,
+  };
+  writeFileSync(join(path, 'run.json'), `${JSON.stringify(file, null, 2)}\n`);
+  return openLedger(join(path, 'ledger.jsonl'), options.key);
+}

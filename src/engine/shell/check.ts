@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import type { Tool } from '../core/tool.ts';
+import { type Diagnostic, hasErrors, sortDiagnostics, startOf } from './diagnostic.ts';
+import { completeDomain } from './load/completeDomain.ts';
+import { duplicateKeys } from './load/database.ts';
+import { loadDomain } from './load/loadDomain.ts';
+import type { LoadedDomain } from './load/loadedDomain.ts';
+
+export type CheckOptions = {
+  readonly folder: string;
+  /** Runs the domain's code in a lane and describes its tools; absent where no code may run. */
+  readonly describeTools?: (folder: string) => Promise<readonly Tool[]>;
+  /** Starts the domain's MCP servers and describes their tools; absent where nothing may be started. */
+  readonly describeMcp?: (loaded: LoadedDomain) => Promise<readonly Tool[]>;
+};
+
+export type CheckResult = {
+  readonly loaded: LoadedDomain;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly ok: boolean;
+};
+
+/** Everything that can be found wrong with a domain before a rollout. */
+export async function check({ folder, describeTools, describeMcp }: CheckOptions): Promise<CheckResult> {
+  const loaded = loadDomain(folder);
+  const { agent, user } = loaded.parts.databases;
+  const extra = [agent, user].flatMap((source) => (source ? duplicateKeys(source) : []));
+  const hasCode = loaded.toolsFile !== null;
+  const hasServers = Object.keys(loaded.domain.file.mcpServers).length > 0;
+  if (!describeTools || (hasServers && !describeMcp && !hasCode)) return resultOf(loaded, extra);
+  try {
+    const codeTools = hasCode ? await describeTools(loaded.folder) : [];
+    const mcpTools = hasServers ? ((await describeMcp?.(loaded)) ?? null) : [];
+    return resultOf(completeDomain(loaded, codeTools, mcpTools), extra);
+  } catch (error) {
+    return resultOf(loaded, [...extra, loadFailure(loaded, error)]);
+  }
+}
+
+function resultOf(loaded: LoadedDomain, extra: readonly Diagnostic[]): CheckResult {
+  const diagnostics = sortDiagnostics([...loaded.diagnostics, ...extra]);
+  return { loaded: { ...loaded, diagnostics }, diagnostics, ok: !hasErrors(diagnostics) };
+}
+
+/** The place of a failure is what it says itself, else the first line of its stack that lies in the domain. */
+function loadFailure({ folder, toolsFile, parts }: LoadedDomain, error: unknown): Diagnostic {
+  const { message, code, file, line, failure } = error as Partial<Failing> & { readonly failure?: Failing };
+  const fromStack = error instanceof Error ? placeInStack(error.stack ?? '', folder) : undefined;
+  const at = failure ?? { file, line };
+  const place =
+    at.file !== undefined
+      ? { file: at.file, line: at.line ?? 1 }
+      : (fromStack ?? { file: toolsFile ?? parts.file.file, line: 1 });
+  return {
+    ...startOf(place.file),
+    line: place.line,
+    endLine: place.line,
+    code: failure?.code ?? (typeof code === 'string' && code.includes('/') ? code : 'tool/load-failed'),
+    severity: 'error',
+    message: failure?.message ?? message ?? String(error),
+    hint: 'The tools of this domain could not be read; correct this first.',
+  };
+}
+
+type Failing = { readonly code: string; readonly message: string; readonly file?: string; readonly line?: number };
+
+function placeInStack(stack: string, folder: string): { readonly file: string; readonly line: number } | undefined {
+  for (const [, path = '', line = '1'] of stack.matchAll(
+    /(?:file:\/\/)?(\/[^\s():]+|[A-Za-z]:[\\/][^\s():]+):(\d+)/g,
+  )) {
+    if (path.startsWith(join(folder, '/'))) return { file: path, line: Number(line) };
+  }
+  return undefined;
+}

@@ -1,0 +1,43 @@
+import { relative } from 'node:path';
+
+export type Severity = 'error' | 'warning' | 'info';
+
+/** A place in a file. Lines and columns count from 1; the end column is exclusive. */
+export type Location = {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+};
+
+/** One finding about a file of a domain: what was found and expected, and in `hint` what to do. */
+export type Diagnostic = Location & {
+  /** Stable, for example `task/unknown-tool`. */
+  readonly code: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly hint?: string;
+};
+
+/** The whole finding in one line, for a terminal: `file:line:column severity code message`. */
+export function formatDiagnostic(diagnostic: Diagnostic, base = ''): string {
+  const { file, line, column, severity, code, message, hint } = diagnostic;
+  const shown = base === '' ? file : relative(base, file) || file;
+  return `${shown}:${line}:${column} ${severity} ${code} ${hint === undefined ? message : `${message} ${hint}`}`;
+}
+
+export const hasErrors = (diagnostics: readonly Diagnostic[]) =>
+  diagnostics.some(({ severity }) => severity === 'error');
+
+/** Stable order: by file, then by place, then by code. */
+export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.toSorted(
+    (a, b) => inOrder(a.file, b.file) || a.line - b.line || a.column - b.column || inOrder(a.code, b.code),
+  );
+}
+
+/** The first character of a file, for findings about the file as a whole. */
+export const startOf = (file: string): Location => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 });
+
+const inOrder = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,136 @@
+import type { CodeTool, ToolContext as DomainContext } from '../../authoring.ts';
+import { type Database, type DatabaseDraft, draft, readView, tracedView } from '../../core/database.ts';
+import type { World } from '../../core/domain.ts';
+import type { Writes } from '../../core/event.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { Random } from '../../core/random.ts';
+import type { Side } from '../../core/tool.ts';
+import type { ToolContext, ToolOutcome } from '../driver.ts';
+import { deniedAdvice, placeOf } from './domainModules.ts';
+
+export type CodeCall = {
+  readonly name: string;
+  readonly tool: CodeTool;
+  readonly arguments: JsonObject;
+  readonly context: ToolContext;
+  /** The domain's folder, to say where an exception came from. */
+  readonly folder: string;
+  /** Runs around the domain's own code, for the marker. */
+  readonly guard: <T>(body: () => T) => T;
+  readonly log: (text: string) => void;
+};
+
+/**
+ * Performs one call of a code tool. A failed call leaves no trace; what it threw is the result that the caller sees,
+ * and anything but a `ToolError` is also logged with its place.
+ */
+export function callCodeTool(call: CodeCall): ToolOutcome | Promise<ToolOutcome> {
+  const parsed = call.tool.input.safeParse(call.arguments);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(
+      ({ path, message }) => `${path.length > 0 ? `${path.join('.')}: ` : ''}${message}`,
+    );
+    return failed(`the arguments of ${call.name} do not fit: ${issues.join('; ')}`);
+  }
+  const sides = openSides(call, readView);
+  try {
+    const result = call.guard(() => call.tool.run(parsed.data, sides.context));
+    if (!(result instanceof Promise)) return concluded(call, sides, result);
+    return result
+      .then((value) => concluded(call, sides, value))
+      .catch((error: unknown) => refused(call, sides, parsed.data, error));
+  } catch (error) {
+    return refused(call, sides, parsed.data, error);
+  }
+}
+
+type Sides = {
+  readonly context: DomainContext;
+  readonly open: { readonly side: Side; readonly draft: DatabaseDraft } | null;
+};
+
+/** A draft of the owner's side for a write tool, views of everything else. */
+function openSides({ tool, context }: CodeCall, view: (db: Database) => JsonObject): Sides {
+  const owner = tool.owner ?? 'agent';
+  const open = tool.effect === 'write' ? { side: owner, draft: draft(context.world[owner]) } : null;
+  const viewOf = (side: keyof World) => (open?.side === side ? open.draft.view : view(context.world[side]));
+  return {
+    open,
+    context: {
+      db: viewOf('agent'),
+      userDb: viewOf('user'),
+      now: context.now,
+      random: context.random,
+      id: (prefix) => idOf(context.random, prefix),
+    },
+  };
+}
+
+function idOf(random: Random, prefix = ''): string {
+  return `${prefix}${10_000_000 + random.integer(90_000_000)}`;
+}
+
+function concluded(call: CodeCall, { open }: Sides, result: unknown): ToolOutcome {
+  const content = textOf(call.name, result);
+  if (!open) return { content, isError: false, writes: [] };
+  const { patches } = open.draft.finish();
+  const writes = patches.length > 0 ? [{ side: open.side, patches }] : [];
+  return { content, isError: false, writes: writes as unknown as Writes };
+}
+
+function textOf(name: string, result: unknown): string {
+  if (typeof result === 'string') return result;
+  const text = result === undefined ? 'ok' : JSON.stringify(result);
+  if (text === undefined) throw new TypeError(`${name} returned a ${typeof result}, which can't be shown as JSON`);
+  return text;
+}
+
+function refused(call: CodeCall, sides: Sides, parsed: unknown, error: unknown): ToolOutcome {
+  sides.open?.draft.discard();
+  const cause = isFrozenWrite(error) ? explained(call, parsed, error) : error;
+  const message = messageOf(cause);
+  if (!isToolError(cause)) call.log(`${call.name}: ${message}${placeText(error, call.folder)}`);
+  return failed(message);
+}
+
+/** A write to a frozen view says neither what nor why: the same call with a view that explains it does. */
+function explained(call: CodeCall, parsed: unknown, error: unknown): unknown {
+  const sides = openSides(call, tracedView);
+  try {
+    const again = call.guard(() => call.tool.run(parsed as never, sides.context));
+    if (again instanceof Promise) again.catch(() => undefined);
+    return error;
+  } catch (better) {
+    return better;
+  } finally {
+    sides.open?.draft.discard();
+  }
+}
+
+function isFrozenWrite(error: unknown): boolean {
+  return (
+    error instanceof TypeError &&
+    /read only property|not extensible|Cannot delete property|may not write/.test(error.message)
+  );
+}
+
+/** By name: the domain has its own copy of the class. */
+function isToolError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'ToolError';
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return (error as { readonly code?: unknown }).code === 'ERR_ACCESS_DENIED'
+    ? `access denied: ${deniedAdvice}`
+    : error.message;
+}
+
+function placeText(error: unknown, folder: string): string {
+  const place = placeOf(error, folder);
+  return place ? ` (${place.file}:${place.line}:${place.column})` : '';
+}
+
+function failed(message: string): ToolOutcome {
+  return { content: `Error: ${message}`, isError: true, writes: [] };
+}

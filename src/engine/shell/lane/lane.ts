@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import inspector from 'node:inspector';
+import { join } from 'node:path';
+import { format } from 'node:util';
+import { codeTools, describeTools } from '../../authoring.ts';
+import { useNativeHash } from '../../core/hash.ts';
+import { DomainCodeError, importDomain, installDomainModules, placeOf } from './domainModules.ts';
+import { LaneWriter } from './laneChannel.ts';
+import { LaneHost } from './laneHost.ts';
+import { MarkWriter } from './laneMarker.ts';
+import type { ToLane } from './laneMessage.ts';
+import { type LaneSettings, laneFiles, shippedModules } from './laneSettings.ts';
+
+/**
+ * The entry of a lane: a child process that folds rollouts and runs a domain's code. Its parent speaks to it on
+ * standard input; it answers on a channel of its own, so that whatever the domain prints can't get in between.
+ */
+const settings = JSON.parse(process.argv[2] ?? '{}') as LaneSettings;
+const writer = new LaneWriter(laneFiles.channel);
+const mark = new MarkWriter(laneFiles.marker);
+let host: LaneHost | null = null;
+
+useNativeHash((text) => hash('sha256', text, 'hex'));
+setInterval(() => mark.beat(), 500).unref();
+routeConsole();
+explainExit();
+await open();
+
+async function open(): Promise<void> {
+  const { folder, toolsFile, timeoutMs, isDebugged } = settings;
+  try {
+    await installDomainModules({ folder, shipped: shippedModules(import.meta.url) });
+    const file = join(folder, toolsFile);
+    const exports = existsSync(file) ? await importDomain(folder, file) : {};
+    const tools = describeTools(exports, timeoutMs);
+    host = new LaneHost({ folder, tools: codeTools(exports), writer, mark, isDebugged });
+    listen(host);
+    writer.send({ type: 'described', tools });
+  } catch (error) {
+    const failure =
+      error instanceof DomainCodeError
+        ? error.failure
+        : {
+            who: 'environment' as const,
+            code: 'tool/code',
+            message: error instanceof Error ? error.message : String(error),
+            file: join(folder, toolsFile),
+          };
+    writer.send({ type: 'notDescribed', failure });
+  }
+}
+
+/** Messages of the parent, one JSON line each. Its end is the lane's end. */
+function listen(to: LaneHost): void {
+  let rest = '';
+  process.stdin.setEncoding('utf8');
+  process.stdin.on('data', (data: string) => {
+    const lines = (rest + data).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) to.receive(JSON.parse(line) as ToLane);
+  });
+  process.stdin.on('end', () => process.exit(0));
+}
+
+/** What domain code prints is a log message of its rollout; under a debugger it also stands in the debugger's console. */
+function routeConsole(): void {
+  for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+    console[method] = (...values: unknown[]) => {
+      writer.send({ type: 'log', rollout: host?.running ?? null, text: format(...values) });
+      if (settings.isDebugged) (inspector.console as unknown as Console)[method](...values);
+    };
+  }
+}
+
+/** An exit that domain code asks for, or an exception that nobody caught, says where it came from before it happens. */
+function explainExit(): void {
+  const exit = process.exit.bind(process);
+  const say = (what: string, error: unknown) => {
+    const place = placeOf(error, settings.folder);
+    writer.exiting(place ? { message: what, file: place.file, line: place.line } : { message: what });
+  };
+  process.exit = ((code?: number) => {
+    const at = new Error('exit');
+    if (placeOf(at, settings.folder)) say(`called process.exit(${code ?? 0})`, at);
+    exit(code);
+  }) as typeof process.exit;
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      say(`threw where nobody could catch it: ${error instanceof Error ? error.message : String(error)}`, error);
+      exit(1);
+    });
+  }
+}

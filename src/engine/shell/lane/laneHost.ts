@@ -1,0 +1,304 @@
+import { performance } from 'node:perf_hooks';
+import type { CodeTool } from '../../authoring.ts';
+import { agendaUser } from '../../core/agenda.ts';
+import { diffDatabases, openDatabase } from '../../core/database.ts';
+import type { World } from '../../core/domain.ts';
+import { goldAgent } from '../../core/gold.ts';
+import { contentHash } from '../../core/hash.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { type Setting, stateHash } from '../../core/rollout.ts';
+import { scriptedAgent } from '../../core/scripted.ts';
+import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
+import type { Tool } from '../../core/tool.ts';
+import { type Ports, run, type ToolContext, type ToolOutcome } from '../driver.ts';
+import { cancelled, Fault } from '../fault.ts';
+import { callCodeTool } from './codeTools.ts';
+import { eventText, type LaneWriter } from './laneChannel.ts';
+import type { MarkWriter } from './laneMarker.ts';
+import type { Answer, Question, RemoteView, ToLane } from './laneMessage.ts';
+
+type Start = Extract<ToLane, { readonly type: 'start' }>;
+
+/** One rollout under way in this lane. */
+type Served = {
+  readonly start: Start;
+  isCancelled: boolean;
+  /** Steps that the supervisor has allowed and the rollout has not taken. */
+  permits: number;
+  wake: (() => void) | null;
+};
+
+type Waiting = {
+  readonly rollout: number;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (fault: Fault) => void;
+};
+
+export type HostOptions = {
+  readonly folder: string;
+  readonly tools: ReadonlyMap<string, CodeTool>;
+  readonly writer: LaneWriter;
+  readonly mark: MarkWriter;
+  /** Under a debugger nothing times out: a person may be looking at a line. */
+  readonly isDebugged: boolean;
+};
+
+/** Bytes of events that wait at most. */
+const flushAt = 64 * 1024;
+
+/** Folds the rollouts that the supervisor starts, many at once: the one driver loop, domain code, model-free seats. */
+export class LaneHost {
+  readonly #options: HostOptions;
+  readonly #served = new Map<number, Served>();
+  readonly #waiting = new Map<number, Waiting>();
+  #setting: Setting | null = null;
+  #nextQuestion = 1;
+  #isFlushPlanned = false;
+  /** The rollout whose domain code is running, for the log. */
+  running: number | null = null;
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+  }
+
+  receive(message: ToLane): void {
+    switch (message.type) {
+      case 'prepare': {
+        const { domain, world } = message;
+        this.#setting = { domain, world: { agent: openDatabase(world.agent), user: openDatabase(world.user) } };
+        this.#options.writer.send({ type: 'prepared' });
+        return;
+      }
+      case 'start':
+        void this.#serve(message);
+        return;
+      case 'step':
+        this.#permit(message.rollout);
+        return;
+      case 'cancel':
+        this.#cancel(message.rollout);
+        return;
+      case 'answer':
+        this.#settle(message.question)?.resolve(message.value);
+        return;
+      case 'refusal':
+        this.#settle(message.question)?.reject(new Fault(message.failure, message.reason));
+        return;
+      default:
+        unknownMessage(message);
+    }
+  }
+
+  async #serve(start: Start): Promise<void> {
+    const { rollout } = start;
+    const served: Served = { start, isCancelled: false, permits: 0, wake: null };
+    this.#served.set(rollout, served);
+    const { writer } = this.#options;
+    try {
+      const setting = this.#requireSetting();
+      const task = setting.domain.tasks.find(({ id }) => id === start.task);
+      if (!task) throw new Error(`this domain has no task ${start.task}`);
+      const world = await this.#fold(served, run({ setting, task, ports: this.#ports(served) }, start.from));
+      writer.send({ type: 'closed', rollout, databaseDiff: differenceHash(setting.world, world) });
+    } catch (error) {
+      const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      writer.send({ type: 'crashed', rollout, message });
+    } finally {
+      this.#served.delete(rollout);
+    }
+  }
+
+  /** Drains the generator, sends what is new, and gives the world at the end. */
+  async #fold(served: Served, steps: ReturnType<typeof run>): Promise<World> {
+    const { rollout, from, known, pace } = served.start;
+    const shared = Math.max(known, 'type' in from ? 0 : from.length);
+    const { writer } = this.#options;
+    let [world, hash] = [null as World | null, ''];
+    let before = performance.now();
+    for (let index = 0; ; index++) {
+      if (pace === 'step' && index >= shared) await this.#permission(served);
+      const { value: step, done } = await steps.next();
+      if (done) break;
+      const { n, event, state } = step;
+      if (world !== state.world) [world, hash] = [state.world, stateHash(state)];
+      const now = performance.now();
+      if (n >= known) {
+        writer.event(rollout, Math.round((now - before) * 1000) / 1000, eventText({ n, event, state: hash }));
+        this.#planFlush();
+      }
+      before = now;
+    }
+    if (!world) throw new Error('a rollout has at least its start');
+    return world;
+  }
+
+  /** Waits for a `step` message; a cancelled rollout needs none. */
+  async #permission(served: Served): Promise<void> {
+    this.#options.writer.flush();
+    while (served.permits === 0 && !served.isCancelled) {
+      await new Promise<void>((resolve) => {
+        served.wake = resolve;
+      });
+    }
+    if (served.permits > 0) served.permits--;
+  }
+
+  #permit(rollout: number): void {
+    const served = this.#served.get(rollout);
+    if (!served) return;
+    served.permits++;
+    served.wake?.();
+  }
+
+  #cancel(rollout: number): void {
+    const served = this.#served.get(rollout);
+    if (!served) return;
+    served.isCancelled = true;
+    served.wake?.();
+    for (const [question, waiting] of this.#waiting)
+      if (waiting.rollout === rollout) this.#settle(question)?.reject(cancelled());
+  }
+
+  #planFlush(): void {
+    const { writer } = this.#options;
+    if (writer.pending.text.length > flushAt) writer.flush();
+    if (this.#isFlushPlanned) return;
+    this.#isFlushPlanned = true;
+    setImmediate(() => {
+      this.#isFlushPlanned = false;
+      writer.flush();
+    });
+  }
+
+  #ports(served: Served): Ports {
+    const { rollout, seats } = served.start;
+    const unlessCancelled =
+      <Input extends unknown[], Output>(port: (...input: Input) => Output) =>
+      (...input: Input): Output => {
+        if (served.isCancelled) throw cancelled();
+        return port(...input);
+      };
+    return {
+      agent: unlessCancelled((view) => {
+        if (seats.agent === 'gold') return goldAgent(view);
+        return seats.agent === 'scripted'
+          ? scripted(view)
+          : (this.#ask(rollout, { type: 'agent', view: remoteView(view) }) as Promise<AgentReply>);
+      }),
+      user: unlessCancelled((view) =>
+        seats.user === 'agenda'
+          ? agendaUser(view)
+          : (this.#ask(rollout, { type: 'user', view: remoteView(view) }) as Promise<UserReply>),
+      ),
+      callTool: unlessCancelled((tool, call, context) => {
+        const values = call.arguments as JsonObject;
+        if (tool.source.type === 'code') return this.#callCode(rollout, tool, values, context);
+        return this.#ask(rollout, {
+          type: 'tool',
+          server: tool.source.server,
+          name: tool.name,
+          arguments: values,
+        }).then((answer) => ({
+          ...(answer as { readonly content: string; readonly isError: boolean }),
+          writes: [],
+        }));
+      }),
+      readSource: unlessCancelled((source) =>
+        this.#ask(rollout, { type: 'source', source }).then((answer) => (answer as { readonly state: Json }).state),
+      ),
+    };
+  }
+
+  #ask(rollout: number, about: Question): Promise<Answer> {
+    const question = this.#nextQuestion++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(question, { rollout, resolve, reject });
+      this.#options.writer.send({ type: 'question', question, rollout, about });
+    });
+  }
+
+  #settle(question: number): Waiting | undefined {
+    const waiting = this.#waiting.get(question);
+    this.#waiting.delete(question);
+    return waiting;
+  }
+
+  #callCode(rollout: number, tool: Tool, values: JsonObject, context: ToolContext): ToolOutcome | Promise<ToolOutcome> {
+    const { folder, tools, mark, writer, isDebugged } = this.#options;
+    const code = tools.get(tool.name);
+    if (!code)
+      throw new Fault({
+        who: 'environment',
+        code: 'tool/missing',
+        message: `the domain's code exports no tool named ${tool.name}`,
+      });
+    const guard = <T>(body: () => T): T => {
+      const { first, text } = writer.pending;
+      mark.enter(rollout, tool.name, tool.timeoutMs, first, text);
+      this.running = rollout;
+      let place: 'outside' | 'awaited' = 'outside';
+      try {
+        const result = body();
+        if (result instanceof Promise) place = 'awaited';
+        return result;
+      } finally {
+        mark.leave(place);
+        this.running = null;
+      }
+    };
+    const log = (text: string) => writer.send({ type: 'log', rollout, text });
+    const outcome = callCodeTool({ name: tool.name, tool: code, arguments: values, context, folder, guard, log });
+    return outcome instanceof Promise && !isDebugged ? inTime(outcome, tool) : outcome;
+  }
+
+  #requireSetting(): Setting {
+    if (!this.#setting) throw new Error('a rollout was started before the lane was prepared');
+    return this.#setting;
+  }
+}
+
+function scripted(view: SeatView): AgentReply {
+  const reply = scriptedAgent(view);
+  if (reply) return reply;
+  const { task } = view;
+  const message = task.script
+    ? `the script of task ${task.id} has no more turns`
+    : `task ${task.id} has no script for the scripted seat`;
+  throw new Fault({ who: 'agent', code: 'script/used-up', message });
+}
+
+function remoteView({ domain: _domain, random: _random, ...view }: SeatView): RemoteView {
+  return view;
+}
+
+/** The promise of a call that never settles ends its rollout; the lane goes on. */
+async function inTime(outcome: Promise<ToolOutcome>, tool: Tool): Promise<ToolOutcome> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeOut = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const message = `the tool ${tool.name} gave no result within ${tool.timeoutMs} ms; declare a longer timeoutMs, or find the promise that never settles`;
+      reject(new Fault({ who: 'environment', code: 'tool/hung', message }));
+    }, tool.timeoutMs);
+  });
+  try {
+    return await Promise.race([outcome, timeOut]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Hash of what differs between the domain's base database and the end, on both sides. */
+function differenceHash(base: World, end: World): string {
+  const changes = (['agent', 'user'] as const).map((side) =>
+    diffDatabases(base[side], end[side]).map(({ path, before, after }) => [
+      path,
+      before === undefined ? [] : [before],
+      after === undefined ? [] : [after],
+    ]),
+  );
+  return contentHash(changes);
+}
+
+function unknownMessage(message: never): never {
+  throw new Error(`unknown message ${JSON.stringify(message)}`);
+}

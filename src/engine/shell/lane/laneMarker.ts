@@ -1,0 +1,107 @@
+import { readSync, writeSync } from 'node:fs';
+
+/**
+ * What a lane is doing, in a file that it inherits and that its parent reads after it has died: which rollout is in
+ * which tool, a heartbeat, and the text of messages that were not sent yet. Writing costs under a microsecond.
+ */
+export type Mark = {
+  /** The rollout that was last in domain code, or null when none was. */
+  readonly rollout: number | null;
+  readonly tool: string;
+  /** `inside` while a call keeps the lane busy, `awaited` while it waits for the call's promise, `outside` otherwise. */
+  readonly place: Place;
+  /** Grows with every call. */
+  readonly call: number;
+  readonly timeoutMs: number;
+  /** Grows while the lane's event loop turns. */
+  readonly beats: number;
+  /** Number of the first message in the spool, counted from the lane's start. */
+  readonly firstSpooled: number;
+  readonly spoolBytes: number;
+};
+
+const places = ['outside', 'inside', 'awaited'] as const;
+export type Place = (typeof places)[number];
+
+const offsets = {
+  place: 0,
+  rollout: 4,
+  call: 8,
+  timeoutMs: 12,
+  firstSpooled: 16,
+  spoolBytes: 20,
+  nameBytes: 24,
+  beats: 28,
+  name: 32,
+};
+const nameRoom = 96;
+const spoolStart = offsets.name + nameRoom;
+const none = 0xffffffff;
+
+/** The lane's end. */
+export class MarkWriter {
+  readonly #file: number;
+  readonly #header = Buffer.alloc(spoolStart);
+  readonly #beat = Buffer.alloc(4);
+
+  constructor(file: number) {
+    this.#file = file;
+    this.#header.writeUInt32LE(none, offsets.rollout);
+    this.#write(0, offsets.beats);
+    this.beat();
+  }
+
+  /** Called before domain code runs; `pending` are messages that would be lost with the lane. */
+  enter(rollout: number, tool: string, timeoutMs: number, firstPending: number, pending: string): void {
+    const header = this.#header;
+    header.writeUInt32LE(places.indexOf('inside'), offsets.place);
+    header.writeUInt32LE(rollout, offsets.rollout);
+    header.writeUInt32LE(header.readUInt32LE(offsets.call) + 1, offsets.call);
+    header.writeUInt32LE(timeoutMs, offsets.timeoutMs);
+    header.writeUInt32LE(firstPending, offsets.firstSpooled);
+    header.writeUInt32LE(header.write(tool, offsets.name, nameRoom), offsets.nameBytes);
+    const bytes = Buffer.from(pending);
+    header.writeUInt32LE(bytes.length, offsets.spoolBytes);
+    if (bytes.length > 0) writeSync(this.#file, bytes, 0, bytes.length, spoolStart);
+    this.#write(0, offsets.beats);
+    this.#write(offsets.name, spoolStart);
+  }
+
+  leave(place: 'outside' | 'awaited'): void {
+    this.#header.writeUInt32LE(places.indexOf(place), offsets.place);
+    this.#write(offsets.place, offsets.rollout);
+  }
+
+  beat(): void {
+    this.#beat.writeUInt32LE(this.#beat.readUInt32LE() + 1);
+    writeSync(this.#file, this.#beat, 0, 4, offsets.beats);
+  }
+
+  #write(from: number, to: number): void {
+    writeSync(this.#file, this.#header, from, to - from, from);
+  }
+}
+
+/** The parent's end. */
+export function readMark(file: number): Mark {
+  const header = Buffer.alloc(spoolStart);
+  readSync(file, header, 0, spoolStart, 0);
+  const number = (offset: number) => header.readUInt32LE(offset);
+  return {
+    place: places[number(offsets.place)] ?? 'outside',
+    rollout: number(offsets.rollout) === none ? null : number(offsets.rollout),
+    call: number(offsets.call),
+    timeoutMs: number(offsets.timeoutMs),
+    beats: number(offsets.beats),
+    firstSpooled: number(offsets.firstSpooled),
+    spoolBytes: number(offsets.spoolBytes),
+    tool: header.toString('utf8', offsets.name, offsets.name + number(offsets.nameBytes)),
+  };
+}
+
+/** Messages that a dead lane had not sent, by its last mark. */
+export function readSpool(file: number, { spoolBytes }: Mark): string {
+  const bytes = Buffer.alloc(spoolBytes);
+  const count = readSync(file, bytes, 0, spoolBytes, spoolStart);
+  return bytes.toString('utf8', 0, count);
+}

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** What a lane is told on its command line. */
+export type LaneSettings = {
+  readonly folder: string;
+  readonly toolsFile: string;
+  /** Of tools that declare none. */
+  readonly timeoutMs: number;
+  readonly isDebugged: boolean;
+};
+
+/** Numbers of the files that a lane inherits beside the three standard ones. */
+export const laneFiles = { channel: 3, marker: 4 } as const;
+
+/**
+ * The lane's program, and the folder that it needs to read: beside this code when it is bundled (in `dist` or in a
+ * chunk below it), or its source when this runs from source.
+ */
+export function laneProgram(ownUrl: string): { readonly file: string; readonly readable: string } {
+  const here = dirname(fileURLToPath(ownUrl));
+  for (const file of [join(here, 'lane.mjs'), join(here, '..', 'lane.mjs')]) {
+    if (existsSync(file)) return { file: resolve(file), readable: dirname(resolve(file)) };
+  }
+  return { file: join(here, 'lane.ts'), readable: resolve(here, '../../../..') };
+}
+
+/** The copies of `zod` and `rehearsal` that a domain's imports mean. */
+export function shippedModules(laneUrl: string): Readonly<Record<string, string>> {
+  const bundled = new URL('./zod.mjs', laneUrl);
+  if (existsSync(bundled)) return { zod: bundled.href, rehearsal: new URL('./authoring.mjs', laneUrl).href };
+  const rehearsal = pathToFileURL(resolve(dirname(fileURLToPath(laneUrl)), '../../authoring.ts')).href;
+  return { zod: import.meta.resolve('zod'), rehearsal };
+}

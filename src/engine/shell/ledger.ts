@@ -1,0 +1,110 @@
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+
+/** What a receipt vouches for. A rollout is finished when its receipt is there. */
+export const receiptSchema = z.strictObject({
+  rollout: z.string(),
+  recording: z.string(),
+  task: z.object({ id: z.string(), hash: z.string() }),
+  trial: z.int(),
+  seed: z.string(),
+  policyHash: z.string(),
+  basis: z.enum(['evaluate', 'train']),
+  reward: z.number().nullable(),
+  endReason: z.string(),
+  /** Hash over the differences of the final database from its start. */
+  databaseDiff: z.string(),
+  chain: z.string(),
+  sidecarChain: z.string(),
+});
+export type Receipt = z.infer<typeof receiptSchema>;
+
+const ledgerLineSchema = z.strictObject({ receipt: receiptSchema, before: z.string(), signature: z.string() });
+type LedgerLine = z.infer<typeof ledgerLineSchema>;
+
+export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: string };
+
+/** Where the signing key lives: outside every workspace, readable by its owner alone. */
+export function signingKeyPath(environment: NodeJS.ProcessEnv = process.env): string {
+  const base = environment['REHEARSAL_HOME'] ?? join(environment['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'rehearsal');
+  return join(base, 'signing-key.pem');
+}
+
+/** The Ed25519 key that signs receipts, made on first use. */
+export function signingKey(path = signingKeyPath()): SigningKey {
+  if (!existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const { privateKey } = generateKeyPairSync('ed25519');
+    writeFileSync(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
+  }
+  const privateKey = createPrivateKey(readFileSync(path));
+  return { privateKey, publicKey: publicKeyText(createPublicKey(privateKey)) };
+}
+
+function publicKeyText(key: KeyObject): string {
+  return key.export({ type: 'spki', format: 'der' }).toString('base64');
+}
+
+/** Appends signed receipts to `ledger.jsonl`. Each signature covers the one before it, so none can be dropped. */
+export function openLedger(path: string, key: SigningKey): (receipt: Receipt) => void {
+  let before = lastSignature(path);
+  return (receipt) => {
+    const signature = sign(null, signedBytes(receipt, before), key.privateKey).toString('base64');
+    const line: LedgerLine = { receipt, before, signature };
+    appendFileSync(path, `${JSON.stringify(line)}\n`);
+    before = signature;
+  };
+}
+
+export type LedgerReading = { readonly receipts: readonly Receipt[]; readonly problems: readonly { readonly line: number; readonly message: string }[] };
+
+/** Reads a ledger and checks every signature against a public key that the caller trusts. */
+export function readLedger(path: string, trustedKey: string): LedgerReading {
+  const key = createPublicKey({ key: Buffer.from(trustedKey, 'base64'), type: 'spki', format: 'der' });
+  const receipts: Receipt[] = [];
+  const problems: { line: number; message: string }[] = [];
+  let before = '';
+  for (const [index, raw] of existingLines(path).entries()) {
+    const line = parseLedgerLine(raw);
+    if (!line) {
+      problems.push({ line: index + 1, message: 'is no receipt' });
+      continue;
+    }
+    if (line.before !== before) problems.push({ line: index + 1, message: `receipt of ${line.receipt.rollout} does not follow the one before it: a receipt was dropped, added or swapped` });
+    else if (!verify(null, signedBytes(line.receipt, line.before), key, Buffer.from(line.signature, 'base64'))) {
+      problems.push({ line: index + 1, message: `receipt of ${line.receipt.rollout} was changed, or signed with another key` });
+    }
+    before = line.signature;
+    receipts.push(line.receipt);
+  }
+  return { receipts, problems };
+}
+
+/** Receipts as they stand, unchecked: which rollouts of a run are finished. */
+export function finishedRollouts(path: string): readonly Receipt[] {
+  return existingLines(path).flatMap((raw) => parseLedgerLine(raw)?.receipt ?? []);
+}
+
+function existingLines(path: string): readonly string[] {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
+}
+
+function parseLedgerLine(raw: string): LedgerLine | null {
+  try {
+    const parsed = ledgerLineSchema.safeParse(JSON.parse(raw));
+    return parsed.success ? parsed.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function lastSignature(path: string): string {
+  return existingLines(path).flatMap((raw) => parseLedgerLine(raw)?.signature ?? []).at(-1) ?? '';
+}
+
+function signedBytes(receipt: Receipt, before: string): Buffer {
+  return createHash('sha256').update(before).update(JSON.stringify(receipt)).digest();
+}

@@ -1,0 +1,110 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { JsonObject } from '../../core/json.ts';
+import type { Tool } from '../../core/tool.ts';
+import { didYouMean } from './nearest.ts';
+import { argumentsOf } from './note.ts';
+
+export type ArgumentProblem = {
+  /** Path in the arguments. */
+  readonly path: readonly string[];
+  /** Whether the finding is about the key at the end of the path, not about its value. */
+  readonly isKey: boolean;
+  readonly message: string;
+  readonly hint: string;
+};
+
+const compiled = new WeakMap<JsonObject, ValidateFunction | null>();
+
+/** How arguments differ from the tool's JSON Schema. A schema that ajv can't compile finds nothing. */
+export function argumentProblems(tool: Tool, given: JsonObject): readonly ArgumentProblem[] {
+  const validate = compiled.get(tool.parameters) ?? compile(tool.parameters);
+  if (!validate || validate(given)) return [];
+  return (validate.errors ?? []).flatMap((error) => problemOf(tool, error));
+}
+
+/** Why a tool's JSON Schema can't be used, or null. */
+export function schemaProblem(parameters: JsonObject): string | null {
+  if (parameters.type !== 'object') return 'its type is not "object"';
+  return (compiled.get(parameters) ?? compile(parameters)) ? null : 'it is not a JSON Schema';
+}
+
+function compile(parameters: JsonObject): ValidateFunction | null {
+  const { $schema: _, ...schema } = parameters;
+  let validate: ValidateFunction | null = null;
+  try {
+    validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false }).compile(schema);
+  } catch {
+    // A schema of another server may be anything; `schemaProblem` says so once.
+  }
+  compiled.set(parameters, validate);
+  return validate;
+}
+
+function problemOf(tool: Tool, error: ErrorObject): readonly ArgumentProblem[] {
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const name = path.join('.');
+  const params = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    case 'required': {
+      const missing = String(params.missingProperty);
+      return [
+        {
+          path,
+          isKey: true,
+          message: `the argument ${[...path, missing].join('.')} is missing.`,
+          hint: `Write ${missing}: and its value.`,
+        },
+      ];
+    }
+    case 'additionalProperties': {
+      const extra = String(params.additionalProperty);
+      const names = path.length === 0 ? argumentsOf(tool) : [];
+      const all = path.length === 0 ? `Its arguments are ${names.join(', ') || 'none'}.` : 'Take it out.';
+      return [
+        {
+          path: [...path, extra],
+          isKey: true,
+          message: `there is no argument ${[...path, extra].join('.')}.`,
+          hint: didYouMean(extra, names, all),
+        },
+      ];
+    }
+    case 'enum': {
+      const allowed = (params.allowedValues as readonly unknown[]).map(String);
+      return [
+        { path, isKey: false, message: `${name} must be one of ${allowed.join(', ')}.`, hint: 'Choose one of them.' },
+      ];
+    }
+    case 'type':
+      return [
+        {
+          path,
+          isKey: false,
+          message: `${name || 'the arguments'} must be of type ${String(params.type)}.`,
+          hint: 'Check the quotes: 1 is a number, "1" is a text.',
+        },
+      ];
+    case 'anyOf':
+    case 'oneOf':
+      return [
+        {
+          path,
+          isKey: false,
+          message: `${name} fits none of the forms that it may have.`,
+          hint: `See the description of ${tool.name}.`,
+        },
+      ];
+    default:
+      return [
+        {
+          path,
+          isKey: false,
+          message: `${name} ${error.message ?? 'does not fit'}.`,
+          hint: `See the description of ${tool.name}.`,
+        },
+      ];
+  }
+}

@@ -1,0 +1,254 @@
+import { contentHash } from '../../core/hash.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { Task } from '../../core/task.ts';
+import { argumentProblems } from './arguments.ts';
+import { checkState } from './checkState.ts';
+import { keyOf, type Placed, placeOf } from './items.ts';
+import type { Parts } from './loadedDomain.ts';
+import { didYouMean } from './nearest.ts';
+import { type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
+
+/** What tasks say against the rest of their domain, and against each other. */
+export function checkTasks(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
+  checkDuplicates(parts.tasks, 'task', note);
+  checkContents(parts.tasks, note);
+  for (const placed of parts.tasks) {
+    checkPersona(placed, parts, note);
+    checkFacts(placed, note);
+    checkCalls(placed, known, note);
+    checkScript(placed, parts, note);
+    checkState(placed, bases, note);
+    checkAssertions(placed, parts, note);
+    checkBases(placed, known, note);
+  }
+}
+
+/** Two tasks with the same content under two names measure one thing twice; across splits they leak. */
+function checkContents(tasks: readonly Placed<Task>[], note: Note): void {
+  const first = new Map<string, Placed<Task>>();
+  for (const placed of tasks) {
+    const { id: _, description: __, split, ...content } = placed.value;
+    const hash = contentHash(content as unknown as JsonObject);
+    const earlier = first.get(hash);
+    if (!earlier) {
+      first.set(hash, placed);
+      continue;
+    }
+    if (earlier.value.id === placed.value.id && earlier.value.split === split) continue;
+    const other = `${earlier.value.id} (${placeOf(earlier).file}:${placeOf(earlier).line})`;
+    const at = placeOf(placed, 'id');
+    if (earlier.value.split === split)
+      note(
+        at,
+        'warning',
+        'task/duplicate-content',
+        `This task says the same as ${other}.`,
+        'Change one of the two, or delete it.',
+      );
+    else
+      note(
+        at,
+        'error',
+        'task/split-leak',
+        `This task of the ${split} split says the same as ${other} of the ${earlier.value.split} split.`,
+        'Keep it in one split: training on a test task makes the test worthless.',
+      );
+  }
+}
+
+function checkPersona(placed: Placed<Task>, { personas }: Parts, note: Note): void {
+  const { persona: id, user } = placed.value;
+  const ids = personas.map(({ value }) => value.id);
+  const persona = personas.find(({ value }) => value.id === id)?.value;
+  if (!persona) {
+    const all =
+      ids.length === 0
+        ? 'This domain has no personas yet: add one in personas/.'
+        : `The personas are ${ids.join(', ')}.`;
+    note(
+      placeOf(placed, 'persona'),
+      'error',
+      'task/unknown-persona',
+      `There is no persona ${id}.`,
+      didYouMean(id, ids, all),
+    );
+    return;
+  }
+  for (const [behaviour, key] of [
+    ['changes', 'change'],
+    ['insists', 'insist'],
+  ] as const) {
+    if (persona.behaviours[behaviour] && !user[key]) {
+      note(
+        placeOf(placed, 'persona'),
+        'warning',
+        `task/${key}-missing`,
+        `The persona ${id} ${behaviour}, but user.${key} is missing, so nothing of it shows.`,
+        `Write user.${key}, or choose another persona.`,
+      );
+    }
+    if (!persona.behaviours[behaviour] && user[key]) {
+      note(
+        keyOf(placed, 'user', key),
+        'warning',
+        `task/${key}-unused`,
+        `user.${key} is not used: the persona ${id} does not have \`${behaviour}: true\`.`,
+        'Choose a persona that does, or take it out.',
+      );
+    }
+  }
+}
+
+function checkFacts(placed: Placed<Task>, note: Note): void {
+  const { known, unknown, change } = placed.value.user;
+  for (const [index, fact] of unknown.entries()) {
+    if (!Object.hasOwn(known, fact)) continue;
+    note(
+      placeOf(placed, 'user', 'unknown', index),
+      'error',
+      'task/fact-known-and-unknown',
+      `The user knows ${fact} and is sure not to know it.`,
+      'Take it out of user.known or user.unknown.',
+    );
+  }
+  for (const fact of Object.keys(change?.known ?? {})) {
+    if (Object.hasOwn(known, fact)) continue;
+    const names = Object.keys(known);
+    note(
+      keyOf(placed, 'user', 'change', 'known', fact),
+      'error',
+      'task/unknown-fact',
+      `The change replaces ${fact}, which is not in user.known.`,
+      didYouMean(fact, names, `Known are ${names.join(', ') || 'no facts'}.`),
+    );
+  }
+}
+
+function checkCalls(placed: Placed<Task>, known: KnownTools, note: Note): void {
+  for (const [index, action] of placed.value.actions.entries()) {
+    checkCall(placed, ['actions', index], action, known, note);
+    const owner = known.tools.get(action.tool)?.owner;
+    if (owner === undefined || owner === action.by) continue;
+    note(
+      placeOf(placed, 'actions', index),
+      'error',
+      'task/wrong-seat',
+      `${action.tool} belongs to the ${owner}, but this action is by the ${action.by}.`,
+      `Write \`by: ${owner}\`.`,
+    );
+  }
+  for (const [index, turn] of (placed.value.script ?? []).entries()) {
+    if (typeof turn === 'string') continue;
+    for (const [nth, call] of turn.entries()) checkCall(placed, ['script', index, nth], call, known, note, 'warning');
+  }
+}
+
+type Call = { readonly tool: string; readonly arguments: JsonObject };
+
+function checkCall(
+  placed: Placed<Task>,
+  path: readonly PropertyKey[],
+  call: Pick<Task['actions'][number], 'tool' | 'arguments'>,
+  known: KnownTools,
+  note: Note,
+  severity: 'error' | 'warning' = 'error',
+): void {
+  if (!checkToolName(call.tool, placeOf(placed, ...path, 'tool'), 'task', known, note)) return;
+  const tool = known.tools.get(call.tool);
+  if (!tool) return;
+  for (const problem of argumentProblems(tool, (call as Call).arguments)) {
+    const at = problem.isKey
+      ? keyOf(placed, ...path, 'arguments', ...problem.path)
+      : placeOf(placed, ...path, 'arguments', ...problem.path);
+    note(at, severity, 'task/bad-arguments', `${call.tool}: ${problem.message}`, problem.hint);
+  }
+}
+
+function checkScript(placed: Placed<Task>, { file }: Parts, note: Note): void {
+  const { agent = file.value.agent, script } = placed.value;
+  if (agent !== 'scripted' || script) return;
+  const isOwn = placed.value.agent === 'scripted';
+  const at = isOwn ? placeOf(placed, 'agent') : placeOf(placed, 'id');
+  const whose = isOwn ? 'The agent of this task' : 'The agent of the domain';
+  note(
+    at,
+    'error',
+    'task/script-missing',
+    `${whose} is scripted, but the task has no script.`,
+    'Write script: with the turns of the agent, or choose another agent.',
+  );
+}
+
+function checkAssertions(placed: Placed<Task>, { file }: Parts, note: Note): void {
+  const readers = Object.entries(file.value.mcpServers).flatMap(([name, { reader }]) => (reader ? [name] : []));
+  for (const [index, assertion] of placed.value.assertions.entries()) {
+    const at = placeOf(placed, 'assertions', index);
+    if (assertion.equals === undefined && assertion.contains === undefined && assertion.exists === undefined) {
+      note(
+        at,
+        'error',
+        'task/assertion-empty',
+        'This assertion demands nothing.',
+        'Add equals:, contains: or exists:.',
+      );
+    }
+    if (assertion.in === 'agent' || assertion.in === 'user' || readers.includes(assertion.in)) continue;
+    const isServer = Object.hasOwn(file.value.mcpServers, assertion.in);
+    const message = isServer
+      ? `The server ${assertion.in} has no state reader.`
+      : `There is no state of ${assertion.in}.`;
+    const hint = isServer
+      ? `Add reader: to mcpServers.${assertion.in} in domain.yaml.`
+      : `Write ${['agent', 'user', ...readers].join(', ')}.`;
+    note(
+      placeOf(placed, 'assertions', index, 'in'),
+      'error',
+      'task/unknown-source',
+      message,
+      didYouMean(assertion.in, isServer ? [] : readers, hint),
+    );
+  }
+}
+
+/** What the reward rests on must be there, and what is demanded must count. */
+function checkBases(placed: Placed<Task>, known: KnownTools, note: Note): void {
+  const { evaluate, train, actions, assertions, communicate, script, user } = placed.value;
+  const stands = { database: true, assertions: assertions.length > 0, communicate: communicate.length > 0 };
+  for (const [name, basis] of [
+    ['evaluate', evaluate],
+    ['train', train],
+  ] as const) {
+    for (const [index, verifier] of basis.entries()) {
+      const isOnly = basis.length === 1;
+      if (stands[verifier] || (verifier === 'communicate' && !isOnly)) continue;
+      note(
+        placeOf(placed, name, index),
+        'error',
+        'task/empty-basis',
+        `${name} rests on ${verifier}, but the task has none, so it always holds.`,
+        `Write ${verifier}:, or take it out of ${name}:.`,
+      );
+    }
+  }
+  for (const demand of ['assertions', 'communicate'] as const) {
+    if (!stands[demand] || evaluate.includes(demand) || train.includes(demand)) continue;
+    note(
+      keyOf(placed, demand),
+      'warning',
+      'task/unused-demand',
+      `${demand} counts for nothing: it is in neither evaluate nor train.`,
+      `Add ${demand} to evaluate:.`,
+    );
+  }
+  const doesNothing = actions.every(({ tool }) => known.tools.get(tool)?.effect === 'read');
+  const demandsNothing = assertions.length === 0 && communicate.length === 0 && !user.insist;
+  if (doesNothing && demandsNothing && !script && (known.tools.size > 0 || actions.length === 0)) {
+    note(
+      placeOf(placed, 'id'),
+      'warning',
+      'task/nothing-to-do',
+      'An agent that does nothing gets reward 1 on this task.',
+      'Add actions: that change something, assertions: or communicate:.',
+    );
+  }
+}

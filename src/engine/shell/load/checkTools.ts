@@ -1,0 +1,76 @@
+import { startOf } from '../diagnostic.ts';
+import { schemaProblem } from './arguments.ts';
+import type { Parts } from './loadedDomain.ts';
+import { nearest } from './nearest.ts';
+import type { KnownTools, Note } from './note.ts';
+
+/** What the tools say against providers of models, the policy and the tasks. */
+export function checkTools(parts: Parts, known: KnownTools, note: Note): void {
+  checkPolicyNames(parts, known, note);
+  if (known.tools.size === 0) return;
+  const used = new Set(parts.tasks.flatMap(({ value }) => value.actions.map(({ tool }) => tool)));
+  for (const tool of known.tools.values()) {
+    const server = tool.source.type === 'mcp' ? tool.source.server : null;
+    const at =
+      server === null
+        ? (parts.scan.tools.get(tool.name) ?? startOf(parts.file.file))
+        : parts.file.places.key(['mcpServers', server]);
+    if (!/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
+      note(
+        at,
+        'error',
+        'tool/bad-name',
+        `No model can be offered a tool named ${tool.name}.`,
+        'Use at most 64 letters, digits, dashes and underscores.',
+      );
+    }
+    const problem = schemaProblem(tool.parameters);
+    if (problem !== null)
+      note(
+        at,
+        'error',
+        'tool/bad-schema',
+        `The JSON Schema of ${tool.name} cannot be used: ${problem}.`,
+        'Describe the arguments as an object.',
+      );
+    if (tool.description.trim() === '')
+      note(
+        at,
+        'warning',
+        'tool/no-description',
+        `${tool.name} has no description, so a model can only guess what it does.`,
+        'Describe it in a sentence.',
+      );
+    if (server === null && !tool.generic && !tool.handsOff && parts.tasks.length > 0 && !used.has(tool.name)) {
+      note(
+        at,
+        'info',
+        'tool/unused',
+        `No task has ${tool.name} among its gold actions.`,
+        'Write a task that needs it, or mark it generic.',
+      );
+    }
+  }
+}
+
+/** A name in code marks in the policy that is almost the name of a tool, or is called like one. */
+function checkPolicyNames({ policy, policyFile }: Parts, known: KnownTools, note: Note): void {
+  if (!known.complete || known.names.size === 0) return;
+  for (const block of policy.blocks) {
+    for (const [, name = ''] of block.text.matchAll(/\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b/g)) {
+      if (known.names.has(name)) continue;
+      const meant = nearest(name, known.names);
+      if (meant === undefined || name.length < 6 || isArgument(name, known)) continue;
+      note(
+        { ...block, file: policyFile },
+        'warning',
+        'policy/unknown-tool',
+        `The policy names ${name}, which is no tool.`,
+        `Did you mean ${meant}?`,
+      );
+    }
+  }
+}
+
+const isArgument = (name: string, { tools }: KnownTools) =>
+  [...tools.values()].some(({ parameters }) => JSON.stringify(parameters).includes(`"${name}"`));

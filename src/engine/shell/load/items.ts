@@ -1,0 +1,159 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type * as z from 'zod';
+import { type Diagnostic, type Location, startOf } from '../diagnostic.ts';
+import { describeIssues } from './issue.ts';
+import type { SchemaName } from './schemas.ts';
+import { type FileKind, type Overlay, readSource, remembered, type Source } from './source.ts';
+import { type Places, parseYaml } from './yaml.ts';
+
+/** A checked value and where it stands: `path` leads to it from the root of its file. */
+export type Placed<T> = {
+  readonly value: T;
+  readonly file: string;
+  readonly path: readonly PropertyKey[];
+  readonly places: Places;
+};
+
+export type Items<T> = {
+  readonly items: readonly Placed<T>[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly sources: readonly Source[];
+};
+
+export type ItemKind<T> = {
+  readonly kind: FileKind;
+  readonly schema: SchemaName;
+  readonly item: z.ZodType<T>;
+  /** A key that may hold the list, as in `rules:`. */
+  readonly wrapper?: string;
+};
+
+/** The place of a part of a placed value. */
+export function placeOf<T>(placed: Placed<T>, ...parts: readonly PropertyKey[]): Location {
+  return placed.places.value([...placed.path, ...parts]);
+}
+
+/** The place of a key of a placed value. */
+export function keyOf<T>(placed: Placed<T>, ...parts: readonly PropertyKey[]): Location {
+  return placed.places.key([...placed.path, ...parts]);
+}
+
+const parsed = new WeakMap<Source, Map<FileKind, Items<unknown>>>();
+
+/** One value, or a list of values, of a YAML file, frozen. A broken element leaves the others standing. */
+export function parseItems<T>(source: Source, of: ItemKind<T>): Items<T> {
+  const kinds = remembered(parsed, source, () => new Map<FileKind, Items<unknown>>());
+  const known = kinds.get(of.kind) ?? parse(source, of);
+  kinds.set(of.kind, known);
+  return known as Items<T>;
+}
+
+function parse<T>(source: Source, { kind, schema, item, wrapper }: ItemKind<T>): Items<T> {
+  const { value: root, places, problem } = parseYaml(source, kind);
+  if (problem) return { items: [], diagnostics: [problem], sources: [source] };
+  const fail = (code: string, message: string, hint: string): Items<T> => ({
+    items: [],
+    diagnostics: [{ ...startOf(source.file), code: `${kind}/${code}`, severity: 'error', message, hint }],
+    sources: [source],
+  });
+  if (root === null || root === undefined || (Array.isArray(root) && root.length === 0)) {
+    return fail('empty', `There is no ${kind} in this file.`, `Write one ${kind}, or delete the file.`);
+  }
+  const isWrapped = wrapper !== undefined && typeof root === 'object' && wrapper in root;
+  const list: unknown = isWrapped ? (root as Record<string, unknown>)[wrapper] : root;
+  const base = isWrapped ? [wrapper] : [];
+  if (isWrapped && list === null) return { items: [], diagnostics: [], sources: [source] };
+  if (typeof list !== 'object' || (wrapper !== undefined && !Array.isArray(list))) {
+    return fail(
+      'wrong-type',
+      `This file holds ${describe(list)}, but a list of ${kind}s is expected.`,
+      'Begin each entry with "- ".',
+    );
+  }
+  const entries = Array.isArray(list)
+    ? list.map((value, index) => ({ value, path: [...base, index] }))
+    : [{ value: list, path: base }];
+  const items: Placed<T>[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const { value, path } of entries) {
+    const result = item.safeParse(value, { reportInput: true });
+    if (result.success) items.push({ value: frozen(result.data), file: source.file, path, places });
+    else diagnostics.push(...describeIssues(result.error.issues, { kind, schema, places, prefix: path }));
+  }
+  return { items, diagnostics, sources: [source] };
+}
+
+/** All values of the files of a folder whose names end with `suffix`, in the order of their names. */
+export function parseFolder<T>(
+  folder: string,
+  suffix: string,
+  of: ItemKind<T>,
+  overlay?: Overlay,
+): Items<T> & { readonly found: boolean } {
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  const all: { items: Placed<T>[]; diagnostics: Diagnostic[]; sources: Source[] } = {
+    items: [],
+    diagnostics: [],
+    sources: [],
+  };
+  if (!stat?.isDirectory()) {
+    if (!stat) return { ...all, found: false };
+    const message = `${folder} is a file, but a folder is expected here.`;
+    const problem: Diagnostic = {
+      ...startOf(folder),
+      code: `${of.kind}/not-a-folder`,
+      severity: 'error',
+      message,
+      hint: 'Name a folder in domain.yaml.',
+    };
+    return { ...all, diagnostics: [problem], found: true };
+  }
+  for (const name of namesIn(folder, overlay)) {
+    const file = join(folder, name);
+    if (!name.endsWith(suffix)) {
+      if (/\.ya?ml$/.test(name)) all.diagnostics.push(ignored(file, of.kind, suffix));
+      continue;
+    }
+    const read = readSource(file, of.kind, overlay);
+    const parsed =
+      'problem' in read ? { items: [], diagnostics: [read.problem], sources: [] } : parseItems(read.source, of);
+    all.items.push(...parsed.items);
+    all.diagnostics.push(...parsed.diagnostics);
+    all.sources.push(...parsed.sources);
+  }
+  return { ...all, found: true };
+}
+
+function namesIn(folder: string, overlay?: Overlay): readonly string[] {
+  const onDisk = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const prefix = join(folder, '/');
+  const unsaved = [...(overlay?.keys() ?? [])].flatMap((file) =>
+    file.startsWith(prefix) ? [file.slice(prefix.length)] : [],
+  );
+  return [...new Set([...onDisk, ...unsaved])].toSorted();
+}
+
+function ignored(file: string, kind: FileKind, suffix: string): Diagnostic {
+  const message = `This file is not read: its name does not end with ${suffix}.`;
+  return {
+    ...startOf(file),
+    code: `${kind}/ignored-file`,
+    severity: 'warning',
+    message,
+    hint: 'Rename it, or move it elsewhere.',
+  };
+}
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'a map' : JSON.stringify(value);
+}
+
+/** The value itself: everything that the loader hands out is shared between loads. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const each of Object.values(value)) frozen(each);
+  return value;
+}

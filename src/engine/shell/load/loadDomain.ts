@@ -1,0 +1,246 @@
+import { createHash } from 'node:crypto';
+import { basename, join, relative, resolve, sep } from 'node:path';
+import { type Domain, type DomainFile, domainFileSchema } from '../../core/domain.ts';
+import { contentHash } from '../../core/hash.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { type Persona, personaSchema } from '../../core/persona.ts';
+import { type ParsedPolicy, parsePolicy } from '../../core/policy.ts';
+import { type Rule, ruleSchema } from '../../core/rule.ts';
+import { type Task, taskSchema } from '../../core/task.ts';
+import { type Diagnostic, type Location, sortDiagnostics, startOf } from '../diagnostic.ts';
+import { bindRules } from './bindRules.ts';
+import { crossCheck } from './crossCheck.ts';
+import { parseDatabase } from './database.ts';
+import { type Items, type Placed, parseFolder, parseItems } from './items.ts';
+import type { Parts, StaticDomain } from './loadedDomain.ts';
+import { locationsOf } from './locations.ts';
+import { scanTools } from './scan.ts';
+import { type FileKind, inside, type Overlay, readSource, remembered, type Source } from './source.ts';
+
+export { completeDomain } from './completeDomain.ts';
+export type { LoadedDomain, StaticDomain } from './loadedDomain.ts';
+
+export type LoadOptions = {
+  /** Unsaved texts of an editor, by absolute path. */
+  readonly overlay?: Overlay;
+};
+
+type Reader = {
+  readonly folder: string;
+  readonly overlay: Overlay | undefined;
+  readonly diagnostics: Diagnostic[];
+  readonly file: Placed<DomainFile>;
+};
+
+const policies = new WeakMap<Source, ParsedPolicy>();
+const digests = new WeakMap<Source, string>();
+
+/**
+ * Reads the files of a domain without running any of its code. The domain has no tools yet: `completeDomain` adds
+ * them once a lane and the MCP servers have described them. Never throws for what a user wrote; see `diagnostics`.
+ */
+export function loadDomain(folder: string, { overlay }: LoadOptions = {}): StaticDomain {
+  const root = resolve(folder);
+  const diagnostics: Diagnostic[] = [];
+  const { file, source } = readDomainFile(root, overlay, diagnostics);
+  const reader: Reader = { folder: root, overlay, diagnostics, file };
+  const isThere = source !== null;
+  const policySource = isThere ? read(reader, 'policy', 'policy') : null;
+  const policyFile = policySource?.file ?? join(root, file.value.policy);
+  const policy = policyOf(policySource, policyFile, diagnostics);
+  const rulesSource = isThere ? read(reader, 'rules', 'rule', true) : null;
+  const rules = rulesSource ? parseItems<Rule>(rulesSource, rulesKind) : none;
+  const personas = readFolder<Persona>(reader, 'personas', '.persona.yaml', 'persona', personaSchema, isThere);
+  const tasks = readFolder<Task>(reader, 'tasks', '.task.yaml', 'task', taskSchema, isThere);
+  const toolsSource = isThere ? read(reader, 'tools', 'tool', true) : null;
+  const scan = toolsSource
+    ? scanTools(root, toolsSource, overlay)
+    : { tools: new Map<string, Location>(), complete: true, sources: [] };
+  const databases = isThere ? readDatabases(reader, toolsSource !== null) : { agent: null, user: null };
+  const bound = bindRules(policy, rules.items);
+  const parts: Parts = {
+    file,
+    policyFile,
+    policy: bound.policy,
+    rules: bound.rules,
+    personas: personas.items,
+    tasks: tasks.items,
+    scan,
+    databases,
+    diagnostics: [...diagnostics, ...rules.diagnostics, ...bound.diagnostics, ...databaseProblems(databases)],
+  };
+  const hash = hashOf(
+    root,
+    [
+      ...personas.sources,
+      ...scan.sources,
+      ...[policySource, rulesSource, databases.agent, databases.user].filter((each) => each !== null),
+    ],
+    file.value,
+  );
+  return loaded(root, parts, hash, toolsSource?.file ?? null);
+}
+
+/** The value of a database file, or an empty database where there is none or it is broken. */
+function databaseOf(source: Source | null): JsonObject {
+  return (source && parseDatabase(source).value) ?? {};
+}
+
+function loaded(folder: string, parts: Parts, hash: string, toolsFile: string | null): StaticDomain {
+  const { file, policy, rules, personas, tasks } = parts;
+  const domain: Domain = {
+    name: file.value.name,
+    file: file.value,
+    policy: policy.policy,
+    rules: rules.map(({ value }) => value),
+    tools: [],
+    personas: personas.map(({ value }) => value),
+    tasks: tasks.map(({ value }) => value),
+    lexicon: file.value.lexicon,
+    hash,
+  };
+  const world = { agent: databaseOf(parts.databases.agent), user: databaseOf(parts.databases.user) };
+  const known = {
+    names: new Set(parts.scan.tools.keys()),
+    complete: parts.scan.complete && Object.keys(file.value.mcpServers).length === 0,
+    tools: new Map(),
+  };
+  return {
+    folder,
+    file: domain.file,
+    tasks: domain.tasks,
+    domain,
+    world,
+    locations: locationsOf(parts),
+    diagnostics: sortDiagnostics([...parts.diagnostics, ...crossCheck(parts, world, known)]),
+    toolNames: [...parts.scan.tools.keys()],
+    toolsFile,
+    parts,
+  };
+}
+
+function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]): ParsedPolicy {
+  const policy = source ? remembered(policies, source, () => parsePolicy(source.text)) : parsePolicy('');
+  for (const problem of policy.problems) diagnostics.push({ ...problem, file, severity: severityOf(problem.code) });
+  return policy;
+}
+
+const rulesKind = { kind: 'rule', schema: 'rules', item: ruleSchema, wrapper: 'rules' } as const;
+const none = { items: [], diagnostics: [], sources: [] } as const;
+
+function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
+  const path = join(folder, 'domain.yaml');
+  const read = readSource(path, 'domain', overlay);
+  const fallback = domainFileSchema.parse({ name: basename(folder) || 'domain' });
+  const nowhere = { value: () => startOf(path), key: () => startOf(path) };
+  const placed = (value: DomainFile, places = nowhere): Placed<DomainFile> => ({ value, file: path, path: [], places });
+  if ('problem' in read) {
+    diagnostics.push(read.problem);
+    return { file: placed(fallback), source: null };
+  }
+  const parsed = parseItems(read.source, { kind: 'domain', schema: 'domain', item: domainFileSchema });
+  diagnostics.push(...parsed.diagnostics);
+  const [first, second] = parsed.items;
+  if (second) {
+    const message = 'This file holds a list, but one domain is expected.';
+    diagnostics.push({
+      ...startOf(path),
+      code: 'domain/wrong-type',
+      severity: 'error',
+      message,
+      hint: 'Take the "- " out.',
+    });
+  }
+  return { file: first ?? placed(fallback), source: first && !second ? read.source : null };
+}
+
+type Named = 'policy' | 'rules' | 'tools' | 'database' | 'userDatabase';
+
+/** Reads a file that domain.yaml names. An optional one may be missing where domain.yaml does not name it. */
+function read(reader: Reader, key: Named, kind: FileKind, optional = false): Source | null {
+  const { folder, overlay, diagnostics, file } = reader;
+  const named = file.places.value([key]);
+  const path = file.value[key] ?? '';
+  const target = inside(folder, path);
+  if (target === null) {
+    const message = `${key} is ${path}, which lies outside the domain's folder.`;
+    diagnostics.push({
+      ...named,
+      code: 'domain/path-outside',
+      severity: 'error',
+      message,
+      hint: 'Name a file inside the folder.',
+    });
+    return null;
+  }
+  const isNamed = isWritten(file, key);
+  const found = readSource(target, kind, overlay, isNamed ? named : startOf(file.file));
+  if ('source' in found) return found.source;
+  if (!(found.missing && optional && !isNamed)) diagnostics.push(found.problem);
+  return null;
+}
+
+/** Whether the key stands in the file, and is not a default. */
+function isWritten(file: Placed<DomainFile>, key: string): boolean {
+  const at = file.places.key([key]);
+  return at.endColumn > at.column && at.endLine === at.line;
+}
+
+function readFolder<T>(
+  reader: Reader,
+  key: 'personas' | 'tasks',
+  suffix: string,
+  kind: 'persona' | 'task',
+  item: typeof personaSchema | typeof taskSchema,
+  isThere: boolean,
+): Items<T> {
+  if (!isThere) return none;
+  const { folder, overlay, diagnostics, file } = reader;
+  const target = inside(folder, file.value[key]);
+  const at = isWritten(file, key) ? file.places.value([key]) : startOf(file.file);
+  if (target === null) {
+    const message = `${key} is ${file.value[key]}, which lies outside the domain's folder.`;
+    diagnostics.push({
+      ...at,
+      code: 'domain/path-outside',
+      severity: 'error',
+      message,
+      hint: 'Name a folder inside it.',
+    });
+    return none;
+  }
+  const found = parseFolder(target, suffix, { kind, schema: kind, item } as never, overlay) as Items<T>;
+  diagnostics.push(...found.diagnostics);
+  if (found.items.length === 0 && found.diagnostics.length === 0) {
+    const message = `The domain has no ${key}: there is no ${kind} in ${join(target, sep)}*${suffix}.`;
+    diagnostics.push({
+      ...at,
+      code: `${kind}/none`,
+      severity: 'warning',
+      message,
+      hint: `Add a file, for example ${file.value[key]}/first${suffix}.`,
+    });
+  }
+  return found;
+}
+
+function readDatabases(reader: Reader, hasCodeTools: boolean) {
+  const agent = read(reader, 'database', 'database', !hasCodeTools);
+  const user = reader.file.value.userDatabase === undefined ? null : read(reader, 'userDatabase', 'database');
+  return { agent, user };
+}
+
+function databaseProblems({ agent, user }: Parts['databases']): readonly Diagnostic[] {
+  return [agent, user].flatMap((source) => (source ? parseDatabase(source).problems : []));
+}
+
+const severityOf = (code: string) => (code === 'policy/misplaced-mark' ? 'warning' : 'error');
+
+/** Identity of everything that a rollout depends on beside its task: contents and not places of the files. */
+function hashOf(folder: string, sources: readonly Source[], file: DomainFile): string {
+  const files = [...new Map(sources.map((source) => [source.file, source])).values()].map((source) => [
+    relative(folder, source.file).split(sep).join('/'),
+    remembered(digests, source, () => createHash('sha256').update(source.text).digest('hex')),
+  ]);
+  return contentHash([file as unknown as JsonObject, files.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1))]);
+}

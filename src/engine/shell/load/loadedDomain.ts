@@ -1,0 +1,66 @@
+import type { Domain, DomainFile } from '../../core/domain.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { Persona } from '../../core/persona.ts';
+import type { ParsedPolicy } from '../../core/policy.ts';
+import type { Rule } from '../../core/rule.ts';
+import type { Task } from '../../core/task.ts';
+import type { Diagnostic, Location } from '../diagnostic.ts';
+import type { Placed } from './items.ts';
+import type { Scan } from './scan.ts';
+import type { Source } from './source.ts';
+
+export type TaskLocation = Location & {
+  /** Of the elements of these lists of the task, in order. */
+  readonly actions: readonly Location[];
+  readonly assertions: readonly Location[];
+  readonly communicate: readonly Location[];
+  readonly script: readonly Location[];
+};
+
+/** Where the parts of a domain stand, by their ids: for breakpoints, definitions and links. */
+export type Locations = {
+  readonly domain: Location;
+  readonly tasks: ReadonlyMap<string, TaskLocation>;
+  readonly personas: ReadonlyMap<string, Location>;
+  /** Code tools, by name. */
+  readonly tools: ReadonlyMap<string, Location>;
+  /** Rules of the policy, by id. */
+  readonly policyRules: ReadonlyMap<string, Location>;
+  /** Machine checks, in the order of `domain.rules`. */
+  readonly rules: readonly Location[];
+};
+
+/** The parts of a domain with their places in the files, for checks across files. */
+export type Parts = {
+  readonly file: Placed<DomainFile>;
+  readonly policyFile: string;
+  readonly policy: ParsedPolicy;
+  readonly rules: readonly Placed<Rule>[];
+  readonly personas: readonly Placed<Persona>[];
+  readonly tasks: readonly Placed<Task>[];
+  readonly scan: Scan;
+  readonly databases: { readonly agent: Source | null; readonly user: Source | null };
+  /** Findings that concern one file alone. */
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+/** A domain as it was read from its folder. It is fit to run when no diagnostic is an error. */
+export type LoadedDomain = {
+  readonly folder: string;
+  /** Shortcuts to parts of `domain`. */
+  readonly file: DomainFile;
+  readonly tasks: readonly Task[];
+  readonly domain: Domain;
+  /** The base databases, before a task's own state is laid over them. */
+  readonly world: { readonly agent: JsonObject; readonly user: JsonObject };
+  readonly locations: Locations;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Names of the code tools, found without running code. */
+  readonly toolNames: readonly string[];
+  /** The file of the code tools, or null when the domain has none. */
+  readonly toolsFile: string | null;
+  readonly parts: Parts;
+};
+
+/** A loaded domain whose tools are not described yet: `domain.tools` is empty. */
+export type StaticDomain = LoadedDomain;

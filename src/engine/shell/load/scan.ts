@@ -1,0 +1,108 @@
+import { dirname, resolve } from 'node:path';
+import type { Location } from '../diagnostic.ts';
+import { inside, type Overlay, readSource, type Source } from './source.ts';
+
+export type Scan = {
+  /** Where each tool is exported, in the order of the source. */
+  readonly tools: ReadonlyMap<string, Location>;
+  /** Whether the scan understood every export, so that a name that is not here is no tool. */
+  readonly complete: boolean;
+  /** The scanned file and every file of the domain that it imports. */
+  readonly sources: readonly Source[];
+};
+
+const exportedTool =
+  /^[ \t]*export\s+const\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]+)?=\s*(?:[A-Za-z_$][\w$]*\s*\.\s*)?tool\s*(?:<[^(]*>)?\(/gm;
+const exportedConst = /^[ \t]*export\s+(?:const|let|var)\s+([A-Za-z_$][\w$]*)/gm;
+const exportedList = /^[ \t]*export\s*\{([^}]*)\}(?:\s*from\s*['"](\.[^'"]+)['"])?/gm;
+const exportedAll = /^[ \t]*export\s*\*\s*from\s*['"](\.[^'"]+)['"]/gm;
+const localTool = /^[ \t]*const\s+([A-Za-z_$][\w$]*)\s*=\s*(?:[A-Za-z_$][\w$]*\s*\.\s*)?tool\s*(?:<[^(]*>)?\(/gm;
+const relativeImport = /\bfrom\s*['"](\.[^'"]+)['"]|\bimport\s*['"](\.[^'"]+)['"]/g;
+
+/**
+ * The names of the code tools without running anything: from `export const NAME = tool(` of the file and of the files
+ * that it exports from. Light on purpose; the lane's description is the truth once the code has run.
+ */
+export function scanTools(folder: string, source: Source, overlay?: Overlay): Scan {
+  const visited = new Map<string, Source>();
+  const found = scanFile(folder, source, overlay, visited);
+  collectImports(folder, source, overlay, visited);
+  return { ...found, sources: [...visited.values()] };
+}
+
+function scanFile(
+  folder: string,
+  source: Source,
+  overlay: Overlay | undefined,
+  visited: Map<string, Source>,
+): Omit<Scan, 'sources'> {
+  visited.set(source.file, source);
+  const text = blanked(source.text);
+  const tools = new Map<string, Location>();
+  for (const match of text.matchAll(exportedTool))
+    if (match[1])
+      tools.set(
+        match[1],
+        locate(source, match.index + match[0].indexOf(match[1], match[0].indexOf('const') + 5), match[1]),
+      );
+  const locals = new Map([...text.matchAll(localTool)].map((match) => [match[1] ?? '', match.index] as const));
+  const others = [...text.matchAll(exportedConst)].some((match) => !tools.has(match[1] ?? ''));
+  let complete = !others && !/^[ \t]*export\s+default\b/m.test(text);
+  for (const match of text.matchAll(exportedAll)) {
+    const from = match[1] && neighbour(folder, source, match[1], overlay);
+    if (!from) complete = false;
+    else if (!visited.has(from.file)) {
+      const inner = scanFile(folder, from, overlay, visited);
+      for (const [name, at] of inner.tools) tools.set(name, at);
+      complete &&= inner.complete;
+    }
+  }
+  for (const match of text.matchAll(exportedList)) {
+    const from = match[2] && neighbour(folder, source, match[2], overlay);
+    const inner = from && !visited.has(from.file) ? scanFile(folder, from, overlay, visited).tools : null;
+    for (const { name, as } of namesIn(match[1] ?? '')) {
+      const index = locals.get(name);
+      const at =
+        inner?.get(name) ?? (index === undefined ? undefined : locate(source, text.indexOf(name, index + 5), name));
+      if (at) tools.set(as, at);
+      else complete = false;
+    }
+  }
+  return { tools, complete };
+}
+
+function collectImports(
+  folder: string,
+  source: Source,
+  overlay: Overlay | undefined,
+  visited: Map<string, Source>,
+): void {
+  visited.set(source.file, source);
+  for (const match of source.text.matchAll(relativeImport)) {
+    const from = neighbour(folder, source, match[1] ?? match[2] ?? '', overlay);
+    if (from && !visited.has(from.file)) collectImports(folder, from, overlay, visited);
+  }
+}
+
+function neighbour(folder: string, { file }: Source, specifier: string, overlay?: Overlay): Source | null {
+  const path = inside(folder, resolve(dirname(file), specifier));
+  const read = path === null ? null : readSource(path, 'tool', overlay);
+  return read && 'source' in read ? read.source : null;
+}
+
+const namesIn = (list: string) =>
+  list.split(',').flatMap((entry) => {
+    const [name, as] = entry.trim().split(/\s+as\s+/);
+    return !name || name.startsWith('type ') ? [] : [{ name, as: as ?? name }];
+  });
+
+/** The text with its comments blanked, at the same offsets. */
+const blanked = (text: string) =>
+  text.replace(/\/\*[\s\S]*?\*\/|^[ \t]*\/\/[^\n]*/gm, (comment) => comment.replace(/[^\n]/g, ' '));
+
+function locate({ file, text }: Source, offset: number, name: string): Location {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  const column = offset - before.lastIndexOf('\n');
+  return { file, line, column, endLine: line, endColumn: column + name.length };
+}

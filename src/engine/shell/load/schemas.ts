@@ -1,0 +1,79 @@
+import * as z from 'zod';
+import { domainFileSchema } from '../../core/domain.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { personaSchema } from '../../core/persona.ts';
+import { ruleSchema } from '../../core/rule.ts';
+import { taskSchema } from '../../core/task.ts';
+
+/** The files of a domain that have a JSON Schema, by the name of the schema. */
+export type SchemaName = 'domain' | 'task' | 'persona' | 'rules';
+
+const rulesFileSchema = z.strictObject({ rules: z.array(ruleSchema) });
+
+/** What a whole file of each kind may hold; made from the schemas that the loader checks with. */
+const fileSchemas: Readonly<Record<SchemaName, { readonly title: string; readonly schema: z.ZodType }>> = {
+  domain: { title: 'Domain (domain.yaml)', schema: domainFileSchema },
+  task: { title: 'Task, or a list of tasks (*.task.yaml)', schema: z.union([taskSchema, z.array(taskSchema).min(1)]) },
+  persona: {
+    title: 'Persona, or a list of personas (*.persona.yaml)',
+    schema: z.union([personaSchema, z.array(personaSchema).min(1)]),
+  },
+  rules: {
+    title: 'Machine checks of the policy (rules.yaml)',
+    schema: z.union([z.array(ruleSchema), rulesFileSchema]),
+  },
+};
+
+let made: Readonly<Record<SchemaName, JsonObject>> | undefined;
+
+/** JSON Schemas (draft 2020-12) of the files of a domain, for the editor. */
+export function jsonSchemas(): Readonly<Record<SchemaName, JsonObject>> {
+  made ??= Object.fromEntries(
+    Object.entries(fileSchemas).map(([name, { title, schema }]) => [
+      name,
+      { title, ...(z.toJSONSchema(schema, { io: 'input' }) as unknown as JsonObject) },
+    ]),
+  ) as unknown as Record<SchemaName, JsonObject>;
+  return made;
+}
+
+/** Keys that are allowed in the map at this path of a file, across all forms that the map may have. */
+export function keysAt(name: SchemaName, path: readonly PropertyKey[]): readonly string[] {
+  return [
+    ...new Set(schemasAt(name, path).flatMap(({ properties }) => Object.keys(isObject(properties) ? properties : {}))),
+  ];
+}
+
+/** The sentence that describes the value at this path, or undefined. */
+export function descriptionAt(name: SchemaName, path: readonly PropertyKey[]): string | undefined {
+  return schemasAt(name, path)
+    .map(({ description }) => description)
+    .find((text) => typeof text === 'string');
+}
+
+function schemasAt(name: SchemaName, path: readonly PropertyKey[]): readonly JsonObject[] {
+  const root = jsonSchemas()[name];
+  const forms = (schema: Json | undefined): JsonObject[] => {
+    if (!isObject(schema)) return [];
+    if (typeof schema.$ref === 'string')
+      return forms(schema.$ref.split('/').slice(1).reduce<Json | undefined>(member, root));
+    const inner = [schema.anyOf, schema.oneOf].flatMap((list) => (Array.isArray(list) ? list.flatMap(forms) : []));
+    return inner.length > 0 ? [schema, ...inner] : [schema];
+  };
+  return path.reduce<JsonObject[]>(
+    (schemas, part) => schemas.flatMap((schema) => forms(below(schema, part))),
+    forms(root),
+  );
+}
+
+function below(schema: JsonObject, part: PropertyKey): Json | undefined {
+  if (typeof part === 'number') return schema.items;
+  return (
+    member(schema.properties, String(part)) ??
+    (isObject(schema.additionalProperties) ? schema.additionalProperties : undefined)
+  );
+}
+
+const member = (value: Json | undefined, key: string): Json | undefined => (isObject(value) ? value[key] : undefined);
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,98 @@
+import { readFileSync, statSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import { type Diagnostic, type Location, startOf } from '../diagnostic.ts';
+
+/** Text of a file as every reader gets it: without byte order mark, with `\n` at line ends. */
+export type Source = { readonly file: string; readonly text: string };
+
+/** The kinds of files of a domain; the first half of every code. */
+export type FileKind = 'domain' | 'policy' | 'rule' | 'persona' | 'task' | 'database' | 'tool';
+
+/** Texts that stand in for files, by absolute path: the unsaved documents of an editor. */
+export type Overlay = ReadonlyMap<string, string>;
+
+export type Read = { readonly source: Source } | { readonly problem: Diagnostic; readonly missing: boolean };
+
+type Entry<T> = { readonly stamp: string; readonly value: T };
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+const texts = new Map<string, Entry<Source>>();
+
+/**
+ * Reads one text file. Whatever is wrong with it is one finding, placed at `askedBy` (where the file is named) or at
+ * the file itself. A file is read again only when its time or size changed.
+ */
+export function readSource(file: string, kind: FileKind, overlay?: Overlay, askedBy?: Location): Read {
+  const unsaved = overlay?.get(file);
+  if (unsaved !== undefined) return { source: { file, text: cleaned(unsaved) } };
+  const at = askedBy ?? startOf(file);
+  const stamp = stampOf(file);
+  if (stamp === 'missing') {
+    const message = `The file ${file} does not exist.`;
+    return {
+      missing: true,
+      problem: { ...at, code: `${kind}/file-missing`, severity: 'error', message, hint: hints[kind] },
+    };
+  }
+  if (stamp === 'folder') {
+    const message = `${file} is a folder, but a file is expected here.`;
+    return {
+      missing: false,
+      problem: { ...at, code: `${kind}/not-a-file`, severity: 'error', message, hint: 'Name a file.' },
+    };
+  }
+  const known = texts.get(file);
+  if (known?.stamp === stamp) return { source: known.value };
+  try {
+    const source = { file, text: cleaned(decoder.decode(readFileSync(file))) };
+    texts.set(file, { stamp, value: source });
+    return { source };
+  } catch (error) {
+    return { missing: false, problem: unreadable(at, kind, file, error) };
+  }
+}
+
+/** What was computed from this very source last time, or computes it now. */
+export function remembered<T>(store: WeakMap<Source, T>, source: Source, compute: () => T): T {
+  const known = store.get(source);
+  if (known !== undefined) return known;
+  const value = compute();
+  store.set(source, value);
+  return value;
+}
+
+/** The absolute path of a file that the domain names, or null when it lies outside its folder. */
+export function inside(folder: string, path: string): string | null {
+  const file = resolve(folder, path);
+  const way = relative(folder, file);
+  return way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way ? null : file;
+}
+
+const hints: Readonly<Record<FileKind, string>> = {
+  domain: 'A domain is a folder with a domain.yaml: create one, or choose the folder that has it.',
+  policy: 'Create it, or name another file with `policy:` in domain.yaml.',
+  rule: 'Create it, or take `rules:` out of domain.yaml.',
+  persona: 'Create it.',
+  task: 'Create it.',
+  database: 'Create it (`{}` is an empty database), or name another file in domain.yaml.',
+  tool: 'Create it, or take `tools:` out of domain.yaml.',
+};
+
+function unreadable(at: Location, kind: FileKind, file: string, error: unknown): Diagnostic {
+  const isText = !(error instanceof TypeError);
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = isText ? `${file} cannot be read: ${reason}.` : `${file} is not a text in UTF-8.`;
+  const hint = isText ? 'Check its permissions.' : 'Save it with the encoding UTF-8.';
+  return { ...at, code: `${kind}/unreadable`, severity: 'error', message, hint };
+}
+
+function stampOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat) return 'missing';
+  return stat.isDirectory() ? 'folder' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
+}
+
+function cleaned(text: string): string {
+  const body = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  return body.includes('\r') ? body.replace(/\r\n?/g, '\n') : body;
+}

@@ -1,0 +1,129 @@
+import { Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLError } from 'yaml';
+import type { Diagnostic, Location } from '../diagnostic.ts';
+import { type FileKind, remembered, type Source } from './source.ts';
+
+/** Where something stands in a YAML file, by its path from the root. */
+export type Places = {
+  /** The value at the path, or as much of it as there is. */
+  readonly value: (path: readonly PropertyKey[]) => Location;
+  /** The key at the end of the path. */
+  readonly key: (path: readonly PropertyKey[]) => Location;
+};
+
+export type YamlFile = {
+  readonly file: string;
+  readonly value: unknown;
+  readonly places: Places;
+  readonly problem: Diagnostic | null;
+};
+
+const parsed = new WeakMap<Source, Map<FileKind, YamlFile>>();
+
+/** Parses a YAML file once. Its first fault is one finding; the value is then undefined. */
+export function parseYaml(source: Source, kind: FileKind): YamlFile {
+  const kinds = remembered(parsed, source, () => new Map<FileKind, YamlFile>());
+  const known = kinds.get(kind) ?? parse(source, kind);
+  kinds.set(kind, known);
+  return known;
+}
+
+function parse(source: Source, kind: FileKind): YamlFile {
+  const { file, text } = source;
+  const lines = new LineCounter();
+  let places: Places = placesOf(file, new Document(), lines);
+  try {
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+    places = placesOf(file, document, lines);
+    const [fault] = document.errors;
+    if (fault) return { file, value: undefined, places, problem: problemOf(source, kind, fault, lines) };
+    return { file, value: document.toJS({ maxAliasCount: 100 }), places, problem: null };
+  } catch (error) {
+    return { file, value: undefined, places, problem: unresolvable(source, kind, error, lines) };
+  }
+}
+
+/** An alias without its anchor, or a document that is too deep or too large to be one. */
+function unresolvable({ file, text }: Source, kind: FileKind, error: unknown, lines: LineCounter): Diagnostic {
+  const reason = error instanceof Error ? error.message : String(error);
+  const alias = /: (\S+)$/.exec(reason)?.[1] ?? '';
+  const from = Math.max(0, alias === '' ? 0 : text.indexOf(`*${alias}`));
+  const at = locate(file, lines, from, from + alias.length + 1);
+  const message = `The YAML cannot be resolved: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}.`;
+  const hint = 'Check its anchors (&name) and aliases (*name).';
+  return { ...at, code: `${kind}/syntax`, severity: 'error', message, hint };
+}
+
+function problemOf(source: Source, kind: FileKind, fault: YAMLError, lines: LineCounter): Diagnostic {
+  const [from, to] = fault.pos;
+  const at = locate(source.file, lines, from, to);
+  if (fault.code === 'DUPLICATE_KEY') {
+    const key = /^\s*["']?([^"':\n]*)/.exec(source.text.slice(from))?.[1]?.trim() ?? '';
+    const message = `The key ${key} stands here a second time.`;
+    return { ...at, code: `${kind}/duplicate-key`, severity: 'error', message, hint: 'Keep one of the two.' };
+  }
+  const message = `This is not YAML: ${fault.message.replace(/\s+/g, ' ').replace(/\.$/, '')}.`;
+  return { ...at, code: `${kind}/syntax`, severity: 'error', message, hint: hintFor(fault) };
+}
+
+function hintFor(fault: YAMLError): string {
+  switch (fault.code) {
+    case 'TAB_AS_INDENT':
+      return 'Indent with spaces.';
+    case 'MULTIPLE_DOCS':
+      return 'A file is one document: take the `---` out, or write a list.';
+    case 'MISSING_CHAR':
+    case 'BAD_DQ_ESCAPE':
+      return 'Check the quotes and brackets up to this place.';
+    case 'BLOCK_AS_IMPLICIT_KEY':
+    case 'BLOCK_IN_FLOW':
+    case 'MULTILINE_IMPLICIT_KEY':
+      return 'A text with ": " in it needs quotes.';
+    default:
+      return 'Check the indentation, quotes and brackets up to this place.';
+  }
+}
+
+function placesOf(file: string, document: Document, lines: LineCounter): Places {
+  const nodeRange = (node: Node | null | undefined, fallback: Location) =>
+    node?.range ? locate(file, lines, node.range[0], node.range[1]) : fallback;
+  const walk = (path: readonly PropertyKey[], wantKey: boolean): Location => {
+    let at = nodeRange(document.contents, locate(file, lines, 0, 0));
+    let node: unknown = document.contents;
+    for (const [depth, part] of path.entries()) {
+      if (isAlias(node)) node = node.resolve(document);
+      const child = childOf(node, part);
+      if (!child) return firstLine(at);
+      const isLast = depth === path.length - 1;
+      at = nodeRange(wantKey && isLast && child.key ? child.key : (child.value ?? child.key), at);
+      node = child.value;
+    }
+    return at;
+  };
+  return { value: (path) => walk(path, false), key: (path) => walk(path, true) };
+}
+
+function childOf(node: unknown, part: PropertyKey): { readonly key: Node | null; readonly value: Node | null } | null {
+  if (isSeq(node)) {
+    const item = node.items[Number(part)];
+    return item === undefined ? null : { key: null, value: item as Node };
+  }
+  if (!isMap(node)) return null;
+  const pair = node.items.find(({ key }) => (isScalar(key) ? String(key.value) : String(key)) === String(part));
+  return pair ? { key: pair.key as Node, value: pair.value as Node | null } : null;
+}
+
+const firstLine = (at: Location): Location => ({ ...at, endLine: at.line, endColumn: at.column });
+
+function locate(file: string, lines: LineCounter, from: number, to: number): Location {
+  const start = lines.linePos(from);
+  const end = lines.linePos(Math.max(from, to));
+  // Before the first line break is counted the counter answers line 0.
+  const line = Math.max(1, start.line);
+  return {
+    file,
+    line,
+    column: Math.max(1, start.col),
+    endLine: Math.max(line, end.line),
+    endColumn: Math.max(1, end.col),
+  };
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { type Recorded, recordedSchema, recordingFormat, type RolloutEvent } from '../core/event.ts';
+import { Fault } from './fault.ts';
+
+/** Chain head before the first line. */
+export const chainStart = '0'.repeat(64);
+
+/** The chain after a line: SHA-256 over the head before it and the line's own text without its chain. */
+export function chained(head: string, line: { readonly n: number; readonly event: unknown; readonly state: string }): string {
+  return createHash('sha256').update(head).update(JSON.stringify(line)).digest('hex');
+}
+
+/** An open, append-only file of JSON lines under a hash chain. */
+export type ChainedFile<Line> = {
+  /** Puts lines on the disk before it returns. A disk that refuses is a `Fault` that names the file. */
+  readonly append: (...lines: readonly Line[]) => void;
+  readonly head: () => string;
+  readonly close: () => void;
+};
+
+type RecordedLine = { readonly n: number; readonly event: RolloutEvent; readonly state: string };
+
+/** A new recording at `path`, or one that goes on after `head` when the file is there already. */
+export function openRecording(path: string, head = chainStart): ChainedFile<RecordedLine> {
+  return openChained(path, head, (at, { n, event, state }) => {
+    const line = { n, event, state };
+    return { ...line, chain: chained(at, line) };
+  });
+}
+
+/** Wall time, latency, retries, cost and the exact requests, keyed by event number; never part of a replay. */
+export type SidecarLine = {
+  readonly n: number;
+  readonly at: string;
+  readonly ms?: number;
+  readonly retries?: number;
+  readonly usage?: { readonly input: number; readonly output: number };
+  readonly request?: unknown;
+  readonly note?: string;
+};
+
+export function openSidecar(path: string, head = chainStart): ChainedFile<SidecarLine> {
+  return openChained(path, head, (at, line) => ({ ...line, chain: createHash('sha256').update(at).update(JSON.stringify(line)).digest('hex') }));
+}
+
+/** The sidecar that belongs to a recording. */
+export function sidecarPath(recording: string): string {
+  return recording.replace(/\.traj\.jsonl$/, '.sidecar.jsonl');
+}
+
+function openChained<Line>(path: string, start: string, seal: (head: string, line: Line) => { readonly chain: string }): ChainedFile<Line> {
+  const file = guarded(path, () => openSync(path, 'a'));
+  let head = start;
+  return {
+    append: (...lines) => {
+      const sealed = lines.map((line) => {
+        const whole = seal(head, line);
+        head = whole.chain;
+        return `${JSON.stringify(whole)}\n`;
+      });
+      guarded(path, () => writeWhole(file, sealed.join('')));
+    },
+    head: () => head,
+    close: () => closeSync(file),
+  };
+}
+
+function writeWhole(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+}
+
+function guarded<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const full = code === 'ENOSPC' || code === 'EDQUOT';
+    throw new Fault({
+      who: 'infrastructure',
+      code: full ? 'disk/full' : 'disk/write',
+      message: full ? `${path}: the disk is full; what was recorded before is kept. Free space and run again` : `${path}: can't be written (${message})`,
+      file: path,
+    });
+  }
+}
+
+export type RecordingProblem = { readonly line: number; readonly message: string };
+
+export type ReadRecording = {
+  readonly path: string;
+  readonly lines: readonly Recorded[];
+  /** Empty for a whole recording. A torn last line is a problem, and everything before it is kept. */
+  readonly problems: readonly RecordingProblem[];
+};
+
+/** Reads a recording and checks its chain. Throws only when the file can't be read at all. */
+export function readRecording(path: string): ReadRecording {
+  return parseRecording(path, readFileSync(path, 'utf8'));
+}
+
+export function parseRecording(path: string, text: string): ReadRecording {
+  const lines: Recorded[] = [];
+  const problems: RecordingProblem[] = [];
+  let head = chainStart;
+  for (const [index, raw] of text.split('\n').entries()) {
+    if (raw === '') continue;
+    const parsed = parseLine(raw);
+    if (typeof parsed === 'string') {
+      problems.push({ line: index + 1, message: parsed });
+      break;
+    }
+    const { chain, ...rest } = parsed.raw;
+    if (parsed.recorded.n !== lines.length) problems.push({ line: index + 1, message: `event ${parsed.recorded.n} stands where event ${lines.length} belongs: events were dropped, added or swapped` });
+    else if (chained(head, rest as RecordedLine) !== chain) problems.push({ line: index + 1, message: `event ${parsed.recorded.n} (${parsed.recorded.event.type}) was changed after it was recorded: its chain does not fit` });
+    head = parsed.recorded.chain;
+    lines.push(parsed.recorded);
+  }
+  return { path, lines, problems };
+}
+
+function parseLine(raw: string): { readonly recorded: Recorded; readonly raw: Record<string, unknown> } | string {
+  let value: Record<string, unknown>;
+  try {
+    value = JSON.parse(raw);
+  } catch {
+    return 'is not JSON: the recording was cut short here, or is not a recording';
+  }
+  const format = (value['event'] as { format?: unknown } | undefined)?.format;
+  if (value['n'] === 0 && format !== undefined && format !== recordingFormat) {
+    return `has recording format ${String(format)}; this version reads format ${recordingFormat}`;
+  }
+  const result = recordedSchema.safeParse(value);
+  if (result.success) return { recorded: result.data, raw: value };
+  const issue = result.error.issues[0];
+  return `is no event of a recording: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`;
+}

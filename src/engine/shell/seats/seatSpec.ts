@@ -1,0 +1,41 @@
+/** Who takes a seat, as a person or a configuration names it. */
+export type SeatSpec =
+  | { readonly type: 'gold' | 'scripted' | 'agenda' | 'human' }
+  | ModelSeat;
+
+/** A model behind an OpenAI-compatible endpoint. The key itself is never part of this. */
+export type ModelSeat = {
+  readonly type: 'openai';
+  readonly model: string;
+  readonly baseUrl: string;
+  /** Name of the environment variable, or of the stored secret, that holds the key. */
+  readonly keyName: string;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly timeoutMs?: number;
+};
+
+const defaultBaseUrl = 'https://api.openai.com/v1';
+
+/** Seats that are functions of the conversation and run inside the lane. */
+export const pureSeats = ['gold', 'scripted', 'agenda'] as const;
+
+/**
+ * Reads `gold`, `scripted`, `agenda`, `human` or `openai:MODEL[@BASE_URL]`.
+ * @returns the seat, or a sentence that says what was expected
+ */
+export function parseSeat(text: string, seat: 'agent' | 'user', environment: NodeJS.ProcessEnv = process.env): SeatSpec | string {
+  const allowed = seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'human'] as const);
+  const simple = allowed.find((name) => name === text);
+  if (simple) return { type: simple };
+  const model = /^openai:(?<name>[^@]+)(?:@(?<url>.+))?$/.exec(text)?.groups;
+  if (!model?.['name']) return `"${text}" is not a seat for the ${seat}: expected ${allowed.join(', ')} or openai:MODEL[@BASE_URL]`;
+  const baseUrl = model['url'] ?? environment['OPENAI_BASE_URL'] ?? defaultBaseUrl;
+  if (!URL.canParse(baseUrl)) return `"${baseUrl}" is not a URL: expected something like http://127.0.0.1:8000/v1`;
+  return { type: 'openai', model: model['name'], baseUrl, keyName: 'OPENAI_API_KEY' };
+}
+
+/** A seat's name for recordings and people; holds no key. */
+export function seatName(spec: SeatSpec): string {
+  return spec.type === 'openai' ? `openai:${spec.model}` : spec.type;
+}

@@ -1,0 +1,400 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Domain } from '../core/domain.ts';
+import type { Failure, RolloutEvent, RolloutStarted } from '../core/event.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Task } from '../core/task.ts';
+import type { Tool } from '../core/tool.ts';
+import { describeMcpTools } from './describe.ts';
+import { cancelled, Fault } from './fault.ts';
+import type { FromLane, LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
+import { type LaneProcess, startLane } from './lane/laneProcess.ts';
+import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
+import { type McpInstance, startMcpServer } from './mcp.ts';
+import { answerQuestion, type Outside } from './outside.ts';
+import { type ChainedFile, chainStart, openRecording, openSidecar, type SidecarLine, sidecarPath } from './recording.ts';
+import type { ModelCall } from './seats/openai.ts';
+
+export type RolloutRequest = {
+  readonly task: Task;
+  /** The start of a new rollout, or the events of one that goes on (a fork). */
+  readonly from: RolloutStarted | readonly RolloutEvent[];
+  readonly seats: LaneSeats;
+  readonly outside: Outside;
+  /** Where the recording goes; null keeps none. An existing file is replaced. */
+  readonly recording: string | null;
+  readonly pace?: 'step' | 'run';
+};
+
+export type RolloutClosed = {
+  readonly events: readonly RolloutEvent[];
+  readonly reward: number | null;
+  readonly endReason: string;
+  readonly failure: Failure | null;
+  readonly chain: string;
+  readonly sidecarChain: string;
+  readonly databaseDiff: string;
+};
+
+export type LiveRollout = {
+  /** Rejects only when the recording can't be kept or the engine has a bug. */
+  readonly closed: Promise<RolloutClosed>;
+  /** Lets a stepped rollout go on to its next event. */
+  readonly step: () => void;
+  /** Ends it with an event that says so. */
+  readonly cancel: () => void;
+  /** Leaves it where it stands: nothing more is recorded. `closed` says cancelled. */
+  readonly abandon: () => void;
+};
+
+/** Holds keys, clients, recordings and lanes; folds nothing and runs nothing of the domain. */
+export type Supervisor = {
+  /** The whole domain, its tools described. */
+  readonly domain: Domain;
+  readonly loaded: LoadedDomain;
+  /** @param onEvents is told of events after they are on the disk */
+  readonly start: (request: RolloutRequest, onEvents?: (events: readonly LaneEvent[]) => void) => LiveRollout;
+  /** Address at which a JavaScript debugger attaches to the first lane, when it was started with `inspect`. */
+  readonly inspectUrl: () => Promise<string | null>;
+  readonly close: () => Promise<void>;
+};
+
+export type SupervisorOptions = {
+  /** How many child processes share the rollouts. */
+  readonly lanes?: number;
+  readonly inspect?: boolean;
+  readonly heapMb?: number;
+  readonly log?: (text: string) => void;
+};
+
+type Live = {
+  readonly id: number;
+  readonly request: RolloutRequest;
+  readonly settle: (closed: RolloutClosed) => void;
+  readonly fail: (error: unknown) => void;
+  readonly onEvents: (events: readonly LaneEvent[]) => void;
+  readonly abort: AbortController;
+  readonly mcp: Map<string, McpInstance>;
+  events: RolloutEvent[];
+  lastState: string;
+  recording: ChainedFile<{ n: number; event: RolloutEvent; state: string }> | null;
+  sidecar: ChainedFile<SidecarLine> | null;
+  modelCall: ModelCall | null;
+  lane: Lane | null;
+};
+
+type Lane = { readonly process: LaneProcess; readonly rollouts: Map<number, Live>; readonly prepared: Promise<void>; isPrepared: boolean };
+
+/** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
+export async function openSupervisor(domain: StaticDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
+  const supervision = new Supervision(domain, options);
+  await supervision.open();
+  return supervision;
+}
+
+class Supervision implements Supervisor {
+  #domain: Domain | null = null;
+  #loaded: LoadedDomain | null = null;
+  #nextRollout = 1;
+  #closed = false;
+  readonly #lanes: Lane[] = [];
+  readonly #live = new Map<number, Live>();
+  readonly #static: StaticDomain;
+  readonly #options: SupervisorOptions;
+
+  constructor(domain: StaticDomain, options: SupervisorOptions) {
+    this.#static = domain;
+    this.#options = options;
+  }
+
+  get domain(): Domain {
+    if (!this.#domain) throw new Error('the supervisor is not open');
+    return this.#domain;
+  }
+
+  get loaded(): LoadedDomain {
+    if (!this.#loaded) throw new Error('the supervisor is not open');
+    return this.#loaded;
+  }
+
+  async open(): Promise<void> {
+    const mcpTools = await describeMcpTools(this.#static);
+    await Promise.all(Array.from({ length: this.#options.lanes ?? 1 }, () => this.#openLane(mcpTools).prepared));
+  }
+
+  start(request: RolloutRequest, onEvents: (events: readonly LaneEvent[]) => void = () => undefined): LiveRollout {
+    const { promise, resolve, reject } = Promise.withResolvers<RolloutClosed>();
+    const live: Live = {
+      id: this.#nextRollout++,
+      request,
+      settle: resolve,
+      fail: reject,
+      onEvents,
+      abort: new AbortController(),
+      mcp: new Map(),
+      events: [],
+      lastState: '',
+      recording: null,
+      sidecar: null,
+      modelCall: null,
+      lane: null,
+    };
+    this.#live.set(live.id, live);
+    this.#launch(live).catch((error: unknown) => this.#giveUp(live, error));
+    return {
+      closed: promise,
+      step: () => live.lane?.process.send({ type: 'step', rollout: live.id }),
+      cancel: () => {
+        live.abort.abort();
+        live.lane?.process.send({ type: 'cancel', rollout: live.id });
+      },
+      abandon: () => this.#abandon(live),
+    };
+  }
+
+  inspectUrl(): Promise<string | null> {
+    return this.#lanes[0]?.process.inspectUrl ?? Promise.resolve(null);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const live of this.#live.values()) live.abort.abort();
+    for (const lane of this.#lanes) lane.process.kill();
+    await Promise.all([...this.#live.values()].map((live) => this.#release(live)));
+  }
+
+  #openLane(mcpTools: readonly Tool[]): Lane {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { folder, file } = this.#static;
+    const lane: Lane = {
+      rollouts: new Map(),
+      prepared: promise,
+      isPrepared: false,
+      process: startLane(
+        { folder, toolsFile: file.tools, timeoutMs: file.toolTimeoutMs, heapMb: this.#options.heapMb ?? 512, inspect: this.#options.inspect ?? false },
+        {
+          onMessage: (message) => {
+            if (message.type === 'described') this.#prepare(lane, message.tools, mcpTools);
+            else if (message.type === 'notDescribed') reject(new Fault(message.failure));
+            else if (message.type === 'prepared') {
+              lane.isPrepared = true;
+              resolve();
+            }
+            else this.#received(lane, message);
+          },
+          onDeath: ({ failure, culprit }) => {
+            reject(new Fault(failure));
+            this.#laneDied(lane, failure, culprit, mcpTools);
+          },
+        },
+      ),
+    };
+    promise.catch(() => undefined);
+    this.#lanes.push(lane);
+    return lane;
+  }
+
+  #prepare(lane: Lane, codeTools: readonly Tool[], mcpTools: readonly Tool[]): void {
+    if (!this.#loaded) {
+      this.#loaded = completeDomain(this.#static, codeTools, mcpTools);
+      this.#domain = this.#loaded.domain;
+    }
+    lane.process.send({ type: 'prepare', domain: this.domain, world: this.#static.world as { agent: JsonObject; user: JsonObject } });
+  }
+
+  async #launch(live: Live): Promise<void> {
+    const { request } = live;
+    this.#openFiles(live);
+    for (const [name, server] of Object.entries(this.#static.file.mcpServers)) {
+      live.mcp.set(name, await startMcpServer(name, server, this.#static.folder));
+    }
+    if (Array.isArray(request.from)) {
+      await restoreSources(live.mcp, this.domain, this.#static.file.mcpServers, request.from);
+    }
+    this.#assign(live, request.from);
+  }
+
+  #openFiles(live: Live): void {
+    const path = live.request.recording;
+    if (path === null) return;
+    mkdirSync(dirname(path), { recursive: true });
+    for (const each of [path, sidecarPath(path)]) if (existsSync(each)) rmSync(each);
+    live.recording = openRecording(path);
+    live.sidecar = openSidecar(sidecarPath(path));
+  }
+
+  /** The events that a fork shares with its parent come back from the lane with their states, for its own recording. */
+  #assign(live: Live, from: RolloutRequest['from'], known = 0): void {
+    const lane = this.#lanes.toSorted((a, b) => a.rollouts.size - b.rollouts.size)[0];
+    if (!lane) throw new Error('a supervisor has at least one lane');
+    live.lane = lane;
+    lane.rollouts.set(live.id, live);
+    const { task, seats, pace = 'run' } = live.request;
+    const send = () => lane.process.send({ type: 'start', rollout: live.id, task: task.id, from, known, seats, pace });
+    lane.prepared.then(send, (error: unknown) => this.#giveUp(live, error));
+  }
+
+  #received(lane: Lane, message: Exclude<FromLane, { type: 'described' | 'notDescribed' | 'prepared' }>): void {
+    if (message.type === 'log') {
+      this.#options.log?.(message.text);
+      return;
+    }
+    const live = lane.rollouts.get(message.rollout);
+    if (!live) return;
+    switch (message.type) {
+      case 'events':
+        this.#keep(live, message.events);
+        return;
+      case 'question':
+        void this.#answer(lane, live, message.question, message.about);
+        return;
+      case 'closed':
+        void this.#finish(live, message.databaseDiff);
+        return;
+      case 'crashed':
+        this.#giveUp(live, new Error(message.message));
+    }
+  }
+
+  /** Events go to the disk first, then to whoever watches. */
+  #keep(live: Live, events: readonly LaneEvent[]): void {
+    try {
+      const at = new Date().toISOString();
+      live.recording?.append(...events.map(({ n, event, state }) => ({ n, event, state })));
+      live.sidecar?.append(
+        ...events.map(({ n, event, ms }) => {
+          const call = event.type === 'agentReplied' || event.type === 'userReplied' ? live.modelCall : null;
+          if (call) live.modelCall = null;
+          return { n, at, ms, ...(call ?? {}) };
+        }),
+      );
+    } catch (error) {
+      this.#giveUp(live, error);
+      return;
+    }
+    for (const { n, event, state } of events) {
+      live.events[n] = event;
+      live.lastState = state;
+    }
+    live.onEvents(events);
+  }
+
+  async #answer(lane: Lane, live: Live, question: number, about: Question): Promise<void> {
+    try {
+      const { answer, call } = await answerQuestion(about, live.request.outside, live.mcp, live.abort.signal);
+      live.modelCall = call ?? null;
+      lane.process.send({ type: 'answer', question, value: answer });
+    } catch (error) {
+      const fault = live.abort.signal.aborted ? cancelled() : error;
+      if (!(fault instanceof Fault)) return this.#giveUp(live, error);
+      lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: fault.failure });
+    }
+  }
+
+  #abandon(live: Live): void {
+    if (!this.#live.has(live.id)) return;
+    const closed = this.#closedOf(live, '');
+    const { lane, id } = live;
+    void this.#release(live).then(() => live.settle({ ...closed, endReason: 'cancelled' }));
+    live.abort.abort();
+    lane?.process.send({ type: 'cancel', rollout: id });
+  }
+
+  async #finish(live: Live, databaseDiff: string): Promise<void> {
+    const closed = this.#closedOf(live, databaseDiff);
+    await this.#release(live);
+    live.settle(closed);
+  }
+
+  #closedOf(live: Live, databaseDiff: string): RolloutClosed {
+    const end = live.events.findLast((event) => event.type === 'rolloutEnded');
+    const rewarded = live.events.findLast((event) => event.type === 'rewarded');
+    return {
+      events: live.events,
+      reward: rewarded?.reward ?? null,
+      endReason: end?.reason ?? 'cancelled',
+      failure: end?.failure ?? null,
+      chain: live.recording?.head() ?? chainStart,
+      sidecarChain: live.sidecar?.head() ?? chainStart,
+      databaseDiff,
+    };
+  }
+
+  #giveUp(live: Live, error: unknown): void {
+    if (!this.#live.has(live.id)) return;
+    live.lane?.process.send({ type: 'cancel', rollout: live.id });
+    void this.#release(live).then(() => live.fail(error));
+  }
+
+  async #release(live: Live): Promise<void> {
+    this.#live.delete(live.id);
+    live.lane?.rollouts.delete(live.id);
+    live.recording?.close();
+    live.sidecar?.close();
+    live.recording = null;
+    live.sidecar = null;
+    await Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined)));
+  }
+
+  /**
+   * The rollout that did it ends with the failure; the others go on from their events on a fresh lane. A lane
+   * that never came up would not come up again, so it takes its rollouts with it.
+   */
+  #laneDied(lane: Lane, failure: Failure, culprit: number | null, mcpTools: readonly Tool[]): void {
+    this.#lanes.splice(this.#lanes.indexOf(lane), 1);
+    if (this.#closed) return;
+    const orphans = [...lane.rollouts.values()];
+    lane.rollouts.clear();
+    if (!lane.isPrepared) {
+      for (const live of orphans) this.#giveUp(live, new Fault(failure));
+      return;
+    }
+    if (orphans.length > 0 || this.#lanes.length === 0) this.#openLane(mcpTools);
+    for (const live of orphans) {
+      if (live.id === culprit || (culprit === null && orphans.length === 1)) this.#endWith(live, failure);
+      if (live.events.length === 0) this.#assign(live, live.request.from);
+      else this.#goOn(live);
+    }
+  }
+
+  #endWith(live: Live, failure: Failure): void {
+    if (live.events.length === 0) return;
+    const event: RolloutEvent = { type: 'rolloutEnded', reason: 'environmentFailed', failure };
+    this.#keep(live, [{ n: live.events.length, event, state: live.lastState, ms: 0 }]);
+  }
+
+  /** A call that was begun, has no result and is not idempotent starts its rollout again on a fresh instance. */
+  #goOn(live: Live): void {
+    const last = live.events.at(-1);
+    const tool = last?.type === 'toolCalled' ? this.domain.tools.find(({ name }) => name === last.call.name) : undefined;
+    if (!tool || tool.source.type === 'code' || tool.idempotent) return this.#assign(live, [...live.events], live.events.length);
+    void Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined))).then(() => {
+      live.mcp.clear();
+      live.recording?.close();
+      live.sidecar?.close();
+      live.events = [];
+      return this.#launch(live);
+    }).catch((error: unknown) => this.#giveUp(live, error));
+  }
+}
+
+/**
+ * Brings fresh tool sources to the state that a recording's prefix left: `replay` makes the recorded calls
+ * again and compares every result; `none` refuses as soon as a write was recorded.
+ */
+async function restoreSources(mcp: ReadonlyMap<string, McpInstance>, domain: Domain, servers: Domain['file']['mcpServers'], events: readonly RolloutEvent[]): Promise<void> {
+  const calls = new Map(events.flatMap((event) => (event.type === 'toolCalled' ? [[event.call.id, event.call] as const] : [])));
+  for (const event of events) {
+    if (event.type !== 'toolReturned') continue;
+    const call = calls.get(event.callId);
+    const tool = domain.tools.find(({ name }) => name === call?.name);
+    if (!call || tool?.source.type !== 'mcp' || typeof call.arguments === 'string') continue;
+    const { server } = tool.source;
+    if (servers[server]?.state === 'none') {
+      if (tool.effect === 'write') throw new Fault({ who: 'environment', code: 'fork/no-state', message: `can't go on from here: "${server}" declares state: none, and ${call.name} changed it. Declare state: replay in domain.yaml if its calls can be made again` });
+      continue;
+    }
+    const { content } = (await mcp.get(server)?.call(call.name, call.arguments)) ?? { content: '' };
+    if (content !== event.content) throw new Fault({ who: 'environment', code: 'fork/mismatch', message: `can't go on from here: ${call.name} of "${server}" answered differently when it was made again. Recorded: ${event.content.slice(0, 120)}. Now: ${content.slice(0, 120)}` });
+  }
+}

@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
+import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
+import { rehearsal } from '../../support/terminal.ts';
+
+// A domain whose only tools are those of a published MCP server that this project did not write. The server keeps
+// its knowledge graph in a file; every rollout has its own.
+const server = join(dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/package.json')), 'dist', 'index.js');
+const folder = mkdtempSync(join(tmpdir(), 'rehearsal-memory-'));
+const write = (name: string, text: string) => {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), text);
+};
+write('domain.yaml', `name: memory-desk
+database: database.json
+agent: scripted
+mcpServers:
+  memory:
+    command: ${JSON.stringify(process.execPath)}
+    args: [${JSON.stringify(server)}]
+    env: { MEMORY_FILE_PATH: "\${instanceFolder}/memory.json" }
+    state: replay
+    reader: { tool: read_graph }
+    writes: [create_entities, add_observations, delete_entities]
+`);
+write('database.json', '{}');
+write('policy.md', '# Memory desk\n\n- Ask before you keep something. {#ask-first}\n');
+write('rules.yaml', 'rules:\n  - { rule: ask-first, check: confirmed, tools: [create_entities], gate: true }\n');
+write('personas/plain.persona.yaml', 'id: plain\ndescription: A person who wants something remembered.\n');
+write('tasks/keep.task.yaml', `id: keep
+persona: plain
+user:
+  goal: The desk should remember that Ann likes tea.
+  opening: Please remember that Ann likes tea.
+  known: { name: Ann, drink: tea }
+assertions:
+  - { in: memory, path: "entities[name=Ann].observations[0]", equals: likes tea }
+evaluate: [assertions]
+train: [assertions]
+script:
+  - I will keep that Ann likes tea. Shall I do that?
+  - - tool: create_entities
+      arguments: { entities: [{ name: Ann, entityType: person, observations: [likes tea] }] }
+  - Done, I have kept it. Is there anything else?
+`);
+
+const run = join(folder, 'run');
+let debuggee: Debuggee | undefined;
+afterAll(() => debuggee?.close());
+
+test('a rollout runs against the server, and the reward is read from its state', async () => {
+  const { code, out } = await rehearsal('run', folder, 'keep', '--out', run);
+  expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/create_entities[\s\S]*read the state of memory[\s\S]*reward 1/) });
+  expect((await rehearsal('verify', run)).code).toBe(0);
+});
+
+test('a fork makes the recorded calls again on a fresh server and goes on from there', async () => {
+  const recording = join(run, 'keep.0.traj.jsonl');
+  const before = readFileSync(recording, 'utf8');
+  const log: string[] = [];
+  debuggee = new Debuggee({
+    domain: loadDomain(folder), agent: { type: 'scripted' }, user: { type: 'agenda' }, forkAgent: { type: 'scripted' },
+    readKey: () => undefined, askPerson: () => Promise.reject(new Error('nobody')), log: (text) => log.push(text),
+  });
+  debuggee.attach(recording);
+  const last = debuggee.steps.findLast(({ event }) => event.type === 'agentReplied')?.n ?? 0;
+  await debuggee.fork({ type: 'message', step: last, content: 'Done, that is kept now. Is there anything else?' });
+  while (await debuggee.forward());
+  expect(log).toEqual([]);
+  expect(debuggee.current?.state.reward).toMatchObject({ value: 1 });
+  expect(debuggee.current?.state.sources['memory']).toMatchObject({ entities: [{ name: 'Ann', observations: ['likes tea'] }] });
+  expect(readFileSync(recording, 'utf8')).toBe(before);
+});
+
+test('an unsafe fork of it gets reward 0', async () => {
+  const session = debuggee as Debuggee;
+  session.attach(join(run, 'keep.0.traj.jsonl'));
+  const proposal = session.steps.find(({ event }) => event.type === 'agentReplied')?.n ?? 0;
+  await session.fork({ type: 'message', step: proposal, content: 'Noted.' });
+  while (await session.forward());
+  expect(session.current?.state.reward).toMatchObject({ value: 0, reason: expect.stringMatching(/rule ask-first was violated/) });
+});

@@ -1,0 +1,89 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { RolloutEvent } from '../../../src/engine/core/event.ts';
+import { openLedger, type Receipt, readLedger, signingKey } from '../../../src/engine/shell/ledger.ts';
+import { openRecording, parseRecording, readRecording } from '../../../src/engine/shell/recording.ts';
+
+const events: readonly RolloutEvent[] = [
+  { type: 'worldPrepared', writes: [] },
+  { type: 'userReplied', content: 'Hello', stop: null },
+  { type: 'agentReplied', content: 'Hi, what do you need?', toolCalls: [] },
+  { type: 'userReplied', content: 'Nothing.', stop: 'done' },
+];
+
+function recorded(): { readonly path: string; readonly text: string } {
+  const path = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'a.traj.jsonl');
+  const file = openRecording(path);
+  events.forEach((event, n) => {
+    file.append({ n, event, state: 'a'.repeat(64) });
+  });
+  file.close();
+  return { path, text: readFileSync(path, 'utf8') };
+}
+
+test('a recording reads back as it was written', () => {
+  const { path } = recorded();
+  const { lines, problems } = readRecording(path);
+  expect(problems).toEqual([]);
+  expect(lines.map(({ event }) => event)).toEqual(events);
+});
+
+const damages: readonly { readonly name: string; readonly damage: (text: string) => string; readonly line: number; readonly message: RegExp }[] = [
+  { name: 'one changed byte', damage: (text) => text.replace('Hello', 'Hallo'), line: 2, message: /userReplied.*was changed/ },
+  { name: 'a dropped event', damage: (text) => text.split('\n').toSpliced(1, 1).join('\n'), line: 2, message: /dropped, added or swapped/ },
+  { name: 'a changed state hash', damage: (text) => text.replace('aaaa', 'aaab'), line: 1, message: /was changed/ },
+  { name: 'a torn last line', damage: (text) => text.slice(0, -20), line: 4, message: /cut short/ },
+  { name: 'an unknown event', damage: (text) => text.replace('"userReplied"', '"userShouted"'), line: 2, message: /is no event/ },
+];
+
+test.each(damages)('$name is found at its line', ({ damage, line, message }) => {
+  const { path, text } = recorded();
+  const [problem] = parseRecording(path, damage(text)).problems;
+  expect(problem).toMatchObject({ line, message: expect.stringMatching(message) });
+});
+
+test('what was recorded before a torn line is kept', () => {
+  const { path, text } = recorded();
+  expect(parseRecording(path, text.slice(0, -20)).lines).toHaveLength(3);
+});
+
+test('a full disk is one clear fault that names the file', () => {
+  const file = openRecording('/dev/full');
+  expect(() => file.append({ n: 0, event: events[0] as RolloutEvent, state: '' })).toThrow(/\/dev\/full: the disk is full; what was recorded before is kept/);
+});
+
+const receipt: Receipt = {
+  rollout: 'a.0', recording: 'a.0.traj.jsonl', task: { id: 'a', hash: 'h' }, trial: 0, seed: '1', policyHash: 'p', basis: 'evaluate', reward: 1,
+  endReason: 'userStopped', databaseDiff: 'd', chain: 'c', sidecarChain: 's',
+};
+
+function ledger() {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  const key = signingKey(join(folder, 'key', 'signing-key.pem'));
+  const path = join(folder, 'ledger.jsonl');
+  const receive = openLedger(path, key);
+  for (const rollout of ['a.0', 'a.1', 'a.2']) receive({ ...receipt, rollout });
+  return { path, key, text: readFileSync(path, 'utf8') };
+}
+
+test('receipts verify with the key that signed them', () => {
+  const { path, key } = ledger();
+  expect(readLedger(path, key.publicKey)).toMatchObject({ receipts: [{ rollout: 'a.0' }, { rollout: 'a.1' }, { rollout: 'a.2' }], problems: [] });
+});
+
+test.each([
+  { name: 'a changed reward', damage: (text: string) => text.replace('"reward":1', '"reward":0'), message: /a\.0 was changed/ },
+  { name: 'a dropped receipt', damage: (text: string) => text.split('\n').toSpliced(1, 1).join('\n'), message: /does not follow/ },
+])('$name is found', ({ damage, message }) => {
+  const { path, key, text } = ledger();
+  writeFileSync(path, damage(text));
+  expect(readLedger(path, key.publicKey).problems[0]?.message).toMatch(message);
+});
+
+test('another key verifies nothing', () => {
+  const { path } = ledger();
+  const other = signingKey(join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'other.pem'));
+  expect(readLedger(path, other.publicKey).problems).toHaveLength(3);
+});
