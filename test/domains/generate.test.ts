@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** The script of a domain, run in a copy of it, writes the files that are committed. */
+function check(domain: string, written: readonly string[]) {
+  const folder = join(import.meta.dirname, '../../domains', domain);
+  const copy = mkdtempSync(join(tmpdir(), `${domain}-`));
+  try {
+    cpSync(folder, copy, { recursive: true });
+    for (const file of written) rmSync(join(copy, file));
+    execFileSync(process.execPath, ['--no-warnings', join(copy, 'generate.ts')]);
+    for (const file of written)
+      expect(readFileSync(join(copy, file), 'utf8')).toBe(readFileSync(join(folder, file), 'utf8'));
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+test.each([
+  ['parcel-desk', ['database.json', 'tasks/train.task.yaml', 'tasks/test.task.yaml']],
+  ['order-desk', ['database.json']],
+])('the generator of %s is seeded', (domain, written) => check(domain, written));

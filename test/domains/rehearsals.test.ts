@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { runBatch, type TrialResult } from '../../src/engine/shell/batch.ts';
+import { signingKey } from '../../src/engine/shell/ledger.ts';
+import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
+
+type Batch = { readonly agent: 'gold' | 'scripted'; readonly trials?: number; readonly tasks?: readonly string[] };
+
+/** Rehearses a shipped domain in a lane against the agenda user. */
+async function rehearse(name: string, { agent, trials = 1, tasks }: Batch): Promise<readonly TrialResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), `${name}-`));
+  const supervisor = await openSupervisor(loadDomain(join(import.meta.dirname, '../../domains', name)));
+  try {
+    return await runBatch(supervisor, {
+      folder,
+      tasks: supervisor.domain.tasks.filter(({ id }) => tasks?.includes(id) ?? true),
+      trials,
+      seed: 'sample domains',
+      basis: 'evaluate',
+      agent: { type: agent },
+      user: { type: 'agenda' },
+      concurrency: 16,
+      key: signingKey(join(folder, 'key')),
+      readKey: () => undefined,
+      askPerson: () => Promise.reject(new Error('nobody is asked')),
+    });
+  } finally {
+    await supervisor.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const failed = (results: readonly TrialResult[]) =>
+  results
+    .filter(({ reward, violations }) => reward !== 1 || violations > 0)
+    .map(({ task, reason }) => `${task}: ${reason}`);
+
+test.each([
+  ['parcel-desk', 96],
+  ['order-desk', 12],
+])('the gold seat serves every user of %s within the rules', async (name, tasks) => {
+  const results = await rehearse(name, { agent: 'gold', trials: 3 });
+  expect(failed(results)).toEqual([]);
+  expect(results.length).toBe(tasks * 3);
+});
+
+test('the well-known failure breaks the confirmation rule and ends with a person', async () => {
+  const [result] = await rehearse('order-desk', { agent: 'scripted', tasks: ['lamp-variant'] });
+  expect(result).toMatchObject({ reward: 0, endReason: 'handedOff' });
+  expect(result?.reason).toContain('rule confirm-before-write was violated');
+});
