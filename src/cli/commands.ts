@@ -1,0 +1,12 @@
+import type { Command } from './command.ts';
+import { check } from './commands/check.ts';
+import { dap } from './commands/dap.ts';
+import { evaluate } from './commands/eval.ts';
+import { replayCommand } from './commands/replay.ts';
+import { runCommand } from './commands/run.ts';
+import { serve } from './commands/serve.ts';
+import { train } from './commands/train.ts';
+import { verify } from './commands/verify.ts';
+
+/** Every command, in the order of a person's work. */
+export const commands: readonly Command[] = [check, runCommand, evaluate, replayCommand, verify, dap, serve, train];

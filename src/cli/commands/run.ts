@@ -1,0 +1,47 @@
+import { signingKey } from '../../engine/shell/ledger.ts';
+import { runBatch } from '../../engine/shell/batch.ts';
+import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import type { Command } from '../command.ts';
+import { askAtTerminal, newRunFolder, openDomain, readRolloutOptions, rolloutHelp, rolloutOptions, taskNamed } from '../rolloutOptions.ts';
+import { lineText, transcriptOf } from '../transcript.ts';
+
+export const runCommand: Command = {
+  name: 'run',
+  summary: 'rehearse one task and show the conversation as it happens',
+  help: `rehearsal run DOMAIN TASK [options]\n\nPlays one rollout of a task from a fresh database to a reward.\n\n${rolloutHelp}\nExit code 0 when the rollout was scored, 1 when its reward is not 1 and --gate is given, 2 when it could not be run.\n  --gate             exit with 1 unless the reward is 1\n`,
+  options: { ...rolloutOptions, gate: { type: 'boolean' } },
+  run: async (given, io) => {
+    const domain = openDomain(io, given.positionals[0]);
+    const task = taskNamed(domain, given.positionals[1]);
+    const { agentFor, ...options } = readRolloutOptions(given, domain, io);
+    const json = given.values['json'] === true;
+    const supervisor = await openSupervisor(domain, { log: (text) => io.err(`${text}\n`) });
+    try {
+      const folder = newRunFolder(io, given, task.id);
+      const [result] = await runBatch(supervisor, {
+        ...options,
+        folder,
+        tasks: [task],
+        trials: 1,
+        concurrency: 1,
+        agent: agentFor(task),
+        key: signingKey(),
+        readKey: (name) => io.environment[name],
+        askPerson: askAtTerminal(io),
+        signal: io.signal,
+        onEvents: (_task, _trial, events) => {
+          if (!json) for (const { event } of events) for (const line of transcriptOf(event)) io.out(`${lineText(line, io.terminal)}\n`);
+        },
+      });
+      if (!result) {
+        io.err(`nothing to run: ${folder} holds a finished rollout of ${task.id}\n`);
+        return 2;
+      }
+      io.out(json ? `${JSON.stringify(result)}\n` : `recording ${result.recording}\n`);
+      if (result.reward === null) return 2;
+      return given.values['gate'] === true && result.reward < 1 ? 1 : 0;
+    } finally {
+      await supervisor.close();
+    }
+  },
+};

@@ -1,0 +1,20 @@
+import { createInterface } from 'node:readline';
+import type { Command } from '../command.ts';
+import { UsageError } from '../io.ts';
+import { openTrainingChannel } from '../trainingChannel.ts';
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'play rollouts for a trainer, over standard input and output',
+  help: 'rehearsal serve --stdio\n\nSpeaks the training protocol (docs/training-protocol.md) in JSON lines until its input ends.\n',
+  options: { stdio: { type: 'boolean' } },
+  run: async (given, io) => {
+    if (given.values['stdio'] !== true) throw new UsageError('say --stdio: it is the only way to be reached');
+    const channel = openTrainingChannel(io.cwd, (message) => io.out(`${JSON.stringify(message)}\n`));
+    const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+    io.signal.addEventListener('abort', () => lines.close(), { once: true });
+    for await (const line of lines) if (line.trim() !== '') void channel.receive(line);
+    await channel.close();
+    return 0;
+  },
+};

@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { runBatch } from '../../engine/shell/batch.ts';
+import { Fault } from '../../engine/shell/fault.ts';
+import { signingKey } from '../../engine/shell/ledger.ts';
+import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { type Command, type Given, text } from '../command.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { preparePython, trainerFolder } from '../pythonEnvironment.ts';
+import { askAtTerminal, openDomain, wholeNumber } from '../rolloutOptions.ts';
+
+const kinds = ['sft', 'grpo'] as const;
+type Kind = (typeof kinds)[number];
+
+export const train: Command = {
+  name: 'train',
+  summary: 'train a model on rollouts of a domain: SFT, then GRPO',
+  help: `rehearsal train sft|grpo DOMAIN [options]
+
+Trains on this machine. SFT learns from successful recordings; without --recordings the gold seat plays the
+training tasks first. GRPO plays groups of rollouts with the model and learns from their rewards.
+
+  --model NAME       smollm2, tiny (random, for trying out), a checkpoint's folder, or a hub id (default: smollm2)
+  --steps N          optimizer steps (default: 60 for SFT, 20 for GRPO)
+  --recordings PATH  SFT: a run's folder, or a recording, to learn from
+  --trials K         SFT without recordings: rollouts of the gold seat for each training task (default: 4)
+  --profile NAME     cpu or paper: sets of hyper-parameters (default: cpu)
+  --set KEY=VALUE    one hyper-parameter, as JSON; may stand several times
+  --out FOLDER       the run's folder (default: .rehearsal/training/<id> here)
+  --resume           go on from the last checkpoint of --out
+  --detach           return once it runs; it lives on, and ends when a file named "stop" appears in its folder
+  --python PATH      the Python that makes the trainer's environment (3.11 or newer)
+  --json             machine-readable output
+`,
+  options: {
+    model: { type: 'string' },
+    steps: { type: 'string' },
+    recordings: { type: 'string' },
+    trials: { type: 'string' },
+    profile: { type: 'string' },
+    set: { type: 'string', multiple: true },
+    out: { type: 'string' },
+    resume: { type: 'boolean' },
+    detach: { type: 'boolean' },
+    python: { type: 'string' },
+  },
+  run: async (given, io) => {
+    const kind = kinds.find((each) => each === given.positionals[0]);
+    if (!kind) throw new UsageError(`say what to train with: ${kinds.join(' or ')}`);
+    const domain = openDomain(io, given.positionals[1]);
+    const run = runFolder(given, io, kind);
+    mkdirSync(run, { recursive: true });
+    const python = await preparePython(io, text(given, 'python'));
+    const recordings = kind === 'sft' ? [await recordingsFor(given, io, domain, run)] : [];
+    const config = join(run, 'launch.json');
+    writeFileSync(config, `${JSON.stringify(configOf(given, kind, domain, run, recordings), null, 2)}\n`);
+    const args = ['-m', 'rehearsal_trainer', kind, '--config', config, ...(given.values['resume'] === true ? ['--resume'] : [])];
+    return launch(io, python, args, run, given);
+  },
+};
+
+function runFolder(given: Given, io: Io, kind: Kind): string {
+  const out = text(given, 'out');
+  if (given.values['resume'] === true && (!out || !existsSync(resolve(io.cwd, out)))) throw new UsageError('--resume needs the folder of the run: --out FOLDER');
+  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  return out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'training', `${stamp}-${kind}`);
+}
+
+/** What SFT learns from: what was given, else rollouts of the gold seat on the training tasks. */
+async function recordingsFor(given: Given, io: Io, domain: StaticDomain, run: string): Promise<string> {
+  const named = text(given, 'recordings');
+  if (named) {
+    const path = resolve(io.cwd, named);
+    if (!existsSync(path)) throw new UsageError(`${named}: there are no recordings`);
+    return path;
+  }
+  const folder = join(run, 'gold');
+  const tasks = domain.tasks.filter(({ split }) => split === 'train');
+  const trials = wholeNumber(given, 'trials') ?? 4;
+  if (tasks.length === 0) throw new UsageError(`${domain.folder} has no task in the split train`);
+  io.err(`the gold seat plays ${tasks.length} tasks, ${trials} trials each\n`);
+  const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
+  const show = progress(io, tasks.length * trials);
+  let done = 0;
+  try {
+    const options = { folder, tasks, trials, seed: 'gold', basis: 'train', agent: { type: 'gold' }, user: { type: 'agenda' }, concurrency: 16 } as const;
+    const ports = { key: signingKey(), readKey: () => undefined, askPerson: askAtTerminal(io), signal: io.signal };
+    await runBatch(supervisor, { ...options, ...ports, onFinished: () => show(++done, 'gold rollouts') });
+  } finally {
+    await supervisor.close();
+  }
+  return folder;
+}
+
+function configOf(given: Given, kind: Kind, domain: StaticDomain, run: string, recordings: readonly string[]): object {
+  const steps = wholeNumber(given, 'steps') ?? (kind === 'sft' ? 60 : 20);
+  const common = { run, profile: text(given, 'profile') ?? 'cpu', model: text(given, 'model') ?? 'smollm2', dialect: domain.file.dialect, steps, ...settings(given) };
+  if (kind === 'sft') return { ...common, recordings };
+  return { ...common, domain: domain.folder, engine_command: [process.execPath, process.argv[1], 'serve', '--stdio'], engine_cwd: run };
+}
+
+function settings(given: Given): Record<string, unknown> {
+  const pairs = given.values['set'];
+  if (!Array.isArray(pairs)) return {};
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [, key, value] = /^([a-z_]+)=(.*)$/.exec(String(pair)) ?? [];
+      if (!key || value === undefined) throw new UsageError(`--set is KEY=VALUE, not "${String(pair)}"`);
+      try {
+        return [key, JSON.parse(value)];
+      } catch {
+        return [key, value];
+      }
+    }),
+  );
+}
+
+/** Starts the trainer; its words go to log.txt in the run's folder, so that closing a window loses nothing. */
+async function launch(io: Io, python: string, args: readonly string[], run: string, given: Given): Promise<ExitCode> {
+  const logPath = join(run, 'log.txt');
+  const log = openSync(logPath, 'a');
+  const detach = given.values['detach'] === true;
+  const environment = { ...process.env, PYTHONPATH: trainerFolder(), PYTHONUNBUFFERED: '1', REHEARSAL_NODE: process.execPath };
+  const child = spawn(python, args, { cwd: run, env: environment, detached: detach, stdio: ['ignore', log, log] });
+  closeSync(log);
+  const failed = new Promise<never>((_resolve, reject) => child.once('error', (error) => reject(new Fault({ who: 'environment', code: 'python/start', message: `${python} can't be started: ${error.message}` }))));
+  if (detach) {
+    await Promise.race([failed, isUp(run, child)]);
+    child.unref();
+    io.out(given.values['json'] === true ? `${JSON.stringify({ run, pid: child.pid })}\n` : `training in ${run}\n`);
+    return 0;
+  }
+  io.err(`training in ${run}; Ctrl+C ends it with a checkpoint, its log is ${logPath}\n`);
+  io.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
+  const code = await Promise.race([failed, new Promise<number | null>((done) => child.once('close', done))]);
+  if (code !== 0) throw new Fault({ who: 'environment', code: 'training/failed', message: `training ended with an error: ${lastLine(logPath)}`, file: logPath });
+  io.out(given.values['json'] === true ? `${JSON.stringify({ run })}\n` : `trained: ${join(run, 'checkpoints', 'final')}\n`);
+  return 0;
+}
+
+/** Waits until the run has said `started`, or has ended with an error before that. */
+async function isUp(run: string, child: ReturnType<typeof spawn>): Promise<void> {
+  let ended = false;
+  child.once('close', () => {
+    ended = true;
+  });
+  while (!existsSync(join(run, 'events.jsonl'))) {
+    if (ended) throw new Fault({ who: 'environment', code: 'training/failed', message: `training did not start: ${lastLine(join(run, 'log.txt'))}`, file: join(run, 'log.txt') });
+    await new Promise((later) => setTimeout(later, 200));
+  }
+}
+
+function lastLine(path: string): string {
+  return readFileSync(path, 'utf8').trim().split('\n').at(-1) ?? '';
+}

@@ -1,0 +1,25 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { signingKey } from '../../engine/shell/ledger.ts';
+import { verifyRecording, verifyRun } from '../../engine/shell/verifyRun.ts';
+import { type Command, text } from '../command.ts';
+import { UsageError } from '../io.ts';
+
+export const verify: Command = {
+  name: 'verify',
+  summary: 'check that a run or a recording is as it was written',
+  help: 'rehearsal verify RUN_FOLDER|RECORDING [--key PUBLIC_KEY]\n\nChecks every chain, every sidecar, every receipt and its signature. Exit code 1 when anything was changed.\n\n  --key PUBLIC_KEY   the key you trust, base64 (default: the one of this machine; never the one in the record)\n',
+  options: { key: { type: 'string' } },
+  run: async (given, io) => {
+    const path = resolve(io.cwd, given.positionals[0] ?? '');
+    if (!given.positionals[0] || !existsSync(path)) throw new UsageError(`${given.positionals[0] ?? 'RUN_FOLDER'}: there is no such run folder or recording`);
+    const key = text(given, 'key') ?? signingKey().publicKey;
+    const { checked, problems } = statSync(path).isDirectory() ? verifyRun(path, key) : verifyRecording(path);
+    if (given.values['json'] === true) io.out(`${JSON.stringify({ checked, problems })}\n`);
+    else {
+      for (const { file, line, message } of problems) io.out(`${file}:${line}: ${message}\n`);
+      io.out(problems.length === 0 ? `${checked} recordings verified\n` : `${problems.length} problems in ${checked} recordings\n`);
+    }
+    return problems.length > 0 ? 1 : 0;
+  },
+};

@@ -1,0 +1,26 @@
+/** Everything a command may touch of the terminal; tests give it buffers. */
+export type Io = {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Width and colours are for terminals only; without one every line is plain. */
+  readonly terminal: boolean;
+  readonly cwd: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Aborts when the person presses Ctrl+C. */
+  readonly signal: AbortSignal;
+  readonly readLine: (prompt: string, signal: AbortSignal) => Promise<string>;
+};
+
+/** 0: done. 1: findings (a failing check, a reward below 1 under --gate, a broken chain). 2: could not be done. */
+export type ExitCode = 0 | 1 | 2;
+
+/** Bad usage or an input that can't be used; printed as one message, exit code 2. */
+export class UsageError extends Error {}
+
+/** A progress line that rewrites itself in a terminal, and says something every tenth step without one. */
+export function progress(io: Io, total: number): (done: number, note: string) => void {
+  return (done, note) => {
+    if (io.terminal) io.err(`\r\u001b[K[${'#'.repeat(Math.round((20 * done) / total)).padEnd(20, '.')}] ${done}/${total} ${note}${done === total ? '\n' : ''}`);
+    else if (done === total || done % Math.ceil(total / 10) === 0) io.err(`${done}/${total} ${note}\n`);
+  };
+}

@@ -1,0 +1,131 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { ParseArgsOptionDescriptor } from 'node:util';
+import type { Task } from '../engine/core/task.ts';
+import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
+import { loadDomain } from '../engine/shell/load/loadDomain.ts';
+import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { isPure, type AskPerson } from '../engine/shell/outside.ts';
+import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { type Given, text } from './command.ts';
+import { type Io, UsageError } from './io.ts';
+
+/** Options that every command shares which runs rollouts. */
+export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
+  agent: { type: 'string' },
+  user: { type: 'string' },
+  seed: { type: 'string' },
+  basis: { type: 'string' },
+  'turn-cap': { type: 'string' },
+  'max-tokens': { type: 'string' },
+  temperature: { type: 'string' },
+  out: { type: 'string' },
+};
+
+export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai:MODEL[@BASE_URL] (default: the task's, else the domain's)
+  --user SEAT        agenda, human or openai:MODEL[@BASE_URL] (default: the domain's)
+  --seed TEXT        source of every random stream (default: 1)
+  --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
+  --turn-cap N       agent responses at most (default: the domain's)
+  --temperature X    for models (default: the endpoint's)
+  --max-tokens N     tokens of one response of a model
+  --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
+  --json             machine-readable output
+`;
+
+export type RolloutOptions = {
+  readonly seed: string;
+  readonly basis: 'evaluate' | 'train';
+  readonly turnCap?: number;
+  readonly agentFor: (task: Task) => SeatSpec;
+  readonly user: SeatSpec;
+};
+
+/** Reads a domain folder, or says everything that is wrong with it. */
+export function openDomain(io: Io, given: string | undefined): StaticDomain {
+  if (given === undefined) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
+  return openDomainAt(resolve(io.cwd, given));
+}
+
+/** Reads the domain in a folder, or says everything that is wrong with it. */
+export function openDomainAt(folder: string): StaticDomain {
+  const loaded = loadDomain(folder);
+  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) throw new UsageError(`the domain has errors:\n${errors.map((each) => formatDiagnostic(each)).join('\n')}`);
+  return loaded;
+}
+
+export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
+  if (id === undefined) throw new UsageError(`name a task; ${domain.folder} has ${domain.tasks.map((task) => task.id).slice(0, 12).join(', ')}${domain.tasks.length > 12 ? ', ...' : ''}`);
+  const task = domain.tasks.find((each) => each.id === id);
+  if (!task) throw new UsageError(`there is no task "${id}" in ${domain.folder}. Run "rehearsal check" to see what there is`);
+  return task;
+}
+
+export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): RolloutOptions {
+  const basis = text(given, 'basis') ?? 'evaluate';
+  if (basis !== 'evaluate' && basis !== 'train') throw new UsageError(`--basis is evaluate or train, not "${basis}"`);
+  const turnCap = wholeNumber(given, 'turn-cap');
+  const user = seat(given, 'user', text(given, 'user') ?? domain.file.user, io);
+  const chosen = text(given, 'agent');
+  return {
+    seed: text(given, 'seed') ?? '1',
+    basis,
+    ...(turnCap === undefined ? {} : { turnCap }),
+    agentFor: (task) => seat(given, 'agent', chosen ?? task.agent ?? domain.file.agent, io),
+    user,
+  };
+}
+
+function seat(given: Given, which: 'agent' | 'user', name: string, io: Io): SeatSpec {
+  const parsed = parseSeat(name, which, io.environment);
+  if (typeof parsed === 'string') throw new UsageError(parsed);
+  if (isPure(parsed) || parsed.type !== 'openai') return parsed;
+  const temperature = text(given, 'temperature');
+  const maxTokens = wholeNumber(given, 'max-tokens');
+  return { ...parsed, ...(temperature === undefined ? {} : { temperature: Number(temperature) }), ...(maxTokens === undefined ? {} : { maxTokens }) };
+}
+
+export function wholeNumber(given: Given, name: string): number | undefined {
+  const value = text(given, name);
+  if (value === undefined) return undefined;
+  if (!/^[1-9][0-9]*$/.test(value)) throw new UsageError(`--${name} is a whole number above 0, not "${value}"`);
+  return Number(value);
+}
+
+/** A person at this terminal types the turn of a seat. */
+export function askAtTerminal(io: Io): AskPerson {
+  return (seat, _view, signal) => io.readLine(`${seat}> `, signal);
+}
+
+/** The folder of a new run: a sortable name under .rehearsal/runs. */
+export function newRunFolder(io: Io, given: Given, name: string): string {
+  const out = text(given, 'out');
+  if (out) return resolve(io.cwd, out);
+  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+  return resolve(io.cwd, '.rehearsal', 'runs', `${stamp}-${name}`);
+}
+
+/** The domain that a recording was made in: the one of the run beside it, else the nearest folder above with a domain.yaml. */
+export function domainBeside(recording: string): string | undefined {
+  for (let folder = dirname(recording); folder !== dirname(folder); folder = dirname(folder)) {
+    const run = join(folder, 'run.json');
+    const config = join(folder, 'config.json');
+    for (const file of [run, config]) {
+      const named = existsSync(file) ? folderIn(file) : undefined;
+      if (named && existsSync(named)) return named;
+    }
+    if (existsSync(join(folder, 'domain.yaml'))) return folder;
+  }
+  return undefined;
+}
+
+/** A run says `folder`, a training run `domain`. */
+function folderIn(file: string): string | undefined {
+  try {
+    const { folder, domain } = JSON.parse(readFileSync(file, 'utf8')) as { folder?: string; domain?: string };
+    return folder ?? domain;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,182 @@
+import { resolve } from 'node:path';
+import * as z from 'zod';
+import { hashOf, openDatabase } from '../engine/core/database.ts';
+import { resultOf } from '../engine/shell/batch.ts';
+import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { Fault } from '../engine/shell/fault.ts';
+import { loadDomain } from '../engine/shell/load/loadDomain.ts';
+import { laneSeats, outsideOf } from '../engine/shell/outside.ts';
+import type { SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { startOf } from '../engine/shell/start.ts';
+import { type LiveRollout, openSupervisor, type Supervisor } from '../engine/shell/supervisor.ts';
+import { version } from '../engine/shell/version.ts';
+
+/** Version of the protocol between trainer and engine; see docs/training-protocol.md. */
+export const trainingProtocol = 1;
+
+const endpointSchema = z.object({ base_url: z.url(), api_key: z.string(), model: z.string() });
+
+const paramsOf = {
+  hello: z.object({ protocol: z.int() }),
+  tasks: z.object({ domain: z.string(), split: z.enum(['train', 'test']).nullish() }),
+  rollout: z.object({
+    domain: z.string(),
+    task: z.string(),
+    seed: z.string(),
+    trial: z.int().min(0),
+    agent: z.union([z.enum(['gold', 'scripted']), endpointSchema]),
+    user: z.union([z.literal('agenda'), endpointSchema]),
+    basis: z.enum(['train', 'evaluate']),
+    recording: z.string().nullish(),
+    turn_cap: z.int().positive().nullish(),
+    timeout_s: z.number().positive().nullish(),
+  }),
+  cancel: z.object({ request: z.int() }),
+} as const;
+
+const requestSchema = z.object({ id: z.int().positive(), method: z.string(), params: z.unknown() });
+
+class Refusal extends Error {
+  readonly code: string;
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+type Opened = { readonly supervisor: Supervisor; readonly database: string };
+
+/** The engine's side of the training protocol: takes lines, sends lines, keeps one supervisor for each domain. */
+export function openTrainingChannel(cwd: string, send: (message: object) => void) {
+  const domains = new Map<string, Promise<Opened>>();
+  const live = new Map<number, { readonly rollout: LiveRollout; cancelled: boolean }>();
+
+  const open = (given: string): Promise<Opened> => {
+    const folder = resolve(cwd, given);
+    const known = domains.get(folder);
+    if (known) return known;
+    const opening = openDomain(folder, (message) => send({ method: 'log', params: { level: 'warn', message } }));
+    opening.catch(() => domains.delete(folder));
+    domains.set(folder, opening);
+    return opening;
+  };
+
+  const methods: { readonly [Method in keyof typeof paramsOf]: (params: z.infer<(typeof paramsOf)[Method]>, id: number) => Promise<unknown> } = {
+    hello: async ({ protocol }) => {
+      if (protocol !== trainingProtocol) throw new Refusal('unsupported-protocol', `this engine speaks protocol ${trainingProtocol}, the trainer ${protocol}`);
+      return { protocol: trainingProtocol, engine: version };
+    },
+    tasks: async ({ domain, split }) => {
+      const { supervisor } = await open(domain);
+      return supervisor.domain.tasks.filter((task) => !split || task.split === split).map((task) => ({ id: task.id, split: task.split, persona: task.persona }));
+    },
+    rollout: async (params, id) => rollout(await open(params.domain), params, id, live, cwd),
+    cancel: async ({ request }) => {
+      const running = live.get(request);
+      if (running) {
+        running.cancelled = true;
+        running.rollout.cancel();
+      }
+      return { cancelled: running !== undefined };
+    },
+  };
+
+  return {
+    receive: async (line: string): Promise<void> => {
+      const request = readRequest(line);
+      if (typeof request === 'string') return send({ id: null, error: { code: 'bad-request', message: request } });
+      try {
+        if (!(request.method in methods)) throw new Refusal('unknown-method', `there is no method "${request.method}"`);
+        const method = request.method as keyof typeof paramsOf;
+        const params = paramsOf[method].safeParse(request.params);
+        if (!params.success) throw new Refusal('bad-request', issueText(params.error));
+        send({ id: request.id, result: await methods[method](params.data as never, request.id) });
+      } catch (error) {
+        send({ id: request.id, error: errorOf(error) });
+      }
+    },
+    close: async (): Promise<void> => {
+      for (const { rollout: running } of live.values()) running.cancel();
+      const opened = await Promise.allSettled(domains.values());
+      await Promise.all(opened.map((each) => (each.status === 'fulfilled' ? each.value.supervisor.close() : undefined)));
+    },
+  };
+}
+
+async function openDomain(folder: string, log: (text: string) => void): Promise<Opened> {
+  const domain = loadDomain(folder);
+  const errors = domain.diagnostics.filter(({ severity }) => severity === 'error');
+  if (errors.some(({ code }) => code === 'domain/file-missing')) throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
+  if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
+  const supervisor = await openSupervisor(domain, { log });
+  return { supervisor, database: hashOf(openDatabase(supervisor.loaded.world.agent)) };
+}
+
+async function rollout(
+  { supervisor, database }: Opened,
+  params: z.infer<typeof paramsOf.rollout>,
+  id: number,
+  live: Map<number, { readonly rollout: LiveRollout; cancelled: boolean }>,
+  cwd: string,
+): Promise<object> {
+  const task = supervisor.domain.tasks.find((each) => each.id === params.task);
+  if (!task) throw new Refusal('unknown-task', `there is no task "${params.task}" in ${params.domain}`);
+  const agent = seatOf(params.agent, 'agent');
+  const user = seatOf(params.user, 'user');
+  const readKey = (name: string) => keyOf(name === 'agent' ? params.agent : params.user);
+  const askPerson = () => Promise.reject(new Error('no person sits at a training rollout'));
+  const recording = params.recording ? resolve(cwd, params.recording) : null;
+  const started = startOf(supervisor.domain, database, task, { seed: params.seed, trial: params.trial, basis: params.basis, agent, user, ...(params.turn_cap ? { turnCap: params.turn_cap } : {}) });
+  const running = { rollout: supervisor.start({ task, from: started, seats: laneSeats(agent, user), outside: outsideOf(agent, user, readKey, askPerson), recording }), cancelled: false };
+  live.set(id, running);
+  let late = false;
+  const timer = params.timeout_s ? setTimeout(() => { late = true; running.rollout.cancel(); }, params.timeout_s * 1000) : undefined;
+  try {
+    const closed = await running.rollout.closed;
+    if (running.cancelled) throw new Refusal('cancelled', 'the rollout was cancelled');
+    const result = resultOf(task, params.trial, recording ?? '', closed);
+    const failure = late ? { who: 'infrastructure', message: `the rollout took longer than ${params.timeout_s} s` } : closed.failure && { who: closed.failure.who, message: closed.failure.message };
+    return {
+      reward: result.reward,
+      end_reason: result.endReason,
+      turns: result.turns,
+      metrics: { toolCalls: result.toolCalls, violations: result.violations, toolErrors: closed.events.filter((event) => event.type === 'toolReturned' && event.isError).length },
+      recording,
+      failure,
+    };
+  } finally {
+    clearTimeout(timer);
+    live.delete(id);
+  }
+}
+
+type Endpoint = z.infer<typeof endpointSchema> | string;
+
+function seatOf(given: Endpoint, keyName: string): SeatSpec {
+  if (typeof given === 'string') return { type: given as 'gold' | 'scripted' | 'agenda' };
+  return { type: 'openai', model: given.model, baseUrl: given.base_url, keyName, timeoutMs: 600_000 };
+}
+
+function keyOf(given: Endpoint): string {
+  return typeof given === 'string' ? '' : given.api_key;
+}
+
+function readRequest(line: string): z.infer<typeof requestSchema> | string {
+  try {
+    const parsed = requestSchema.safeParse(JSON.parse(line));
+    return parsed.success ? parsed.data : `not a request: ${issueText(parsed.error)}`;
+  } catch {
+    return 'the line is not JSON';
+  }
+}
+
+function issueText(error: z.ZodError): string {
+  const [issue] = error.issues;
+  return `${issue?.path.join('.') || 'request'}: ${issue?.message ?? 'is malformed'}`;
+}
+
+function errorOf(error: unknown): { readonly code: string; readonly message: string } {
+  if (error instanceof Refusal) return { code: error.code, message: error.message };
+  if (error instanceof Fault) return { code: error.failure.who === 'environment' ? 'bad-domain' : 'internal', message: error.message };
+  return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,103 @@
+import type { RolloutEvent } from '../engine/core/event.ts';
+
+/** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
+export type Speaker = 'user' | 'agent' | 'call' | 'result' | 'error' | 'rule' | 'violation' | 'database' | 'note' | 'reward';
+
+export type TranscriptLine = { readonly speaker: Speaker; readonly text: string };
+
+const colours: Readonly<Record<Speaker, number>> = {
+  user: 36,
+  agent: 32,
+  call: 33,
+  result: 90,
+  error: 31,
+  rule: 90,
+  violation: 31,
+  database: 35,
+  note: 90,
+  reward: 1,
+};
+
+/** One line of a transcript, with or without the colours of a terminal. */
+export function lineText({ speaker, text }: TranscriptLine, colour: boolean): string {
+  const label = (speaker === 'note' ? '' : speaker === 'violation' ? 'VIOLATED' : speaker).padEnd(10);
+  return colour ? `\u001b[${colours[speaker]}m${label}\u001b[0m${text}` : `${label}${text}`;
+}
+
+/** What a person reads of one event. The one renderer of rollouts: terminal, Debug Console and golden files. */
+export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
+  switch (event.type) {
+    case 'rolloutStarted':
+      return [
+        line('note', `${event.domain.name} / ${event.task.id}, trial ${event.trial}, seed ${event.seed}: agent ${event.seats.agent}, user ${event.seats.user}`),
+        ...(event.parent ? [line('note', `fork of ${event.parent.recording} at step ${event.parent.event}: ${event.parent.edit}`)] : []),
+      ];
+    case 'worldPrepared':
+      return event.writes.length > 0 ? [line('database', `the task starts with ${changes(event.writes)}`)] : [];
+    case 'userReplied':
+      return [line('user', event.content), ...(event.stop ? [line('note', `the user ends the conversation (${event.stop})`)] : [])];
+    case 'agentReplied':
+      return event.content && event.toolCalls.length === 0 ? [line('agent', event.content)] : event.content ? [line('note', `the agent thinks aloud: ${event.content}`)] : [];
+    case 'rulesChecked':
+      return rulesOf(event.verdicts);
+    case 'toolCalled':
+      return [line('call', `${event.call.name}(${argumentsOf(event.call.arguments)})`)];
+    case 'databaseWritten':
+      return [line('database', changes(event.writes))];
+    case 'toolReturned':
+      return [line(event.isError ? 'error' : 'result', event.content)];
+    case 'worldEdited':
+      return [line('database', `edited: ${changes(event.writes)}`)];
+    case 'rolloutEnded':
+      return [line('note', `ended: ${event.reason}${event.failure ? ` (${event.failure.who}: ${event.failure.message})` : ''}`)];
+    case 'sourceRead':
+      return [line('note', `read the state of ${event.source}`)];
+    case 'verdictReached':
+      return [line('note', `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}: ${event.verdict.detail}`)];
+    case 'rewarded':
+      return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
+    default:
+      return unknown(event);
+  }
+}
+
+/** One line for what held together, one for each violation. */
+function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verdicts']): readonly TranscriptLine[] {
+  const held = verdicts.filter(({ verdict }) => verdict === 'held').map(({ rule }) => rule);
+  const violated = verdicts.filter(({ verdict }) => verdict === 'violated');
+  return [
+    ...(held.length > 0 ? [line('rule', `${held.join(', ')} held`)] : []),
+    ...violated.map(({ rule, gate, reason }) => line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`)),
+  ];
+}
+
+function changes(writes: Extract<RolloutEvent, { type: 'databaseWritten' }>['writes']): string {
+  return writes
+    .flatMap(({ side, patches }) => patches.map((patch) => ({ ...patch, side })))
+    .map(({ side, op, path, value, old }) => {
+      const where = `${side === 'user' ? 'user: ' : ''}${path.join('.')}`;
+      if (op === 'remove') return `${where} removed`;
+      return old === undefined ? `${where} = ${short(value)}` : `${where}: ${short(old)} -> ${short(value)}`;
+    })
+    .join('; ');
+}
+
+function argumentsOf(given: unknown): string {
+  if (typeof given === 'string') return given;
+  return Object.entries(given as Record<string, unknown>)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join(', ');
+}
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'nothing';
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+function line(speaker: Speaker, text: string): TranscriptLine {
+  return { speaker, text };
+}
+
+function unknown(event: never): never {
+  throw new Error(`unknown event ${JSON.stringify(event)}`);
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { rehearsal } from '../support/terminal.ts';
+
+const folder = () => join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'run');
+const recordings = (run: string) => readdirSync(run).filter((name) => name.endsWith('.traj.jsonl')).sort();
+const texts = (run: string) => recordings(run).map((name) => readFileSync(join(run, name), 'utf8'));
+
+async function evaluated(...more: readonly string[]) {
+  const run = folder();
+  const { code, out } = await rehearsal('eval', 'domains/parcel-desk', '--split', 'test', '--agent', 'gold', '--out', run, '--json', ...more);
+  return { run, code, ...(JSON.parse(out) as { summary: { meanReward: number; rollouts: number } }) };
+}
+
+test('the same seed gives the same bytes, in any order and concurrency; another seed does not', async () => {
+  const one = await evaluated('--seed', 'a', '--concurrency', '1');
+  const many = await evaluated('--seed', 'a', '--concurrency', '24');
+  const other = await evaluated('--seed', 'b');
+  expect(recordings(one.run)).toHaveLength(32);
+  expect(texts(many.run)).toEqual(texts(one.run));
+  expect(texts(other.run)).not.toEqual(texts(one.run));
+  expect([one, many, other].map(({ summary }) => summary.meanReward)).toEqual([1, 1, 1]);
+});
+
+test('an interrupted run goes on with what has no receipt', async () => {
+  const { run } = await evaluated('--tasks', 'reschedule-P46,reschedule-P50');
+  const before = texts(run);
+  const again = await rehearsal('eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46,reschedule-P50,reschedule-P81', '--agent', 'gold', '--out', run, '--json');
+  expect((JSON.parse(again.out) as { summary: { rollouts: number } }).summary.rollouts).toBe(1);
+  expect(texts(run).slice(0, 2)).toEqual(before);
+});
+
+test('replay reproduces every state, and verify finds one changed byte', async () => {
+  const run = folder();
+  await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--out', run);
+  const path = join(run, 'lamp-variant.0.traj.jsonl');
+  expect(await rehearsal('replay', path, '--quiet')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+ steps replayed, every state as recorded/) });
+  expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '1 recordings verified\n' });
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replace('Could it be white', 'Could it be green'));
+  expect(await rehearsal('verify', run)).toMatchObject({ code: 1, out: expect.stringMatching(/lamp-variant\.0\.traj\.jsonl:3: event 2 \(userReplied\) was changed/) });
+  writeFileSync(path, text.replace('"variant":"white"}', '"variant":"green"}'));
+  expect((await rehearsal('replay', path, '--quiet')).code).toBe(1);
+});
+
+test.each(['sidecar', 'ledger'])('verify finds a changed %s', async (kind) => {
+  const run = folder();
+  await rehearsal('run', 'domains/parcel-desk', 'reschedule-P46', '--out', run);
+  const name = readdirSync(run).find((each) => each.includes(kind)) ?? '';
+  const path = join(run, name);
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/"(n|trial)":0/, '"$1":7'));
+  expect(await rehearsal('verify', run)).toMatchObject({ code: 1, out: expect.stringContaining(name) });
+});
+
+test('the transcript of the well-known failure', async () => {
+  const { code, out } = await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--out', folder());
+  expect(code).toBe(0);
+  await expect(out.replace(/recording .*\n/, '')).toMatchFileSnapshot('golden/lampVariant.txt');
+});
+
+test('--gate turns a reward of 0 into exit code 1', async () => {
+  expect((await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--gate', '--out', folder())).code).toBe(1);
+  expect((await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--agent', 'gold', '--gate', '--out', folder())).code).toBe(0);
+});
+
+test('an unreachable model ends the rollout as not scored, and the record is kept and whole', async () => {
+  const run = folder();
+  const { code, out } = await rehearsal('run', 'domains/parcel-desk', 'reschedule-P46', '--agent', 'openai:m@http://127.0.0.1:9/v1', '--out', run);
+  expect(code).toBe(2);
+  expect(out).toMatch(/ended: infrastructureFailed \(infrastructure: http:\/\/127\.0\.0\.1:9\/v1 can't be reached/);
+  expect((await rehearsal('verify', run)).code).toBe(0);
+}, 30_000);
+
+test('check finds nothing in the sample domains', async () => {
+  for (const domain of ['domains/parcel-desk', 'domains/order-desk']) {
+    expect(await rehearsal('check', domain)).toMatchObject({ code: 0, out: expect.stringMatching(/no findings/) });
+  }
+});

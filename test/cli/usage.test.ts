@@ -1,0 +1,62 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { commands } from '../../src/cli/commands.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+const broken = join(scratch, 'broken');
+const parcels = 'domains/parcel-desk';
+
+test('the overview names every command', async () => {
+  const { code, out } = await rehearsal('--help');
+  expect(code).toBe(0);
+  expect(commands.filter(({ name }) => !out.includes(`  ${name}`))).toEqual([]);
+});
+
+test.each(commands)('$name --help says how it is called and names every option', async ({ name, options }) => {
+  const { code, out } = await rehearsal(name, '--help');
+  expect(code).toBe(0);
+  expect(out).toMatch(new RegExp(`^rehearsal ${name}`));
+  expect(Object.keys(options).filter((option) => !out.includes(`--${option}`))).toEqual([]);
+});
+
+const mistakes: readonly { readonly argv: readonly string[]; readonly message: RegExp }[] = [
+  { argv: ['fly'], message: /there is no command "fly". Commands: check, run/ },
+  { argv: ['run'], message: /name the folder of a domain/ },
+  { argv: ['run', broken], message: /domain\.yaml/ },
+  { argv: ['run', parcels], message: /name a task; .* has / },
+  { argv: ['run', parcels, 'no-such-task'], message: /there is no task "no-such-task"/ },
+  { argv: ['run', parcels, 'no-such-task', '--fly'], message: /Unknown option '--fly'/ },
+  { argv: ['eval', parcels, '--split', 'dev'], message: /--split is train or test, not "dev"/ },
+  { argv: ['eval', parcels, '--trials', 'many'], message: /--trials is a whole number above 0, not "many"/ },
+  { argv: ['eval', parcels, '--agent', 'sorcerer'], message: /"sorcerer" is not a seat for the agent: expected gold, scripted, human or openai/ },
+  { argv: ['eval', parcels, '--basis', 'mood'], message: /--basis is evaluate or train/ },
+  { argv: ['replay', 'nothing.traj.jsonl'], message: /there is no such recording/ },
+  { argv: ['verify', 'nothing'], message: /there is no such run folder or recording/ },
+  { argv: ['serve'], message: /say --stdio/ },
+  { argv: ['train', 'dream', parcels], message: /say what to train with: sft or grpo/ },
+  { argv: ['train', 'sft', parcels, '--resume'], message: /--resume needs the folder of the run/ },
+  { argv: ['train', 'sft', parcels, '--out', join(scratch, 'r'), '--python', '/no/such/python'], message: /no Python 3\.11 or newer/ },
+  { argv: ['dap', '--port', 'x'], message: /--port is a number/ },
+];
+
+test.each(mistakes)('rehearsal $argv: one message, exit code 2', async ({ argv, message }) => {
+  const { code, out, err } = await rehearsal(...argv);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toMatch(message);
+});
+
+test('with --json the message is data', async () => {
+  const { code, out } = await rehearsal('run', parcels, 'no-such-task', '--json');
+  expect(code).toBe(2);
+  expect(JSON.parse(out)).toMatchObject({ error: { code: 'usage', message: expect.stringContaining('no-such-task') } });
+});
+
+test('a malformed file is named with its line', async () => {
+  writeFileSync(join(scratch, 'domain.yaml'), 'name: desk\nturnCap: many\n');
+  const { code, err } = await rehearsal('run', scratch, 't');
+  expect(code).toBe(2);
+  expect(err).toMatch(/domain\.yaml:2:10 error/);
+});

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { DebugProtocol } from '@vscode/debugprotocol';
+
+const command = fileURLToPath(new URL('../../src/cli/rehearsal.ts', import.meta.url));
+
+type Message = DebugProtocol.Request | DebugProtocol.Response | DebugProtocol.Event;
+
+/** A debug client over the adapter's standard input and output, as an editor speaks to it. */
+export class DebugClient {
+  readonly events: DebugProtocol.Event[] = [];
+  /** What the Debug Console showed. */
+  output = '';
+  readonly #child = spawn(process.execPath, [command, 'dap'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  readonly #waiting = new Map<number, (response: DebugProtocol.Response) => void>();
+  #listeners: (() => void)[] = [];
+  #seq = 0;
+  #buffer = Buffer.alloc(0);
+
+  constructor() {
+    this.#child.stdout.on('data', (chunk: Buffer) => {
+      this.#buffer = Buffer.concat([this.#buffer, chunk]);
+      this.#read();
+    });
+  }
+
+  /** Sends a request and gives its response, successful or not. */
+  request<Body = unknown>(name: string, args: object = {}): Promise<DebugProtocol.Response & { readonly body: Body }> {
+    this.#seq += 1;
+    const text = JSON.stringify({ seq: this.#seq, type: 'request', command: name, arguments: args });
+    const seq = this.#seq;
+    this.#child.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+    return new Promise((resolve) => this.#waiting.set(seq, resolve as (response: DebugProtocol.Response) => void));
+  }
+
+  /** The first event of a kind after those that were there before. */
+  async event(name: string, after = 0): Promise<DebugProtocol.Event> {
+    for (;;) {
+      const found = this.events.slice(after).find(({ event }) => event === name);
+      if (found) return found;
+      await new Promise<void>((resolve) => this.#listeners.push(resolve));
+    }
+  }
+
+  /** Does something and gives the `stopped` (or `terminated`) event that follows. */
+  async stop(act: () => Promise<unknown>): Promise<DebugProtocol.Event> {
+    const after = this.events.length;
+    await act();
+    return Promise.race([this.event('stopped', after), this.event('terminated', after)]);
+  }
+
+  close(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #read(): void {
+    for (;;) {
+      const head = /^Content-Length: (\d+)\r\n\r\n/.exec(this.#buffer.toString('latin1'));
+      if (!head) return;
+      const from = head[0].length;
+      const length = Number(head[1]);
+      if (this.#buffer.length < from + length) return;
+      const message = JSON.parse(this.#buffer.subarray(from, from + length).toString()) as Message;
+      this.#buffer = this.#buffer.subarray(from + length);
+      this.#received(message);
+    }
+  }
+
+  #received(message: Message): void {
+    if (message.type === 'response') {
+      const response = message as DebugProtocol.Response;
+      this.#waiting.get(response.request_seq)?.(response);
+      this.#waiting.delete(response.request_seq);
+      return;
+    }
+    const event = message as DebugProtocol.Event;
+    if (event.event === 'output') this.output += (event.body as { output: string }).output;
+    this.events.push(event);
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+}
