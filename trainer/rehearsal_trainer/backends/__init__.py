@@ -1,0 +1,1 @@
+"""The training engines behind the scripts: the only folder that imports them."""

@@ -1,0 +1,320 @@
+"""TRL behind the scripts: trainers made from a plan, their log as our metrics. The only file that imports trl.
+
+Besides TRL's own work it does two things to the model's body, both exact and both only to save time on a CPU:
+a prefix that all rows of a batch share (the policy and the tools) is computed once, and the language model's
+head is only applied where a label stands.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
+
+import torch
+import trl.trainer.utils as trl_utils
+from datasets import Dataset
+from peft import LoraConfig
+from torch import Tensor
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
+
+from rehearsal_trainer.masks import CompletionRow, Row, labels_of
+from rehearsal_trainer.progress import RunFolder
+
+METRIC_NAMES = {
+    "loss": "loss",
+    "grad_norm": "grad_norm",
+    "learning_rate": "learning_rate",
+    "kl": "kl",
+    "entropy": "entropy",
+    "reward_std": "reward_std",
+    "frac_reward_zero_std": "dead_groups",
+    "completions/clipped_ratio": "truncated",
+    "clip_ratio/region_mean": "clipped",
+    "mean_token_accuracy": "token_accuracy",
+    "num_tokens": "tokens",
+}
+
+
+@dataclass(frozen=True)
+class Optimization:
+    """What both trainers need to know about a run."""
+
+    run: Path
+    steps: int
+    learning_rate: float
+    warmup_steps: int
+    micro_batch: int
+    accumulation: int
+    save_every: int
+    keep_checkpoints: int
+    seed: int
+    gradient_checkpointing: bool
+    lora_rank: int
+    """0 trains all weights."""
+    schedule: Literal["constant_with_warmup", "linear"] = "constant_with_warmup"
+    max_grad_norm: float = 1.0
+    bf16: bool = False
+
+
+@dataclass
+class Measurements:
+    """What the script measured beside TRL's log, waiting for the step's line."""
+
+    values: dict[str, float] = field(default_factory=dict)
+
+
+class ProgressCallback(TrainerCallback):
+    """Writes metrics and checkpoints into the run folder and stops when asked to."""
+
+    def __init__(self, run: RunFolder, measured: Measurements) -> None:
+        self.run = run
+        self.measured = measured
+        self._last = time.monotonic()
+
+    def on_log(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: Any = None, **_: Any
+    ) -> None:
+        if not logs or "train_runtime" in logs:
+            return
+        now = time.monotonic()
+        values = {METRIC_NAMES[name]: float(value) for name, value in logs.items() if name in METRIC_NAMES}
+        self.run.metrics(state.global_step, {**values, **self.measured.values, "step_seconds": now - self._last})
+        self.measured.values.clear()
+        self._last = now
+
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        if self.run.should_stop():
+            control.should_training_stop = True
+            control.should_save = True
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        path = self.run.checkpoints / f"checkpoint-{state.global_step}"
+        self.run.event("checkpoint", step=state.global_step, path=path.name)
+
+
+@dataclass(frozen=True)
+class GrpoPlan:
+    """GRPO's own numbers; MUA-RL's by default."""
+
+    group_size: int
+    temperature: float
+    beta: float
+    epsilon: float
+    loss_type: str
+    skip_dead_groups: bool
+
+
+Rollouts = Callable[[Sequence[str], int], tuple[Sequence[CompletionRow], Sequence[float | None]]]
+"""(task of each row, optimizer step) to rows and rewards, in the same order."""
+
+
+def sft_trainer(
+    model: Any, tokenizer: Any, rows: Sequence[Row], plan: Optimization, run: RunFolder, measured: Measurements
+) -> SFTTrainer:
+    """A trainer over rows that are tokenised and masked already; TRL tokenises nothing."""
+    dataset = Dataset.from_list([{"input_ids": row.ids, "labels": labels_of(row)} for row in rows])
+    config = SFTConfig(max_length=None, packing=False, **_common(plan))
+    trainer = SFTTrainer(
+        model=model,
+        peft_config=_lora(model, plan),
+        args=config,
+        train_dataset=dataset,
+        processing_class=tokenizer,
+        callbacks=[ProgressCallback(run, measured)],
+    )
+    _save_time(trainer.model)
+    return trainer
+
+
+def grpo_trainer(
+    model: Any,
+    tokenizer: Any,
+    tasks: Sequence[str],
+    rollouts: Rollouts,
+    plan: Optimization,
+    grpo: GrpoPlan,
+    run: RunFolder,
+    measured: Measurements,
+) -> GRPOTrainer:
+    """A trainer whose rollouts come from the engine. `tasks` is the whole run's order, one entry a group."""
+
+    def rollout_func(prompts: list[Any], trainer: GRPOTrainer) -> dict[str, Any]:
+        check_groups(prompts, grpo.group_size)
+        rows, rewards = rollouts(prompts, trainer.state.global_step + 1)
+        columns = {
+            name: [row[name] for row in rows] for name in ("prompt_ids", "completion_ids", "env_mask", "logprobs")
+        }
+        return {**columns, "engine_reward": list(rewards)}
+
+    def reward(engine_reward: list[float | None], **_: Any) -> list[float | None]:
+        return engine_reward
+
+    config = GRPOConfig(
+        num_generations=grpo.group_size,
+        steps_per_generation=plan.accumulation,
+        temperature=grpo.temperature,
+        beta=grpo.beta,
+        epsilon=grpo.epsilon,
+        loss_type=grpo.loss_type,
+        scale_rewards="group",
+        num_iterations=1,
+        shuffle_dataset=False,
+        **_common(plan),
+    )
+    trainer = (_LiveGroupsTrainer if grpo.skip_dead_groups else GRPOTrainer)(
+        model=model,
+        peft_config=_lora(model, plan),
+        reward_funcs=reward,
+        args=config,
+        train_dataset=Dataset.from_list([{"prompt": task} for task in tasks]),
+        processing_class=tokenizer,
+        callbacks=[ProgressCallback(run, measured)],
+        rollout_func=rollout_func,
+    )
+    _save_time(trainer.model)
+    return trainer
+
+
+def check_groups(prompts: Sequence[Any], group_size: int) -> None:
+    """TRL hands each prompt over group_size times, side by side; its documentation once said otherwise."""
+    groups = [prompts[start : start + group_size] for start in range(0, len(prompts), group_size)]
+    if len(prompts) % group_size or any(prompt != group[0] for group in groups for prompt in group):
+        raise RuntimeError(
+            f"expected every task {group_size} times in a row, got {list(prompts)[: 2 * group_size]}: this version of "
+            "TRL hands prompts over differently, so groups would be mixed up"
+        )
+
+
+class _LiveGroupsTrainer(GRPOTrainer):
+    """Leaves rows without an advantage out of the gradient: a group that is all right or all wrong teaches
+    nothing but the KL term, and on a CPU it costs as much as the others."""
+
+    def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
+        live = inputs["advantages"] != 0
+        if live.all():
+            return super()._compute_loss(model, inputs)
+        keep = live.nonzero()[:, 0] if live.any() else torch.tensor([0], device=live.device)
+        size = len(live)
+        kept = {
+            name: value[keep] if isinstance(value, Tensor) and value.ndim > 0 and len(value) == size else value
+            for name, value in inputs.items()
+        }
+        length = max(int(kept["completion_mask"].sum(1).max()), 1)
+        for name, value in kept.items():
+            if isinstance(value, Tensor) and value.ndim == 2 and value.shape[1] == inputs["completion_ids"].shape[1]:
+                kept[name] = value[:, :length]
+        loss = super()._compute_loss(model, kept)
+        return loss if live.any() else loss * 0
+
+
+def train(trainer: Any, resume_from: Path | None) -> int:
+    """Trains, from a checkpoint if given; returns the optimizer step that was reached."""
+    trainer.train(resume_from_checkpoint=str(resume_from) if resume_from else None)
+    return int(trainer.state.global_step)
+
+
+def save(trainer: Any, tokenizer: Any, target: Path, merge: bool) -> None:
+    """Saves the model: with the adapter merged in, or the adapter alone, which names its base."""
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    if merge and hasattr(model, "merge_and_unload"):
+        model = model.merge_and_unload()
+    model.save_pretrained(target)
+    tokenizer.save_pretrained(target)
+
+
+def _common(plan: Optimization) -> dict[str, Any]:
+    return {
+        "output_dir": str(plan.run),
+        "max_steps": plan.steps,
+        "learning_rate": plan.learning_rate,
+        "lr_scheduler_type": plan.schedule,
+        "warmup_steps": plan.warmup_steps,
+        "per_device_train_batch_size": plan.micro_batch,
+        "gradient_accumulation_steps": plan.accumulation,
+        "gradient_checkpointing": plan.gradient_checkpointing,
+        "max_grad_norm": plan.max_grad_norm,
+        "bf16": plan.bf16,
+        "save_strategy": "steps",
+        "save_steps": plan.save_every,
+        "save_total_limit": plan.keep_checkpoints,
+        "logging_steps": 1,
+        "report_to": "none",
+        "disable_tqdm": True,
+        "seed": plan.seed,
+        "dataloader_pin_memory": False,
+        "use_cpu": not torch.cuda.is_available(),
+    }
+
+
+def _lora(model: Any, plan: Optimization) -> LoraConfig | None:
+    """A new adapter, whose reference is the model with the adapter off; none on a model that brings its own."""
+    if plan.lora_rank == 0 or hasattr(model, "peft_config"):
+        return None
+    return LoraConfig(
+        r=plan.lora_rank,
+        lora_alpha=2 * plan.lora_rank,
+        lora_dropout=0.0,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+
+
+def _save_time(model: Any) -> None:
+    trl_utils._use_triton = lambda _device: True  # pyright: ignore  # score labelled positions only; no kernel depends on it
+    inner = model.get_base_model() if hasattr(model, "get_base_model") else model
+    if inner.config.model_type in ("llama", "qwen2", "qwen3"):
+        share_prefix(inner.base_model)
+
+
+def share_prefix(body: Any, least: int = 32) -> None:
+    """Makes a transformer body compute the prefix that all rows of a batch share only once.
+
+    Exact: causal attention gives a prefix the same hidden states in every row, and the gradient of the one copy
+    is the sum over the rows. Only for bodies whose cache holds plain keys and values.
+    """
+    original = body.forward
+
+    def forward(input_ids: Tensor | None = None, attention_mask: Tensor | None = None, **rest: Any) -> Any:
+        length = (
+            0
+            if input_ids is None or rest.get("past_key_values") is not None
+            else shared_length(input_ids, attention_mask)
+        )
+        if input_ids is None or length < least:
+            return original(input_ids=input_ids, attention_mask=attention_mask, **rest)
+        rest = {
+            name: value for name, value in rest.items() if name not in ("use_cache", "position_ids", "past_key_values")
+        }
+        head = original(input_ids=input_ids[:1, :length], use_cache=True, **rest)
+        cache = head.past_key_values
+        cache.batch_repeat_interleave(len(input_ids))
+        tail = original(
+            input_ids=input_ids[:, length:],
+            attention_mask=attention_mask,
+            past_key_values=cache,
+            use_cache=True,
+            **rest,
+        )
+        shared = head.last_hidden_state.expand(len(input_ids), -1, -1)
+        tail.last_hidden_state = torch.cat([shared, tail.last_hidden_state], 1)
+        tail.past_key_values = None
+        return tail
+
+    body.forward = forward
+
+
+def shared_length(input_ids: Tensor, attention_mask: Tensor | None) -> int:
+    """How many leading tokens all rows have in common, none of them padding; the last is always left over."""
+    if len(input_ids) < 2:
+        return 0
+    same = (input_ids == input_ids[:1]).all(0)
+    if attention_mask is not None:
+        same &= attention_mask.bool().all(0)
+    return min(int(same.long().cumprod(0).sum()), input_ids.shape[1] - 1)

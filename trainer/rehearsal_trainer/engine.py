@@ -1,0 +1,219 @@
+"""The engine channel: asks a child process for tasks and rollouts, in JSON lines. docs/training-protocol.md."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rehearsal_trainer import __version__
+from rehearsal_trainer.messages import Json
+
+PROTOCOL = 1
+MAX_LINE = 64 * 2**20
+
+
+class EngineError(Exception):
+    """The engine is missing, broken, or refused; the message says which and what to do."""
+
+    def __init__(self, message: str, code: str = "internal") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Who failed in a rollout, and how."""
+
+    who: str
+    message: str
+
+
+@dataclass(frozen=True)
+class RolloutResult:
+    """What the engine says of a rollout; reward None says nothing about the model."""
+
+    reward: float | None
+    end_reason: str
+    turns: int
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    recording: str | None = None
+    failure: Failure | None = None
+
+
+class Engine:
+    """A running engine. Made by `running`; all calls belong to one event loop."""
+
+    def __init__(self, process: asyncio.subprocess.Process, log: Callable[[str, str], None]) -> None:
+        self._process = process
+        self._log = log
+        self._open: dict[int, asyncio.Future[Json]] = {}
+        self._next = 1
+        self._errors: deque[str] = deque(maxlen=20)
+        self._tasks = [asyncio.create_task(self._read()), asyncio.create_task(self._read_errors())]
+
+    async def tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
+        """The tasks of a domain's split, in the domain's order; at least one, or EngineError."""
+        found = await self.request("tasks", {"domain": domain, "split": split})
+        if not isinstance(found, list) or not all(
+            isinstance(task, dict) and isinstance(task.get("id"), str) for task in found
+        ):
+            raise EngineError("the engine answered 'tasks' with something other than a list of tasks")
+        if not found:
+            raise EngineError(f"the domain {domain} has no tasks in split {split!r}", "unknown-split")
+        return found
+
+    async def rollout(self, params: Mapping[str, Json], timeout: float) -> RolloutResult:
+        """Plays one rollout; an engine that does not answer within `timeout` seconds is an infrastructure failure."""
+        try:
+            result = await asyncio.wait_for(self.request("rollout", params), timeout)
+        except TimeoutError:
+            message = f"the engine did not answer within {timeout:g} s"
+            return RolloutResult(None, "infrastructureFailed", 0, failure=Failure("infrastructure", message))
+        return _read_result(result)
+
+    async def request(self, method: str, params: Mapping[str, Json]) -> Json:
+        """Sends one request and waits for its answer; EngineError if the engine refuses or ends."""
+        if self._process.returncode is not None or self._process.stdin is None:
+            raise self._ended()
+        identity = self._next
+        self._next += 1
+        future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._open[identity] = future
+        line = json.dumps({"id": identity, "method": method, "params": dict(params)}, ensure_ascii=False)
+        try:
+            self._process.stdin.write(line.encode() + b"\n")
+            await self._process.stdin.drain()
+            return await future
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise self._ended() from error
+        except asyncio.CancelledError:
+            if identity in self._open and method != "cancel":
+                self._send_cancel(identity)
+            raise
+        finally:
+            self._open.pop(identity, None)
+
+    def _send_cancel(self, identity: int) -> None:
+        if self._process.stdin is not None and not self._process.stdin.is_closing():
+            line = {"id": self._next, "method": "cancel", "params": {"request": identity}}
+            self._next += 1
+            self._process.stdin.write(json.dumps(line).encode() + b"\n")
+
+    async def close(self) -> None:
+        """Closes its input, gives it ten seconds to finish, then ends it."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            await asyncio.wait_for(self._process.wait(), 10)
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _read(self) -> None:
+        stdout = self._process.stdout
+        assert stdout is not None
+        with contextlib.suppress(ValueError):  # a line beyond MAX_LINE: treated as an engine that ended
+            async for line in stdout:
+                self._take(line)
+        await self._process.wait()
+        for future in self._open.values():
+            if not future.done():
+                future.set_exception(self._ended())
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except ValueError:
+            message = None
+        if not isinstance(message, dict):
+            self._log("warn", f"the engine wrote a line that is no message: {line[:200]!r}")
+            return
+        if message.get("method") == "log":
+            params = message.get("params") or {}
+            self._log(str(params.get("level", "info")), str(params.get("message", "")))
+            return
+        future = self._open.get(message.get("id", 0))
+        if future is None or future.done():
+            return
+        error = message.get("error")
+        if isinstance(error, dict):
+            future.set_exception(EngineError(str(error.get("message")), str(error.get("code", "internal"))))
+        else:
+            future.set_result(message.get("result"))
+
+    async def _read_errors(self) -> None:
+        stderr = self._process.stderr
+        assert stderr is not None
+        async for line in stderr:
+            self._errors.append(line.decode(errors="replace").rstrip())
+
+    def _ended(self) -> EngineError:
+        said = "\n".join(self._errors)
+        return EngineError(
+            f"the engine ended with code {self._process.returncode}" + (f":\n{said}" if said else ""), "ended"
+        )
+
+
+@contextlib.asynccontextmanager
+async def running(
+    command: Sequence[str], cwd: str, log: Callable[[str, str], None] = lambda _level, _message: None
+) -> AsyncIterator[Engine]:
+    """Starts an engine and agrees on the protocol; EngineError if there is none to start."""
+    process = await _started(command, cwd)
+    engine = Engine(process, log)
+    try:
+        try:
+            hello = await asyncio.wait_for(engine.request("hello", {"protocol": PROTOCOL, "trainer": __version__}), 60)
+        except TimeoutError as error:
+            raise EngineError(f"{' '.join(command)} did not say hello within 60 s") from error
+        if not isinstance(hello, dict) or hello.get("protocol") != PROTOCOL:
+            raise EngineError(
+                f"the engine speaks another protocol than version {PROTOCOL}: {hello!r}", "unsupported-protocol"
+            )
+        yield engine
+    finally:
+        await engine.close()
+
+
+async def _started(command: Sequence[str], cwd: str) -> asyncio.subprocess.Process:
+    program, *arguments = command
+    if program == "node":
+        program = os.environ.get("REHEARSAL_NODE") or program
+    if shutil.which(program) is None:
+        hint = "install Node 24, or set REHEARSAL_NODE to its path" if command[0] == "node" else "check engine.command"
+        raise EngineError(f"the engine's command was not found: {program} ({hint})", "missing")
+    if not Path(cwd).is_dir():
+        raise EngineError(f"engine.cwd is not a folder: {cwd}", "missing")
+    script = next((argument for argument in arguments if argument.endswith((".mjs", ".js", ".py"))), None)
+    if script is not None and not (Path(cwd) / script).exists():
+        raise EngineError(f"the engine's program {script} is not in {cwd}; build it, or set engine.command", "missing")
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(
+        program, *arguments, cwd=cwd, stdin=pipe, stdout=pipe, stderr=pipe, limit=MAX_LINE
+    )
+
+
+def _read_result(value: Json) -> RolloutResult:
+    if not isinstance(value, dict) or "reward" not in value:
+        raise EngineError(f"the engine answered 'rollout' without a reward: {str(value)[:200]}")
+    failure = value.get("failure")
+    blamed = Failure(str(failure.get("who")), str(failure.get("message"))) if isinstance(failure, dict) else None
+    metrics = value.get("metrics") or {}
+    return RolloutResult(
+        reward=None if value["reward"] is None else float(value["reward"]),
+        end_reason=str(value.get("end_reason", "")),
+        turns=int(value.get("turns") or 0),
+        metrics={k: float(v) for k, v in metrics.items() if isinstance(v, int | float) and not isinstance(v, bool)},
+        recording=value.get("recording"),
+        failure=blamed,
+    )

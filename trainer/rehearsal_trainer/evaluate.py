@@ -1,0 +1,185 @@
+"""Evaluation: how often a model does the work of a split's tasks, greedy and at a temperature.
+
+    python -m rehearsal_trainer evaluate --set domain=domains/parcel-desk --set run=runs/eval-base
+    python -m rehearsal_trainer evaluate --config eval.json --set model=runs/sft/checkpoints/final
+
+One page: serve the model, play `trials` rollouts of each task at `temperature` and one greedy, write
+`result.json`, print a table. What it leaves out: the report card and pass^k intervals, which the engine's own
+`rehearsal eval` has; this script is for a checkpoint of the trainer and for the curve between checkpoints.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rehearsal_trainer.configuration import read_config
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that an evaluation depends on."""
+
+    domain: str
+    run: str
+    profile: str = "cpu"
+    model: str = "smollm2"
+    dialect: Literal["compact", "hermes"] = "compact"
+    engine_command: list[str] = field(default_factory=lambda: ["node", "dist/rehearsal.mjs", "serve", "--stdio"])
+    engine_cwd: str = "."
+    split: str = "test"
+    user: str | dict[str, Any] = "agenda"
+    basis: Literal["train", "evaluate"] = "evaluate"
+    turn_cap: int | None = None
+    trials: int = 8
+    """Rollouts of each task at `temperature`; 0 leaves them out."""
+    greedy: bool = True
+    """One more rollout of each task at temperature 0."""
+    temperature: float = 1.0
+    top_p: float = 1.0
+    max_tokens: int = 1024
+    context: int = 32768
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    concurrency: int = 64
+    rollout_timeout_s: float = 1800
+    seed: int = 1
+    threads: int | None = None
+
+
+PROFILES = {
+    "paper": {},
+    "cpu": {"max_tokens": 128, "context": 2048, "dtype": "float32", "concurrency": 32, "rollout_timeout_s": 600},
+}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs an evaluation and prints its table; exit code 0 whatever the success."""
+    config, _ = read_config(Config, PROFILES, argv, "Measures success on a split.")
+    result = run_evaluation(config)
+    print(table(result))
+    return 0
+
+
+def run_evaluation(config: Config) -> dict[str, Any]:
+    """Plays all rollouts; returns and writes what `result.json` holds."""
+    import torch
+
+    from rehearsal_trainer.progress import RunFolder
+    from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, Stage, Theatre, measure, write_summary
+    from rehearsal_trainer.serving import open_gateway
+    from rehearsal_trainer.session import Sampling
+
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    run = RunFolder(config.run, "evaluate", config)
+    theatre: Theatre | None = None
+    started = time.monotonic()
+    try:
+        sampling = Sampling(config.temperature, config.top_p, config.max_tokens)
+        gateway = open_gateway(
+            config.model, config.dialect, sampling, config.dtype, config.context, 2 * config.concurrency
+        )
+        theatre = Theatre(gateway, config.engine_command, config.engine_cwd, lambda _level, _message: None)
+        tasks = [task["id"] for task in theatre.tasks(config.domain, config.split)]
+        stage = Stage(
+            config.domain, config.user, config.basis, config.turn_cap, config.rollout_timeout_s, config.concurrency
+        )
+        parts: dict[str, Any] = {}
+        settings = [
+            ("sampled", sampling, config.trials),
+            ("greedy", Sampling(0.0, 1.0, config.max_tokens), int(config.greedy)),
+        ]
+        for name, policy, trials in settings:
+            if trials == 0:
+                continue
+            folder = run.path / "trajectories" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            requests = [
+                RolloutRequest(
+                    task,
+                    trial,
+                    f"{config.seed}/{name}/{task}",
+                    policy,
+                    str((folder / f"{task}.{trial}.traj.jsonl").resolve()),
+                )
+                for trial in range(trials)
+                for task in tasks
+            ]
+            done: list[PlayedRollout] = []
+
+            def note(
+                rollout: PlayedRollout, done: list[PlayedRollout] = done, total: int = len(requests), name: str = name
+            ) -> None:
+                done.append(rollout)
+                if len(done) % max(1, total // 8) == 0:
+                    right = sum((each.result.reward or 0) >= 1 for each in done)
+                    print(f"{name}: {len(done)} of {total} rollouts, {right} right", file=sys.stderr, flush=True)
+
+            played = theatre.play(stage, requests, note)
+            write_summary(folder, played)
+            parts[name] = {**success(played), **measure(played), "trials": trials, "temperature": policy.temperature}
+        result = {
+            "model": config.model, "domain": config.domain, "split": config.split, "basis": config.basis,
+            "tasks": len(tasks), "seconds": time.monotonic() - started, **parts,
+        }  # fmt: skip
+        (run.path / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        run.event("evaluated", result=result)
+        return result
+    except Exception as error:
+        run.event("error", message=f"{type(error).__name__}: {error}")
+        raise
+    finally:
+        if theatre is not None:
+            theatre.close()
+        run.close()
+
+
+def success(played: Sequence[Any]) -> dict[str, Any]:
+    """Success with a 95 % Wilson interval, and success by kind of task (the task's id up to its last dash)."""
+    kinds: dict[str, list[int]] = {}
+    for rollout in played:
+        if rollout.result.reward is not None:
+            kind = rollout.request.task.rpartition("-")[0] or rollout.request.task
+            kinds.setdefault(kind, []).append(int(rollout.result.reward >= 1))
+    every = [value for values in kinds.values() for value in values]
+    low, high = wilson(sum(every), len(every))
+    return {
+        "right": sum(every),
+        "rollouts": len(every),
+        "success": sum(every) / len(every) if every else None,
+        "interval": [low, high],
+        "by_kind": {kind: [sum(values), len(values)] for kind, values in sorted(kinds.items())},
+    }
+
+
+def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
+    """The Wilson score interval of a share; (0, 1) when nothing was counted."""
+    if total == 0:
+        return 0.0, 1.0
+    share, z2 = right / total, z * z
+    middle = share + z2 / (2 * total)
+    spread = z * math.sqrt(share * (1 - share) / total + z2 / (4 * total * total))
+    return max(0.0, (middle - spread) / (1 + z2 / total)), min(1.0, (middle + spread) / (1 + z2 / total))
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result for a reader."""
+    lines = [
+        f"{result['model']} on {result['domain']} ({result['split']}, basis {result['basis']}), {result['tasks']} tasks"
+    ]
+    for name in ("greedy", "sampled"):
+        part = result.get(name)
+        if part is None or part["success"] is None:
+            continue
+        low, high = part["interval"]
+        label = "greedy" if name == "greedy" else f"T={part['temperature']:g} x {part['trials']}"
+        interval = f"95 % interval {100 * low:.0f}-{100 * high:.0f} %"
+        share = f"{100 * part['success']:.1f} % ({part['right']} of {part['rollouts']}, {interval})"
+        kinds = ", ".join(f"{kind} {right}/{total}" for kind, (right, total) in part["by_kind"].items())
+        lines.append(f"  {label:10} {share}\n             {kinds}")
+    return "\n".join(lines)

@@ -1,0 +1,29 @@
+"""Known failures become one clear message and an exit code; unknown ones keep their trace."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+
+class ConfigurationError(Exception):
+    """A configuration that cannot be run; the message names the field and what was expected."""
+
+
+class TrainingError(Exception):
+    """A run that cannot go on; the message says why and what to do."""
+
+
+def reported(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
+    """Runs a command; prints known failures to standard error."""
+    from rehearsal_trainer.engine import EngineError
+    from rehearsal_trainer.models import ModelError
+
+    try:
+        return run(argv)
+    except ConfigurationError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except (TrainingError, EngineError, ModelError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1

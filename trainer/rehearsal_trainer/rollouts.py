@@ -1,0 +1,196 @@
+"""Plays rollouts: a gateway session and an engine's answer for each, many at once. The same path for GRPO and
+evaluation. Torch-free but for the gateway it is given."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from rehearsal_trainer.engine import Engine, EngineError, RolloutResult, running
+from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.gateway import Gateway
+from rehearsal_trainer.messages import Json
+from rehearsal_trainer.session import Sampling, SessionRow
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class RolloutRequest:
+    """One rollout to play. `seed` is the source of all its randomness, the gateway's and the engine's."""
+
+    task: str
+    member: int
+    seed: str
+    sampling: Sampling
+    recording: str | None = None
+
+
+@dataclass(frozen=True)
+class PlayedRollout:
+    """A rollout with what the gateway kept of it; `rows` is empty when the model was never asked."""
+
+    request: RolloutRequest
+    result: RolloutResult
+    rows: Sequence[SessionRow]
+    changed_histories: int
+    malformed_calls: int
+
+    @property
+    def sampled(self) -> int:
+        """Sampled tokens: the response length of MUA-RL."""
+        return sum(sum(row.row.mask) for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What all rollouts of a run share."""
+
+    domain: str
+    user: Json = "agenda"
+    basis: str = "train"
+    turn_cap: int | None = None
+    timeout_s: float = 600
+    concurrency: int = 32
+
+
+class Theatre:
+    """A running gateway and engine with an event loop of their own, for a caller that has none.
+
+    A trainer calls it from its own thread and waits; nothing of it runs while the optimizer does.
+    """
+
+    def __init__(self, gateway: Gateway, command: Sequence[str], cwd: str, log: Callable[[str, str], None]) -> None:
+        self.gateway = gateway
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="rollouts", daemon=True)
+        self._thread.start()
+        self._stack = contextlib.AsyncExitStack()
+        self.engine: Engine = self._wait(self._start(command, cwd, log))
+
+    def tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
+        """The tasks of a domain's split."""
+        return self._wait(self.engine.tasks(domain, split))
+
+    def play(
+        self, stage: Stage, requests: Sequence[RolloutRequest], each: Callable[[PlayedRollout], None] | None = None
+    ) -> list[PlayedRollout]:
+        """Plays all of them, `stage.concurrency` at once; results stand in the order of the requests."""
+        return self._wait(self._play(stage, requests, each))
+
+    def close(self) -> None:
+        """Ends the engine, the server and the thread."""
+        with contextlib.suppress(Exception):
+            self._wait(self._stack.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self.gateway.generator.close()
+
+    def _wait(self, work: Coroutine[None, None, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def _start(self, command: Sequence[str], cwd: str, log: Callable[[str, str], None]) -> Engine:
+        await self._stack.enter_async_context(self.gateway.serving())
+        return await self._stack.enter_async_context(running(command, cwd, log))
+
+    async def _play(
+        self, stage: Stage, requests: Sequence[RolloutRequest], each: Callable[[PlayedRollout], None] | None
+    ) -> list[PlayedRollout]:
+        free = asyncio.Semaphore(stage.concurrency)
+
+        async def one(request: RolloutRequest) -> PlayedRollout:
+            async with free:
+                played = await self._one(stage, request)
+            if each is not None:
+                each(played)
+            return played
+
+        return await asyncio.gather(*(one(request) for request in requests))
+
+    async def _one(self, stage: Stage, request: RolloutRequest) -> PlayedRollout:
+        gateway = self.gateway
+        session = gateway.open_session(request.seed, request.sampling)
+        params: dict[str, Json] = {
+            "domain": stage.domain,
+            "task": request.task,
+            "seed": request.seed,
+            "trial": request.member,
+            "agent": {"base_url": gateway.session_url(session), "api_key": session.token, "model": gateway.model},
+            "user": stage.user,
+            "basis": stage.basis,
+            "timeout_s": stage.timeout_s,
+        }
+        if request.recording is not None:
+            params["recording"] = request.recording
+        if stage.turn_cap is not None:
+            params["turn_cap"] = stage.turn_cap
+        try:
+            # The engine keeps the time; waiting a little longer only guards against an engine that hangs itself.
+            result = await self.engine.rollout(params, stage.timeout_s + 30)
+        except EngineError as error:
+            if error.code in ("ended", "unknown-domain", "bad-domain", "unknown-task", "bad-request", "unknown-method"):
+                raise TrainingError(f"the engine cannot play task {request.task}: {error}") from error
+            result = RolloutResult(None, error.code, 0)
+        finally:
+            gateway.close_session(session)
+        rows = [row for row in session.rows if row.finish_reasons]
+        return PlayedRollout(request, result, rows, session.changed_histories, session.malformed_calls)
+
+
+def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
+    """Writes `rollouts.jsonl` beside the recordings: one line per rollout."""
+    with (folder / "rollouts.jsonl").open("w", encoding="utf-8") as file:
+        for rollout in played:
+            result = rollout.result
+            failure = result.failure and {"who": result.failure.who, "message": result.failure.message}
+            line = {
+                "task": rollout.request.task,
+                "member": rollout.request.member,
+                "reward": result.reward,
+                "turns": result.turns,
+                "tokens": rollout.sampled,
+                "end_reason": result.end_reason,
+                "failure": failure,
+                "malformed_calls": rollout.malformed_calls,
+                "changed_histories": rollout.changed_histories,
+                "recording": Path(result.recording).name if result.recording else None,
+            }
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def measure(played: Sequence[PlayedRollout]) -> dict[str, float]:
+    """Means over the rollouts that say something about the model; `failed` counts the others.
+
+    all_correct and all_wrong are shares of the tasks whose rewarded rollouts all got 1, or all 0.
+    """
+    scored = [rollout for rollout in played if rollout.result.reward is not None]
+    values: dict[str, float] = {"failed": len(played) - len(scored)}
+    if not scored:
+        return values
+    rewards = [float(rollout.result.reward or 0.0) for rollout in scored]
+    groups: dict[str, list[float]] = {}
+    for rollout, reward in zip(scored, rewards, strict=True):
+        groups.setdefault(rollout.request.task, []).append(reward)
+    values |= {
+        "reward": _mean(rewards),
+        "turns": _mean([rollout.result.turns for rollout in scored]),
+        "response_length": _mean([rollout.sampled for rollout in scored]),
+        "all_correct": _mean([float(min(group) >= 1) for group in groups.values()]),
+        "all_wrong": _mean([float(max(group) <= 0) for group in groups.values()]),
+        "malformed_calls": _mean([rollout.malformed_calls for rollout in scored]),
+        "changed_histories": _mean([rollout.changed_histories for rollout in scored]),
+    }
+    for name in sorted({name for rollout in scored for name in rollout.result.metrics}):
+        given = [rollout.result.metrics[name] for rollout in scored if name in rollout.result.metrics]
+        values[f"engine/{name}"] = _mean(given)
+    return values
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

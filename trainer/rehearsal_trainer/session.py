@@ -1,0 +1,150 @@
+"""One conversation with the model, kept as token ids: what a gateway session is. Torch-free.
+
+The next prompt is the row so far plus the ids of the messages that are new. Messages that were seen before are
+compared, never tokenised again; the model's own are matched by their id and never read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+from rehearsal_trainer.chat import Chat
+from rehearsal_trainer.masks import Row, without_tail
+from rehearsal_trainer.messages import Json, Message, Tool, ToolCall
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """The policy of sampling, owned by the gateway whatever a client sends. Temperature 0 is greedy."""
+
+    temperature: float = 1.0
+    top_p: float = 1.0
+    max_tokens: int = 1024
+
+
+@dataclass
+class SessionRow:
+    """A row with what a trainer wants to know about it."""
+
+    row: Row = field(default_factory=Row)
+    system_length: int = 0
+    """Ids of the system message, the same for every task of a domain."""
+    prompt_length: int = 0
+    """Ids before the first sampled one."""
+    finish_reasons: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Json]:
+        """The row of a trace, as docs/training-protocol.md describes it."""
+        row = without_tail(self.row)
+        return {
+            "ids": row.ids,
+            "mask": row.mask,
+            "logprobs": row.logprobs,
+            "prompt_length": self.prompt_length,
+            "turns": len(self.finish_reasons),
+            "finish_reasons": list(self.finish_reasons),
+        }
+
+
+class Session:
+    """Token ids, mask and log-probabilities of one conversation, in one row or more."""
+
+    def __init__(self, chat: Chat, sampling: Sampling, seed: str, identity: str | None = None) -> None:
+        self.chat = chat
+        self.sampling = sampling
+        self.seed = seed
+        self.id = identity or f"s-{secrets.token_hex(8)}"
+        self.token = secrets.token_urlsafe(24)
+        self.rows: list[SessionRow] = []
+        self.changed_histories = 0
+        self.malformed_calls = 0
+        self._turn = 0
+        self._head: Hashable = None
+        self._seen: list[Hashable] = []
+        self._reply_of_call: dict[str, str] = {}
+        self._replies: set[str] = set()
+
+    def prompt(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
+        """The ids to continue from; appends only what is new to the current row, or starts a new one."""
+        system, spoken = _split_system(messages)
+        head = (system, _tools_key(tools))
+        keys = [self._key_of(message) for message in spoken]
+        known = len(self._seen)
+        fresh = spoken[known:]
+        continues = (
+            bool(self.rows)
+            and head == self._head
+            and keys[:known] == self._seen
+            and len(keys) > known
+            and all(message.role != "assistant" for message in fresh)
+        )
+        if continues:
+            current = self.rows[-1]
+            if current.row.ids and current.row.ids[-1] != self.chat.end_id:
+                current.row.append_given([self.chat.end_id])
+            current.row.append_given(self.chat.closing_ids())
+        else:
+            self.changed_histories += bool(self.rows)
+            current, fresh = SessionRow(), spoken
+            current.row.append_given(self.chat.system_ids(system, tools))
+            current.system_length = len(current.row.ids)
+            self.rows.append(current)
+        for message in fresh:
+            current.row.append_given(self.chat.given_ids(message))
+        current.row.append_given(self.chat.opening_ids())
+        self._head, self._seen = head, keys
+        current.prompt_length = current.prompt_length or len(current.row.ids)
+        return current.row.ids
+
+    def reply(self, ids: list[int], logprobs: list[float], finish_reason: str) -> Message:
+        """Takes what was sampled into the row and reads it as a message with ids of its own."""
+        current = self.rows[-1]
+        current.row.append_sampled(ids, logprobs)
+        current.finish_reasons.append(finish_reason)
+        parsed = self.chat.parse(ids)
+        self.malformed_calls += parsed.malformed
+        identity = f"{self.id}.{self._turn}"
+        calls = [ToolCall(f"call-{identity}.{index}", *call) for index, call in enumerate(parsed.calls)]
+        self._turn += 1
+        self._reply_of_call.update({call.id: identity for call in calls})
+        self._replies.add(identity)
+        self._seen.append(("assistant", identity))
+        return Message("assistant", parsed.content, calls, rehearsal_id=identity)
+
+    def turn_seed(self) -> int:
+        """The seed of the next sampling, from the session's seed and the turn."""
+        digest = hashlib.sha256(f"{self.seed}\n{self._turn}".encode()).digest()
+        return int.from_bytes(digest[:8], "big")
+
+    def trace(self) -> dict[str, Json]:
+        """All rows that hold something sampled, and what was counted."""
+        return {
+            "id": self.id,
+            "rows": [row.as_json() for row in self.rows if row.finish_reasons],
+            "changed_histories": self.changed_histories,
+            "malformed_calls": self.malformed_calls,
+        }
+
+    def _key_of(self, message: Message) -> Hashable:
+        if message.role != "assistant":
+            return (message.role, message.content or "", message.call_id)
+        identity = message.rehearsal_id
+        if identity is None and message.tool_calls:
+            identity = self._reply_of_call.get(message.tool_calls[0].id)
+        if identity in self._replies:
+            return ("assistant", identity)
+        calls = tuple((call.id, call.name, json.dumps(call.arguments, sort_keys=True)) for call in message.tool_calls)
+        return ("foreign", message.content, calls)
+
+
+def _split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
+    system = [message.content or "" for message in messages if message.role == "system"]
+    return "\n\n".join(system), [message for message in messages if message.role != "system"]
+
+
+def _tools_key(tools: Sequence[Tool]) -> str:
+    return json.dumps([[tool.name, tool.description, dict(tool.parameters)] for tool in tools], sort_keys=True)

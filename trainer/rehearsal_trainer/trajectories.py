@@ -1,0 +1,100 @@
+"""Recordings to conversations: what SFT learns from. Torch-free.
+
+A recording is JSON lines of {"n", "event", "state", "chain"}; only the events that the agent's model saw or said
+are read. What it leaves out: chains and hashes are not checked here (`rehearsal verify` does that).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.messages import Conversation, Json, Message, Tool, ToolCall
+
+SUFFIX = ".traj.jsonl"
+FORMAT = 1
+
+
+def find_recordings(places: Iterable[str]) -> list[Path]:
+    """All recordings at these files and under these folders, in a stable order; TrainingError if there are none."""
+    found: set[Path] = set()
+    for place in places:
+        path = Path(place)
+        if path.is_dir():
+            found.update(path.rglob(f"*{SUFFIX}"))
+        elif path.is_file():
+            found.add(path)
+        else:
+            raise TrainingError(f"there are no recordings at {place}: neither a file nor a folder")
+    if not found:
+        raise TrainingError(f"no *{SUFFIX} under {', '.join(places)}; record some with `rehearsal run` first")
+    return sorted(found)
+
+
+def read_recording(path: Path) -> Conversation:
+    """One recording as a conversation with its reward; TrainingError names the file and line that is broken."""
+    conversation: Conversation | None = None
+    messages: list[Message] = []
+    reward: float | None = None
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            event = _event(line, path, number)
+            try:
+                if event["type"] == "rolloutStarted":
+                    conversation = _started(event, path)
+                elif event["type"] == "rewarded":
+                    reward = event["reward"]
+                elif message := _message(event):
+                    messages.append(message)
+            except (KeyError, TypeError) as error:
+                raise TrainingError(f"{path}:{number}: {event.get('type')} lacks or garbles {error}") from error
+    if conversation is None:
+        raise TrainingError(f"{path}:1: expected the event rolloutStarted; the file is empty or no recording")
+    return replace(conversation, messages=tuple(messages), reward=reward)
+
+
+def successful(conversations: Iterable[Conversation], least: float = 1.0) -> list[Conversation]:
+    """Those worth learning from: rewarded with at least `least`, and the agent said something."""
+    return [
+        conversation
+        for conversation in conversations
+        if conversation.reward is not None
+        and conversation.reward >= least
+        and any(message.role == "assistant" for message in conversation.messages)
+    ]
+
+
+def _event(line: str, path: Path, number: int) -> Mapping[str, Json]:
+    try:
+        event = json.loads(line)["event"]
+        if not isinstance(event, dict) or "type" not in event:
+            raise TypeError
+    except (ValueError, KeyError, TypeError) as error:
+        raise TrainingError(f"{path}:{number}: expected a recorded event as one JSON object") from error
+    return event
+
+
+def _started(event: Mapping[str, Json], path: Path) -> Conversation:
+    if event.get("format", FORMAT) != FORMAT:
+        raise TrainingError(f"{path}:1: recording format {event['format']}; this trainer reads format {FORMAT}")
+    tools = [Tool(tool["name"], tool.get("description", ""), tool.get("parameters", {})) for tool in event["tools"]]
+    return Conversation(event["system"], tools, (), task=event["task"]["id"], source=str(path))
+
+
+def _message(event: Mapping[str, Json]) -> Message | None:
+    match event["type"]:
+        case "userReplied":
+            return Message("user", event["content"])
+        case "agentReplied":
+            return Message("assistant", event["content"], _calls(event["toolCalls"]))
+        case "toolReturned":
+            return Message("tool", event["content"], call_id=event["callId"])
+        case _:
+            return None
+
+
+def _calls(values: Sequence[Mapping[str, Json]]) -> list[ToolCall]:
+    return [ToolCall(value["id"], value["name"], value["arguments"]) for value in values]

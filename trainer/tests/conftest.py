@@ -1,0 +1,139 @@
+"""What the tests share: the tiny random model, a decoder that says what it is told, and a client of the gateway."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "2")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import aiohttp
+import pytest
+import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from rehearsal_trainer.chat import Chat
+from rehearsal_trainer.dialect import dialect_named
+from rehearsal_trainer.gateway import Gateway
+from rehearsal_trainer.generation import Generator
+from rehearsal_trainer.messages import Tool
+from rehearsal_trainer.models import load_model, load_tokenizer
+from rehearsal_trainer.serving import gateway_over
+from rehearsal_trainer.session import Sampling
+
+TOOLS = [
+    Tool(
+        "find_parcel",
+        "Where a parcel is.",
+        {"type": "object", "properties": {"parcel": {"type": "string"}}, "required": ["parcel"]},
+    )
+]
+TOOLS_JSON = [
+    {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": dict(t.parameters)}}
+    for t in TOOLS
+]
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Any:
+    return load_tokenizer("tiny")
+
+
+@pytest.fixture
+def chat(tokenizer: Any) -> Chat:
+    return Chat(tokenizer, dialect_named("compact"))
+
+
+@pytest.fixture
+def tiny_model() -> Any:
+    return load_model("tiny", torch.float32).eval()
+
+
+@pytest.fixture
+def tiny_gateway(tiny_model: Any, tokenizer: Any) -> Any:
+    gateway = gateway_over(tiny_model, tokenizer, "tiny", "compact", Sampling(1.0, 1.0, 12), 1024, 8)
+    yield gateway
+    gateway.generator.close()
+
+
+class ForcedDecoder:
+    """Not a model: its logits name the next id of a prepared reply, whatever the prompt."""
+
+    def __init__(self, vocabulary: int, replies: Sequence[Sequence[int]]) -> None:
+        self.vocabulary = vocabulary
+        self.ids = [token for reply in replies for token in reply]
+        self.seen: list[int] = []
+
+    def extend(self, entries: Sequence[tuple[str, list[int]]]) -> torch.Tensor:
+        logits = torch.zeros(len(entries), self.vocabulary)
+        for row, (_, tokens) in enumerate(entries):
+            self.seen += tokens
+            logits[row, self.ids.pop(0)] = 1e4
+        return logits
+
+    def truncate(self, session: str, length: int) -> None: ...
+    def copy(self, source: str | None, target: str, length: int) -> None: ...
+    def drop(self, session: str) -> None: ...
+    def refresh(self) -> None: ...
+    def adopt(self, model: Any) -> None: ...
+
+
+@pytest.fixture
+def forced_gateway(tokenizer: Any) -> Any:
+    """Makes a gateway whose model gives the texts' ids, each ended by the end mark."""
+    opened: list[Gateway] = []
+
+    def make(replies: Sequence[str], dialect: str = "compact") -> Gateway:
+        chat = Chat(tokenizer, dialect_named(dialect))
+        ids = [[*tokenizer(text, add_special_tokens=False)["input_ids"], chat.end_id] for text in replies]
+        generator = Generator(ForcedDecoder(len(tokenizer), ids), chat.end_id, 4096)
+        gateway = Gateway(generator, chat, "forced", Sampling(1.0, 1.0, 200), 4096)
+        opened.append(gateway)
+        return gateway
+
+    yield make
+    for gateway in opened:
+        gateway.generator.close()
+
+
+class Client:
+    """Plain HTTP to a served gateway."""
+
+    def __init__(self, gateway: Gateway, http: aiohttp.ClientSession) -> None:
+        self.gateway = gateway
+        self.http = http
+
+    async def send(self, method: str, path: str, body: Any = None, token: str | None = None) -> tuple[int, Any]:
+        headers = {"Authorization": f"Bearer {self.gateway.token if token is None else token}"}
+        data = body if isinstance(body, str | bytes | None) else None
+        json = None if data is not None else body
+        url = self.gateway.base_url + path
+        async with self.http.request(method, url, data=data, json=json, headers=headers) as response:
+            return response.status, await response.json()
+
+    async def complete(self, session: str, messages: list[Any], **extra: Any) -> Any:
+        body = {"messages": messages, "tools": TOOLS_JSON, **extra}
+        status, answer = await self.send("POST", f"/sessions/{session}/v1/chat/completions", body)
+        assert status == 200, answer
+        return answer["choices"][0]["message"]
+
+
+def served(gateway: Gateway, visit: Callable[[Client], Awaitable[Any]]) -> Any:
+    """Serves the gateway, runs the visit, gives back what it returned."""
+
+    async def run() -> Any:
+        async with gateway.serving(), aiohttp.ClientSession() as http:
+            return await visit(Client(gateway, http))
+
+    return asyncio.run(run())
+
+
+SCRIPTED_ENGINE = [sys.executable, "scripted_engine.py"]
+TESTS = str(Path(__file__).resolve().parent)

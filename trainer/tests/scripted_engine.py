@@ -1,0 +1,175 @@
+"""A scripted stand-in for the engine, for tests only: it speaks the training protocol, and nothing in it is real.
+
+Its one domain has two tools and a user of fixed words. Reward 1 for the right call (domain `parcels`), or by the
+trial's parity (domain `parity`), so that a model that knows nothing still meets mixed groups. Task `broken-*`
+fails as infrastructure. Standard library only.
+"""
+
+import json
+import pathlib
+import sys
+import threading
+import urllib.error
+import urllib.request
+
+SYSTEM = "You run a parcel desk. Look a parcel up, then move it to the day that was asked for, then say: Done."
+TOOLS = [
+    {
+        "name": name,
+        "description": description,
+        "parameters": {"type": "object", "properties": {key: {"type": "string"} for key in keys}, "required": keys},
+    }
+    for name, description, keys in (
+        ("find_parcel", "Where a parcel is.", ["parcel"]),
+        ("reschedule", "Change the day.", ["parcel", "day"]),
+    )
+]
+DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday"]
+OUTPUT = threading.Lock()
+
+
+def send(message: dict) -> None:
+    with OUTPUT:
+        print(json.dumps(message), flush=True)
+
+
+def wanted(task: str) -> tuple[str, str]:
+    number = int(task.rpartition("-")[2])
+    return f"P{10 + number}", DAYS[number % len(DAYS)]
+
+
+def gold_reply(task: str, turn: int) -> dict:
+    parcel, day = wanted(task)
+    calls = [("find_parcel", {"parcel": parcel}), ("reschedule", {"parcel": parcel, "day": day})]
+    if turn >= len(calls):
+        return {"content": "Done.", "tool_calls": []}
+    name, arguments = calls[turn]
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"content": None, "tool_calls": [{"id": f"gold-{turn}", "type": "function", "function": function}]}
+
+
+def ask(agent: dict, messages: list) -> dict:
+    body = {
+        "model": agent["model"],
+        "messages": messages,
+        "tools": [{"type": "function", "function": tool} for tool in TOOLS],
+    }
+    request = urllib.request.Request(
+        agent["base_url"] + "/chat/completions",
+        json.dumps(body).encode(),
+        {"Content-Type": "application/json", "Authorization": f"Bearer {agent['api_key']}"},
+    )
+    with urllib.request.urlopen(request, timeout=300) as response:
+        return json.load(response)["choices"][0]["message"]
+
+
+def call_of(raw: dict) -> dict:
+    text = raw["function"]["arguments"]
+    try:
+        arguments = json.loads(text)
+    except ValueError:
+        arguments = text
+    return {
+        "id": raw["id"],
+        "name": raw["function"]["name"],
+        "arguments": arguments if isinstance(arguments, dict) else text,
+    }
+
+
+def play(params: dict) -> dict:
+    task, agent = params["task"], params["agent"]
+    if task.startswith("broken"):
+        failure = {"who": "infrastructure", "message": "scripted failure"}
+        return {
+            "reward": None,
+            "end_reason": "infrastructureFailed",
+            "turns": 0,
+            "metrics": {},
+            "recording": None,
+            "failure": failure,
+        }
+    parcel, day = wanted(task)
+    events = [{"type": "rolloutStarted", "format": 1, "system": SYSTEM, "tools": TOOLS, "task": {"id": task}}]
+    messages = [{"role": "system", "content": SYSTEM}]
+
+    def say(text: str) -> None:
+        events.append({"type": "userReplied", "content": text, "stop": None})
+        messages.append({"role": "user", "content": text})
+
+    say(f"Move {parcel} to {day}, please.")
+    written, turn = None, 0
+    cap = params.get("turn_cap") or 4
+    while turn < cap:
+        reply = gold_reply(task, turn) if agent == "gold" else ask(agent, messages)
+        turn += 1
+        messages.append(
+            {key: reply[key] for key in ("role", "content", "tool_calls", "rehearsal_id") if key in reply}
+            | {"role": "assistant"}
+        )
+        calls = [call_of(raw) for raw in reply.get("tool_calls") or []]
+        events.append({"type": "agentReplied", "content": reply["content"], "toolCalls": calls})
+        for call in calls:
+            right = isinstance(call["arguments"], dict) and set(call["arguments"]) == {"parcel", "day"}
+            if call["name"] == "reschedule" and right:
+                written, content, error = call["arguments"], "ok", False
+            elif call["name"] == "find_parcel":
+                content, error = '{"status":"on the way"}', False
+            else:
+                content, error = "Error: no such call", True
+            events.append({"type": "toolReturned", "callId": call["id"], "content": content, "isError": error})
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
+        if not calls:
+            if written is not None or turn >= 2:
+                break
+            say("Go on.")
+    reward = float(written == {"parcel": parcel, "day": day})
+    if params["domain"] == "parity":
+        reward = float(params["trial"] % 2)
+    events.append({"type": "rewarded", "basis": params["basis"], "reward": reward, "reason": "scripted"})
+    if params.get("recording"):
+        path = pathlib.Path(params["recording"])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [json.dumps({"n": n, "event": event, "state": "", "chain": ""}) for n, event in enumerate(events)]
+        path.write_text("\n".join(lines) + "\n")
+    return {
+        "reward": reward,
+        "end_reason": "userStopped" if turn < cap else "turnCap",
+        "turns": turn,
+        "metrics": {"toolCalls": sum(len(e.get("toolCalls", [])) for e in events)},
+        "recording": params.get("recording"),
+        "failure": None,
+    }
+
+
+def answer(request: dict) -> None:
+    identity, method, params = request["id"], request["method"], request["params"]
+    try:
+        if method == "hello":
+            send({"id": identity, "result": {"protocol": 1, "engine": "scripted"}})
+        elif method == "tasks":
+            count, first = (4, 0) if params.get("split") == "train" else (4, 100)
+            names = [f"move-{first + index}" for index in range(count)]
+            send({"id": identity, "result": [{"id": name, "split": params.get("split")} for name in names]})
+        elif method == "rollout":
+            send({"id": identity, "result": play(params)})
+        elif method == "cancel":
+            send({"id": identity, "result": {"cancelled": False}})
+        else:
+            send({"id": identity, "error": {"code": "unknown-method", "message": method}})
+    except urllib.error.HTTPError as error:
+        failure = {"who": "infrastructure", "message": error.read().decode()}
+        result = {
+            "reward": None,
+            "end_reason": "infrastructureFailed",
+            "turns": 0,
+            "metrics": {},
+            "recording": None,
+            "failure": failure,
+        }
+        send({"id": identity, "result": result})
+
+
+if __name__ == "__main__":
+    send({"method": "log", "params": {"level": "info", "message": "scripted engine"}})
+    for line in sys.stdin:
+        threading.Thread(target=answer, args=(json.loads(line),), daemon=True).start()

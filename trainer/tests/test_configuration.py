@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rehearsal_trainer import evaluate, grpo, sft
+from rehearsal_trainer.configuration import from_values, read_config
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.grpo import task_order
+
+GIVEN = {"domain": "d", "run": "r"}
+
+
+def test_a_profile_stands_between_defaults_and_the_file() -> None:
+    paper = from_values(grpo.Config, grpo.PROFILES, {**GIVEN, "profile": "paper"})
+    cpu = from_values(grpo.Config, grpo.PROFILES, {**GIVEN, "learning_rate": 2e-5})
+    assert (paper.tasks_per_step, paper.group_size, paper.learning_rate, paper.beta) == (32, 8, 1e-6, 0.001)
+    assert (cpu.tasks_per_step, cpu.lora_rank, cpu.learning_rate) == (4, 16, 2e-5)
+
+
+@pytest.mark.parametrize("kind", [sft, grpo, evaluate])
+def test_every_profile_is_valid(kind: Any) -> None:
+    given = {"recordings": ["x"], "run": "r"} if kind is sft else GIVEN
+    for profile in kind.PROFILES:
+        from_values(kind.Config, kind.PROFILES, {**given, "profile": profile})
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "domain"),
+        ({**GIVEN, "learningRate": 1}, "learningRate: there is no such field"),
+        ({**GIVEN, "steps": "many"}, "steps: expected int"),
+        ({**GIVEN, "steps": True}, "steps: expected int"),
+        ({**GIVEN, "dialect": "latin"}, "dialect: expected Literal"),
+        ({**GIVEN, "profile": "huge"}, "profile: 'huge' is unknown"),
+        ({**GIVEN, "engine_command": "node"}, "engine_command: expected list"),
+    ],
+)
+def test_a_wrong_field_is_named(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        from_values(grpo.Config, grpo.PROFILES, values)
+
+
+def test_the_command_line_changes_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps({**GIVEN, "kind": "grpo", "steps": 3}))
+    config, resume = read_config(
+        grpo.Config, grpo.PROFILES, ["--config", str(file), "--set", "steps=5", "--set", "model=tiny", "--resume"], ""
+    )
+    assert (config.steps, config.model, resume) == (5, "tiny", True)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        read_config(grpo.Config, grpo.PROFILES, ["--config", str(tmp_path / "none.json")], "")
+
+
+def test_the_task_order_is_seeded_and_fair() -> None:
+    tasks = ["a", "b", "c"]
+    order = task_order(tasks, 9, seed=1)
+    assert order == task_order(tasks, 9, seed=1) != task_order(tasks, 9, seed=2)
+    assert all(sorted(order[start : start + 3]) == tasks for start in (0, 3, 6))

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import SCRIPTED_ENGINE, TESTS
+
+from rehearsal_trainer.engine import Engine, EngineError, running
+
+HELLO = """import sys, json
+for line in sys.stdin:
+ r=json.loads(line)
+ print(json.dumps({"id":r["id"],"result":%s}),flush=True)
+"""
+
+
+def engine(command: Sequence[str], visit: Any = None, cwd: str = TESTS) -> Any:
+    async def run() -> Any:
+        async with running(command, cwd) as opened:
+            return await visit(opened) if visit else None
+
+    return asyncio.run(run())
+
+
+def test_tasks_and_a_rollout(tmp_path: Path) -> None:
+    async def visit(opened: Engine) -> Any:
+        tasks = await opened.tasks("parcels", "train")
+        params = {"domain": "parcels", "task": tasks[0]["id"], "agent": "gold", "trial": 0, "basis": "train"}
+        recording = str(tmp_path / "deep" / "x.traj.jsonl")
+        return tasks, await opened.rollout({**params, "recording": recording}, 30)
+
+    tasks, result = engine(SCRIPTED_ENGINE, visit)
+    assert [task["id"] for task in tasks] == ["move-0", "move-1", "move-2", "move-3"]
+    assert (result.reward, result.turns, result.failure) == (1.0, 3, None)
+    assert Path(result.recording).exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (["no-such-program-anywhere"], "was not found: no-such-program-anywhere"),
+        ([sys.executable, "missing.mjs"], "missing.mjs is not in"),
+        ([sys.executable, "-c", "raise SystemExit('no licence')"], "no licence"),
+        ([sys.executable, "-c", HELLO % '{"protocol":2}'], "speaks another protocol"),
+        ([sys.executable, "-c", "print('hello world')"], "the engine ended with code 0"),
+    ],
+)
+def test_an_engine_that_cannot_be_used_gives_one_message(command: list[str], message: str) -> None:
+    with pytest.raises(EngineError, match=message):
+        engine(command)
+
+
+def test_a_missing_node_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REHEARSAL_NODE", "/nowhere/node")
+    with pytest.raises(EngineError, match="install Node 24, or set REHEARSAL_NODE"):
+        engine(["node", "dist/rehearsal.mjs"])
+
+
+def test_an_engine_that_hangs_is_an_infrastructure_failure() -> None:
+    command = [sys.executable, "-c", HELLO.replace("print", 'r["method"]=="hello" and print') % '{"protocol":1}']
+    result = engine(command, lambda opened: opened.rollout({}, 0.3))
+    assert result.reward is None
+    assert result.failure is not None and result.failure.who == "infrastructure"
+
+
+def test_an_engine_that_dies_fails_what_is_open() -> None:
+    code = HELLO % '{"protocol":1}' + ' if r["id"]==1: continue\n sys.exit(3)\n'
+    command = [sys.executable, "-c", code.replace(" print(", ' r["id"]==1 and print(')]
+    with pytest.raises(EngineError, match="ended with code 3"):
+        engine(command, lambda opened: opened.rollout({}, 20))
+
+
+def test_no_tasks_is_an_error() -> None:
+    command = [sys.executable, "-c", HELLO.replace("%s", '([] if r["method"]=="tasks" else {"protocol":1})')]
+    with pytest.raises(EngineError, match="no tasks in split 'test'"):
+        engine(command, lambda opened: opened.tasks("x", "test"))

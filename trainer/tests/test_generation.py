@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
+
+from rehearsal_trainer.decoders import LlamaDecoder, ModuleDecoder, decoder_for
+from rehearsal_trainer.generation import ContextExceededError, Generated, Generator, common_prefix
+from rehearsal_trainer.session import Sampling
+
+PROMPT = list(range(300, 340))
+SMALL: dict[str, Any] = {
+    "vocab_size": 600,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 8,
+}
+
+
+def generate(decoder: Any, prompts: dict[str, list[int]], sampling: Sampling, **extra: Any) -> list[Generated]:
+    generator = Generator(decoder, end_id=2, context=512, **extra)
+    try:
+        futures = [generator.submit(name, prompt, sampling, seed=7) for name, prompt in prompts.items()]
+        return [future.result(timeout=60) for future in futures]
+    finally:
+        generator.close()
+
+
+def logits_of(model: Any, ids: list[int]) -> torch.Tensor:
+    with torch.inference_mode():
+        return model(torch.tensor([ids])).logits[0].float()
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3", "module"])
+def test_the_logits_are_the_models(kind: str, tiny_model: Any) -> None:
+    torch.manual_seed(3)
+    models = {
+        "qwen2": lambda: Qwen2ForCausalLM(Qwen2Config(**SMALL)),
+        "qwen3": lambda: Qwen3ForCausalLM(Qwen3Config(**SMALL)),
+    }
+    model = models[kind]().eval() if kind in models else tiny_model
+    for parameter in model.parameters():  # biases and norms that are not their defaults
+        parameter.data += 0.02 * torch.randn_like(parameter)
+    decoder = ModuleDecoder(model) if kind == "module" else decoder_for(model)
+    assert kind == "module" or isinstance(decoder, LlamaDecoder)
+    ids = PROMPT[:30]
+    expected = logits_of(model, ids)
+    with torch.inference_mode():
+        for name in "abc":
+            decoder.copy(None, name, 0)
+        first = decoder.extend([("a", ids[:10]), ("b", ids[:20])])
+        second = decoder.extend([("a", ids[10:11]), ("b", ids[20:21]), ("c", ids[:5])])
+        decoder.truncate("a", 4)
+        decoder.copy("b", "d", 7)
+        third = decoder.extend([("a", ids[4:6]), ("d", ids[7:8]), ("c", ids[5:6])])
+    places = [(first[0], 9), (first[1], 19), (second[0], 10), (second[1], 20), (second[2], 4)]
+    places += [(third[0], 5), (third[1], 7), (third[2], 5)]
+    for logits, place in places:
+        torch.testing.assert_close(logits.float(), expected[place], atol=1e-4, rtol=1e-4)
+
+
+def test_an_adapter_is_merged_and_refreshed(tiny_model: Any) -> None:
+    adapted: Any = get_peft_model(tiny_model, LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False))
+    adapted.eval()
+    decoder = decoder_for(adapted)
+    with torch.no_grad():
+        for name, parameter in adapted.named_parameters():
+            if "lora_B" in name:
+                parameter += 0.1
+    decoder.refresh()
+    with torch.inference_mode():
+        decoder.copy(None, "a", 0)
+        logits = decoder.extend([("a", PROMPT)])[0]
+    torch.testing.assert_close(logits, logits_of(adapted, PROMPT)[-1], atol=1e-4, rtol=1e-4)
+
+
+def test_logprobs_are_those_of_the_sampled_ids(tiny_model: Any) -> None:
+    (made,) = generate(decoder_for(tiny_model), {"a": PROMPT}, Sampling(0.7, 1.0, 8))
+    logprobs = (logits_of(tiny_model, PROMPT + made.ids) / 0.7).log_softmax(-1)
+    expected = [logprobs[len(PROMPT) - 1 + i, token].item() for i, token in enumerate(made.ids)]
+    assert made.logprobs == pytest.approx(expected, abs=1e-4)
+    assert made.finish_reason == "length"
+
+
+def test_neighbours_do_not_change_an_answer(tiny_model: Any) -> None:
+    alone = generate(decoder_for(tiny_model), {"a": PROMPT}, Sampling(1.0, 1.0, 10))
+    crowd = {"x": PROMPT[5:], "a": PROMPT, "y": PROMPT[:7], "z": PROMPT}
+    assert generate(decoder_for(tiny_model), crowd, Sampling(1.0, 1.0, 10))[1].ids == alone[0].ids
+
+
+def test_greedy_takes_the_most_likely(tiny_model: Any) -> None:
+    (made,) = generate(decoder_for(tiny_model), {"a": PROMPT}, Sampling(0.0, 1.0, 4))
+    ids = list(PROMPT)
+    for token in made.ids:
+        assert token == int(logits_of(tiny_model, ids)[-1].argmax())
+        ids.append(token)
+
+
+def test_a_small_nucleus_is_greedy(tiny_model: Any) -> None:
+    (narrow,) = generate(decoder_for(tiny_model), {"a": PROMPT}, Sampling(1.0, 1e-9, 4))
+    (greedy,) = generate(decoder_for(tiny_model), {"a": PROMPT}, Sampling(0.0, 1.0, 4))
+    assert narrow.ids == greedy.ids
+    assert narrow.logprobs == pytest.approx([0.0] * 4)
+
+
+def test_a_turn_goes_on_from_what_is_cached(tiny_model: Any) -> None:
+    generator = Generator(decoder_for(tiny_model), end_id=2, context=512)
+    try:
+        first = generator.submit("a", PROMPT, Sampling(1.0, 1.0, 5), 1).result(60)
+        again = [*PROMPT, *first.ids, 50, 51]
+        second = generator.submit("a", again, Sampling(0.0, 1.0, 3), 1).result(60)
+        other = generator.submit("b", [*PROMPT, 9], Sampling(1.0, 1.0, 1), 1).result(60)
+        assert first.cached_tokens == 0
+        assert second.cached_tokens == len(PROMPT) + 4  # the last sampled id was never an input
+        assert other.cached_tokens == len(PROMPT)
+        assert second.ids[0] == int(logits_of(tiny_model, again)[-1].argmax())
+        before = generator.computed_tokens
+        generator.refresh()
+        generator.submit("a", again, Sampling(1.0, 1.0, 1), 1).result(60)
+        assert generator.computed_tokens - before == len(again)
+    finally:
+        generator.close()
+
+
+def test_more_sessions_than_slots_all_get_answers(tiny_model: Any) -> None:
+    prompts = {f"s{index}": PROMPT[index % 7 :] for index in range(20)}
+    made = generate(decoder_for(tiny_model), prompts, Sampling(1.0, 1.0, 6), slots=3)
+    assert [len(answer.ids) for answer in made] == [6] * 20
+    assert made[0].ids == made[7].ids  # the same prompt and seed
+
+
+def test_the_end_mark_ends(tiny_model: Any) -> None:
+    (made,) = generate(decoder_for(tiny_model), {"a": PROMPT}, Sampling(0.0, 1.0, 5))
+    generator = Generator(decoder_for(tiny_model), end_id=made.ids[0], context=512)
+    ended = generator.submit("a", PROMPT, Sampling(0.0, 1.0, 5), 0).result(60)
+    generator.close()
+    assert (ended.ids, ended.finish_reason) == (made.ids[:1], "stop")
+
+
+def test_a_full_context_is_refused_and_the_last_place_is_used(tiny_model: Any) -> None:
+    generator = Generator(decoder_for(tiny_model), end_id=2, context=42)
+    with pytest.raises(ContextExceededError, match="42"):
+        generator.submit("a", list(range(300, 342)), Sampling(), 0).result(60)
+    made = generator.submit("b", PROMPT, Sampling(1.0, 1.0, 10), 0).result(60)
+    generator.close()
+    assert (len(made.ids), made.finish_reason) == (2, "length")
+
+
+def test_a_broken_pass_answers_its_callers(tiny_model: Any) -> None:
+    decoder = decoder_for(tiny_model)
+    generator = Generator(decoder, end_id=2, context=512)
+    extend, decoder.extend = decoder.extend, lambda entries: (_ for _ in ()).throw(RuntimeError("no memory"))
+    with pytest.raises(RuntimeError, match="no memory"):
+        generator.submit("a", PROMPT, Sampling(1.0, 1.0, 2), 0).result(60)
+    decoder.extend = extend
+    assert len(generator.submit("a", PROMPT, Sampling(1.0, 1.0, 2), 0).result(60).ids) == 2
+    generator.close()
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "limit", "length"),
+    [([1, 2, 3], [1, 2, 4], 9, 2), ([1, 2], [1, 2, 3], 9, 2), ([1, 2], [1, 2], 1, 1), ([], [1], 9, 0)],
+)
+def test_common_prefix(left: list[int], right: list[int], limit: int, length: int) -> None:
+    assert common_prefix(left, right, limit) == length

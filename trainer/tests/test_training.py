@@ -1,0 +1,193 @@
+"""Whole runs with the tiny random model and the scripted engine: shapes, masks, files, never success."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scripted_engine
+import torch
+from conftest import SCRIPTED_ENGINE, TESTS
+
+from rehearsal_trainer import evaluate, grpo, sft
+from rehearsal_trainer.backends.trl import check_groups, share_prefix, shared_length
+from rehearsal_trainer.configuration import from_values
+from rehearsal_trainer.evaluate import run_evaluation, table, wilson
+from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.grpo import run_grpo
+from rehearsal_trainer.models import load_model
+from rehearsal_trainer.sft import run_sft
+
+
+def grpo_config(run: Path, **changes: Any) -> grpo.Config:
+    values = {
+        "domain": "parity", "run": str(run), "model": "tiny", "engine_command": SCRIPTED_ENGINE, "engine_cwd": TESTS,
+        "steps": 2, "tasks_per_step": 2, "group_size": 4, "micro_batch": 4, "max_tokens": 8, "turn_cap": 2,
+        "save_every": 1, "learning_rate": 0.01,
+    }  # fmt: skip
+    return from_values(grpo.Config, grpo.PROFILES, {**values, **changes})
+
+
+def gold_recordings(folder: Path, count: int = 6) -> str:
+    for number in range(count):
+        recording = str(folder / f"move-{number}.traj.jsonl")
+        params = {"task": f"move-{number}", "domain": "parcels", "agent": "gold", "basis": "train", "trial": 0}
+        scripted_engine.play({**params, "recording": recording})
+    return str(folder)
+
+
+def sft_config(run: Path, recordings: str, **changes: Any) -> sft.Config:
+    values = {"recordings": [recordings], "run": str(run), "model": "tiny", "steps": 3, "batch": 4, "micro_batch": 2}
+    return from_values(sft.Config, sft.PROFILES, {**values, **changes})
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_two_grpo_steps_fill_the_run_folder(tmp_path: Path) -> None:
+    final = run_grpo(grpo_config(tmp_path / "run"))
+    metrics = lines(tmp_path / "run" / "metrics.jsonl")
+    assert [entry["step"] for entry in metrics] == [1, 2]
+    for entry in metrics:
+        assert (entry["reward"], entry["failed"], entry["all_correct"], entry["all_wrong"]) == (0.5, 0, 0.0, 0.0)
+        assert entry["grad_norm"] > 0
+        assert {"loss", "kl", "entropy", "turns", "response_length", "tokens_per_second"} <= set(entry)
+    assert metrics[1]["kl"] > 0  # the reference is the model without its adapter
+    assert [event["type"] for event in lines(tmp_path / "run" / "events.jsonl")] == [
+        "started",
+        "checkpoint",
+        "checkpoint",
+        "finished",
+    ]
+    step = tmp_path / "run" / "trajectories" / "step-000001"
+    assert len(list(step.glob("*.traj.jsonl"))) == 8
+    assert len(lines(step / "rollouts.jsonl")) == 8
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["kind"] == "grpo"
+    assert (final / "adapter_config.json").exists()
+    assert not (tmp_path / "run" / "pid").exists()
+
+
+def test_grpo_resumes_where_it_stopped(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_grpo(grpo_config(run, steps=1))
+    with pytest.raises(ConfigurationError, match="already holds a run"):
+        run_grpo(grpo_config(run))
+    run_grpo(grpo_config(run, steps=3), resume=True)
+    metrics = lines(run / "metrics.jsonl")
+    assert [(entry["step"], entry["attempt"]) for entry in metrics] == [(1, 1), (2, 2), (3, 2)]
+    first = {line["task"] for line in lines(run / "trajectories" / "step-000001" / "rollouts.jsonl")}
+    second = {line["task"] for line in lines(run / "trajectories" / "step-000002" / "rollouts.jsonl")}
+    assert first | second == {"move-0", "move-1", "move-2", "move-3"}  # the order went on, too
+
+
+def test_the_same_seed_gives_the_same_first_step(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        run_grpo(grpo_config(tmp_path / name, steps=1, concurrency=1))
+    recordings = [sorted((tmp_path / name / "trajectories" / "step-000001").glob("*.traj.jsonl")) for name in "ab"]
+    assert [path.read_text() for path in recordings[0]] == [path.read_text() for path in recordings[1]]
+
+
+def test_a_stop_file_ends_the_run_with_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rehearsal_trainer.progress import RunFolder
+
+    original = RunFolder.metrics
+
+    def stop_after_one(self: RunFolder, step: int, values: Any) -> None:
+        original(self, step, values)
+        self.stop_file.touch()
+
+    monkeypatch.setattr(RunFolder, "metrics", stop_after_one)
+    reached = run_grpo(grpo_config(tmp_path / "run", steps=9, save_every=100))
+    assert reached.name in ("checkpoint-1", "checkpoint-2")
+    assert reached.exists()
+    assert lines(tmp_path / "run" / "events.jsonl")[-1]["type"] == "stopped"
+
+
+def test_failed_rollouts_are_not_punished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grpo, "task_order", lambda tasks, length, seed: ["move-0", "broken-0"][:length])
+    run_grpo(grpo_config(tmp_path / "run", steps=1))
+    (entry,) = lines(tmp_path / "run" / "metrics.jsonl")
+    assert (entry["failed"], entry["reward"]) == (4, 0.5)
+
+
+def test_a_step_without_any_score_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grpo, "task_order", lambda tasks, length, seed: ["broken-0"] * length)
+    with pytest.raises(TrainingError, match="no rollout of step 1 could be scored: scripted failure"):
+        run_grpo(grpo_config(tmp_path / "run", steps=1))
+    assert lines(tmp_path / "run" / "events.jsonl")[-1]["type"] == "error"
+
+
+def test_sizes_that_do_not_divide_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="micro_batch: 3 does not divide"):
+        run_grpo(grpo_config(tmp_path / "run", micro_batch=3))
+
+
+def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
+    config = sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold"), steps=8, learning_rate=0.02)
+    final = run_sft(config)
+    metrics = lines(tmp_path / "run" / "metrics.jsonl")
+    assert metrics[-1]["loss"] < metrics[0]["loss"]
+    assert load_model(str(final), torch.float32).num_parameters() == load_model("tiny", torch.float32).num_parameters()
+    data = lines(tmp_path / "run" / "events.jsonl")[1]
+    assert (data["recordings"], data["rows"], data["too_long"]) == (6, 6, 0)
+
+
+def test_sft_resumes(tmp_path: Path) -> None:
+    recordings = gold_recordings(tmp_path / "gold")
+    run_sft(sft_config(tmp_path / "run", recordings, steps=2, save_every=1))
+    run_sft(sft_config(tmp_path / "run", recordings, steps=3, save_every=1), resume=True)
+    assert [entry["step"] for entry in lines(tmp_path / "run" / "metrics.jsonl")] == [1, 2, 3]
+
+
+def test_sft_without_a_success_says_so(tmp_path: Path) -> None:
+    recordings = gold_recordings(tmp_path / "gold", 1)
+    with pytest.raises(TrainingError, match="nothing to learn from: of 1 recordings 0 have a reward"):
+        run_sft(sft_config(tmp_path / "run", recordings, least_reward=2.0))
+
+
+def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
+    values = {
+        "domain": "parity", "run": str(tmp_path / "run"), "model": "tiny", "engine_command": SCRIPTED_ENGINE,
+        "engine_cwd": TESTS, "trials": 2, "turn_cap": 1, "max_tokens": 4,
+    }  # fmt: skip
+    result = run_evaluation(from_values(evaluate.Config, evaluate.PROFILES, values))
+    assert (result["sampled"]["right"], result["sampled"]["rollouts"]) == (4, 8)
+    assert (result["greedy"]["right"], result["greedy"]["rollouts"]) == (0, 4)
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["tasks"] == 4
+    assert "50.0 % (4 of 8, 95 % interval 22-78 %)" in table(result)
+
+
+def test_wilson() -> None:
+    low, high = wilson(50, 100)
+    assert (round(low, 3), round(high, 3)) == (0.404, 0.596)
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_groups_must_stand_side_by_side() -> None:
+    check_groups(["a", "a", "b", "b"], 2)
+    for prompts in (["a", "b", "a", "b"], ["a", "a", "a"]):
+        with pytest.raises(RuntimeError, match="groups would be mixed up"):
+            check_groups(prompts, 2)
+
+
+def test_a_shared_prefix_changes_neither_states_nor_gradients() -> None:
+    torch.manual_seed(0)
+    plain, shared = load_model("tiny", torch.float32), load_model("tiny", torch.float32)
+    share_prefix(shared.base_model, least=4)
+    ids = torch.randint(100, 1000, (3, 24))
+    ids[:, :10] = ids[0, :10]
+    mask = torch.ones_like(ids)
+    mask[1, 20:] = 0
+    assert shared_length(ids, mask) == 10
+    states = []
+    for model in (plain, shared):
+        state = model.base_model(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
+        ((state * mask[..., None]) ** 2).sum().backward()
+        states.append(state)
+    torch.testing.assert_close(states[0] * mask[..., None], states[1] * mask[..., None], atol=1e-5, rtol=1e-5)
+    for (name, left), right in zip(plain.named_parameters(), shared.parameters(), strict=True):
+        assert left.grad is not None, name
+        torch.testing.assert_close(left.grad, right.grad, atol=1e-3, rtol=1e-3)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scripted_engine
+
+from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.messages import Message, ToolCall
+from rehearsal_trainer.trajectories import find_recordings, read_recording, successful
+
+
+def gold(folder: Path, name: str = "a", **changes: Any) -> Path:
+    path = folder / f"{name}.traj.jsonl"
+    params = {
+        "task": "move-1",
+        "domain": "parcels",
+        "agent": "gold",
+        "basis": "train",
+        "trial": 0,
+        "recording": str(path),
+    }
+    scripted_engine.play({**params, **changes})
+    return path
+
+
+def test_a_recording_becomes_a_conversation(tmp_path: Path) -> None:
+    read = read_recording(gold(tmp_path))
+    assert (read.system, read.task, read.reward) == (scripted_engine.SYSTEM, "move-1", 1.0)
+    assert [tool.name for tool in read.tools] == ["find_parcel", "reschedule"]
+    assert [message.role for message in read.messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    assert read.messages[1] == Message("assistant", None, [ToolCall("gold-0", "find_parcel", {"parcel": "P11"})])
+    assert read.messages[4] == Message("tool", "ok", call_id="gold-1")
+
+
+def test_only_what_went_well_is_kept(tmp_path: Path) -> None:
+    right, wrong = gold(tmp_path, "right"), gold(tmp_path, "wrong", domain="parity")
+    kept = successful(map(read_recording, find_recordings([str(tmp_path)])))
+    assert [conversation.source for conversation in kept] == [str(right)]
+    assert read_recording(wrong).reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ([], ":1: expected the event rolloutStarted"),
+        (["not json"], ":1: expected a recorded event"),
+        (["{}"], ":1: expected a recorded event"),
+        ([json.dumps({"event": {"type": "rolloutStarted"}})], ":1: rolloutStarted lacks"),
+        ([json.dumps({"event": {"type": "rolloutStarted", "format": 9}})], "recording format 9"),
+    ],
+)
+def test_a_broken_recording_is_named_with_its_line(tmp_path: Path, lines: list[str], message: str) -> None:
+    path = tmp_path / "x.traj.jsonl"
+    path.write_text("\n".join(lines))
+    with pytest.raises(TrainingError, match=f"x.traj.jsonl:1: .*|{message}") as caught:
+        read_recording(path)
+    assert message in str(caught.value)
+
+
+def test_nothing_to_read_says_where(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="record some with"):
+        find_recordings([str(tmp_path)])
+    with pytest.raises(TrainingError, match="neither a file nor a folder"):
+        find_recordings([str(tmp_path / "none")])
