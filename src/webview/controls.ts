@@ -1,0 +1,134 @@
+import {
+  provideVSCodeDesignSystem,
+  vsCodeBadge,
+  vsCodeButton,
+  vsCodeDataGrid,
+  vsCodeDataGridCell,
+  vsCodeDataGridRow,
+  vsCodeDivider,
+  vsCodeDropdown,
+  vsCodeOption,
+  vsCodeProgressRing,
+} from '@vscode/webview-ui-toolkit';
+import { type ComponentChildren, type HTMLAttributes, h, type JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/**
+ * The controls of every view. The toolkit behind them is archived upstream, so it has this one importer,
+ * and a view sees nothing but these wrappers.
+ */
+export function registerControls(): void {
+  provideVSCodeDesignSystem().register(
+    vsCodeBadge(),
+    vsCodeButton(),
+    vsCodeDataGrid(),
+    vsCodeDataGridCell(),
+    vsCodeDataGridRow(),
+    vsCodeDivider(),
+    vsCodeDropdown(),
+    vsCodeOption(),
+    vsCodeProgressRing(),
+  );
+}
+
+type Children = { readonly children?: ComponentChildren };
+
+/** The toolkit's elements are HTML elements with a few attributes of their own. */
+type ElementProps = HTMLAttributes<HTMLElement> & Record<string, unknown>;
+const element = (name: string, props: ElementProps, children?: ComponentChildren): JSX.Element => h(name, props, children);
+
+export type ButtonProps = Children & {
+  readonly primary?: boolean;
+  readonly disabled?: boolean;
+  readonly label?: string;
+  readonly onPress: () => void;
+};
+
+/** A button; `label` names it for screen readers where its text is too short. */
+export function Button({ primary, disabled, label, onPress, children }: ButtonProps): JSX.Element {
+  const appearance = primary ? 'primary' : 'secondary';
+  return element('vscode-button', { appearance, disabled: disabled ?? false, 'aria-label': label, onClick: onPress }, children);
+}
+
+/** A short count or state in a coloured pill. */
+export function Badge({ children }: Children): JSX.Element {
+  return element('vscode-badge', {}, children);
+}
+
+/** A rule between two parts of a view. */
+export function Divider(): JSX.Element {
+  return element('vscode-divider', { role: 'presentation' });
+}
+
+/** Something is under way; `label` says what. */
+export function ProgressRing({ label }: { readonly label: string }): JSX.Element {
+  return element('vscode-progress-ring', { 'aria-label': label });
+}
+
+export type DropdownProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+  readonly onSelect: (value: string) => void;
+};
+
+/** One choice of several. */
+export function Dropdown({ label, value, options, onSelect }: DropdownProps): JSX.Element {
+  const ref = useRef<HTMLElement & { value: string }>(null);
+  const values = options.map((option) => option.value).join('\n');
+  // The control learns of its options in a microtask of its own; a value that is set earlier is lost.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed list of options resets the control's value.
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (ref.current) ref.current.value = value;
+    });
+    return () => clearTimeout(timer);
+  }, [value, values]);
+  const onChange = (): void => {
+    const chosen = ref.current?.value;
+    if (chosen !== undefined && chosen !== value) onSelect(chosen);
+  };
+  const items = options.map((option) => element('vscode-option', { key: option.value, value: option.value }, option.label));
+  return element('vscode-dropdown', { ref, 'aria-label': label, onChange }, items);
+}
+
+export type GridColumn = { readonly key: string; readonly label: string; readonly title?: string };
+export type GridRow = { readonly key: string; readonly cells: readonly ComponentChildren[]; readonly selected?: boolean };
+
+export type DataGridProps = {
+  readonly label: string;
+  readonly columns: readonly GridColumn[];
+  readonly rows: readonly GridRow[];
+  /** Widths as in CSS `grid-template-columns`. */
+  readonly template: string;
+  /** A row was chosen, with the pointer or with Enter or space. */
+  readonly onOpen?: (key: string) => void;
+};
+
+/** A table that arrow keys walk through. The first column names its row. */
+export function DataGrid({ label, columns, rows, template, onOpen }: DataGridProps): JSX.Element {
+  const header = columns.map((column, index) =>
+    element('vscode-data-grid-cell', { key: column.key, 'cell-type': 'columnheader', 'grid-column': String(index + 1), title: column.title }, column.label),
+  );
+  return element('vscode-data-grid', { 'aria-label': label, 'generate-header': 'none', 'grid-template-columns': template }, [
+    element('vscode-data-grid-row', { key: 'header', 'row-type': 'header' }, header),
+    ...rows.map((row) => gridRow(row, onOpen)),
+  ]);
+}
+
+function gridRow({ key, cells, selected }: GridRow, onOpen: DataGridProps['onOpen']): JSX.Element {
+  const open = onOpen && {
+    onClick: () => onOpen(key),
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.key !== 'Enter' && event.key !== ' ') return;
+      event.preventDefault();
+      onOpen(key);
+    },
+  };
+  const content = cells.map((cell, index) =>
+    element('vscode-data-grid-cell', { key: index, 'cell-type': index === 0 ? 'rowheader' : 'default', 'grid-column': String(index + 1) }, cell),
+  );
+  const className = [onOpen ? 'opens' : '', selected ? 'selected' : ''].join(' ').trim();
+  return element('vscode-data-grid-row', { key, class: className, ...(selected !== undefined && { 'aria-selected': selected }), ...open }, content);
+}
+

@@ -1,0 +1,75 @@
+import type { JSX } from 'preact';
+import { DataGrid, ProgressRing } from '../controls.ts';
+import type { OpenedStep } from '../models/dashboard.ts';
+import type { Rollout } from '../protocol.ts';
+
+export type StepRolloutsProps = {
+  readonly opened: OpenedStep | null;
+  readonly onOpen: (file: string) => void;
+};
+
+/** The rollouts of the optimizer step that was chosen; each opens its recording. */
+export function StepRollouts({ opened, onOpen }: StepRolloutsProps): JSX.Element {
+  return (
+    <section class="card rollouts" aria-labelledby="rollouts-title">
+      <div class="card-title">
+        <h2 id="rollouts-title">{opened === null ? 'Rollouts' : `Rollouts of optimizer step ${opened.step}`}</h2>
+        {opened?.rollouts && <span class="readout muted">{countOf(opened.rollouts)}</span>}
+      </div>
+      <div aria-live="polite" class="rollouts-body">
+        <Body opened={opened} onOpen={onOpen} />
+      </div>
+    </section>
+  );
+}
+
+function Body({ opened, onOpen }: StepRolloutsProps): JSX.Element {
+  if (opened === null) return <p class="muted placeholder">Select a point on the reward curve to list the rollouts behind it.</p>;
+  if (opened.problem !== null) return <p class="warning-box">{opened.problem}</p>;
+  if (opened.rollouts === null) return <ProgressRing label="Reading the rollouts" />;
+  if (opened.rollouts.length === 0) return <p class="muted placeholder">This step has no recordings.</p>;
+  const rows = opened.rollouts.map((rollout, index) => ({
+    key: String(index),
+    cells: [rollout.member === null ? rollout.task : `${rollout.task} · ${rollout.member}`, rewardOf(rollout), turnsOf(rollout), endOf(rollout)],
+  }));
+  const open = (key: string): void => {
+    const file = opened.rollouts?.[Number(key)]?.file;
+    if (file) onOpen(file);
+  };
+  return <DataGrid label={`Rollouts of optimizer step ${opened.step}`} columns={columns} rows={rows} template="minmax(90px, 1fr) 80px 74px minmax(125px, 1fr)" onOpen={open} />;
+}
+
+const columns = [
+  { key: 'task', label: 'Task', title: 'Task and member of its group; Enter opens the recording' },
+  { key: 'reward', label: 'Reward' },
+  { key: 'turns', label: 'Turns' },
+  { key: 'end', label: 'End' },
+];
+
+function rewardOf({ reward }: Rollout): JSX.Element {
+  if (reward === null) return <span class="reward unscored">? none</span>;
+  const mark = reward >= 1 ? '✓' : reward > 0 ? '◐' : '✕';
+  return (
+    <span class={`reward ${reward >= 1 ? 'won' : reward > 0 ? 'partial' : 'lost'}`}>
+      <span aria-hidden="true">{mark}</span> {Number.isInteger(reward) ? reward : reward.toFixed(2)}
+    </span>
+  );
+}
+
+function turnsOf({ turns }: Rollout): string {
+  return turns === null ? '–' : String(turns);
+}
+
+function endOf({ endReason, failure, file }: Rollout): JSX.Element {
+  const text = failure ?? endReason ?? '–';
+  return (
+    <span class="end muted" title={file === null ? `${text} (no recording was kept)` : text}>
+      {text}
+    </span>
+  );
+}
+
+function countOf(rollouts: readonly Rollout[]): string {
+  const won = rollouts.filter(({ reward }) => reward !== null && reward >= 1).length;
+  return `${won} of ${rollouts.length} with reward 1`;
+}

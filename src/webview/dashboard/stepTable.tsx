@@ -1,0 +1,53 @@
+import type { JSX } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import { Button, DataGrid } from '../controls.ts';
+import type { Series } from '../models/series.ts';
+import { tableOf } from '../models/summary.ts';
+
+export type StepTableProps = {
+  readonly series: Series;
+  readonly opened: number | null;
+  /** Makes a row open its optimizer step. */
+  readonly onOpen?: (step: number) => void;
+};
+
+/** Every measured point in words and numbers: what the charts show, and the metrics that have no chart. */
+export function StepTable({ series, opened, onOpen }: StepTableProps): JSX.Element | null {
+  const [page, setPage] = useState(0);
+  const table = useMemo(() => tableOf(series, page), [series, page]);
+  if (series.length === 0) return null;
+  const columns = [
+    { key: 'step', label: 'Step', title: 'Optimizer step' },
+    ...table.columns.map(({ name, label, meaning }) => ({ key: name, label, title: meaning })),
+  ];
+  const rows = table.rows.map(({ step, cells }) => ({ key: String(step), cells: [String(step), ...cells], selected: step === opened }));
+  return (
+    <section class="card table-card" aria-labelledby="table-title">
+      <div class="card-title">
+        <h2 id="table-title">Optimizer steps, newest first</h2>
+        {table.pages > 1 && (
+          <span class="pager">
+            <Button disabled={table.page === 0} onPress={() => setPage(table.page - 1)}>
+              Newer
+            </Button>
+            <span class="muted">
+              {table.page + 1} of {table.pages}
+            </span>
+            <Button disabled={table.page === table.pages - 1} onPress={() => setPage(table.page + 1)}>
+              Older
+            </Button>
+          </span>
+        )}
+      </div>
+      <div class="table-scroll">
+        <DataGrid
+          label="Metrics of every optimizer step"
+          columns={columns}
+          rows={rows}
+          template={`64px repeat(${table.columns.length}, minmax(84px, 1fr))`}
+          {...(onOpen && { onOpen: (key: string) => onOpen(Number(key)) })}
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,74 @@
+import type { Rollout, Run, RunStatus, ToWebview } from '../protocol.ts';
+import { type Series, withPoints } from './series.ts';
+
+/** The rollouts of one optimizer step, as far as they have arrived. */
+export type OpenedStep = {
+  readonly step: number;
+  readonly rollouts: readonly Rollout[] | null;
+  readonly problem: string | null;
+};
+
+/** Everything that the training dashboard knows. `loaded` is false until the first snapshot. */
+export type Dashboard = {
+  readonly loaded: boolean;
+  readonly runs: readonly Run[];
+  readonly run: Run | null;
+  readonly series: Series;
+  readonly status: RunStatus;
+  readonly problems: readonly string[];
+  readonly opened: OpenedStep | null;
+};
+
+export const emptyDashboard: Dashboard = {
+  loaded: false,
+  runs: [],
+  run: null,
+  series: [],
+  status: { type: 'waiting' },
+  problems: [],
+  opened: null,
+};
+
+/** The dashboard after a message of the extension. Messages about a run that is not shown change nothing. */
+export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
+  switch (message.type) {
+    case 'snapshot': {
+      const { runs, points, status, problems } = message;
+      const run = runs.find(({ id }) => id === message.run) ?? null;
+      const opened = run?.id === dashboard.run?.id ? dashboard.opened : null;
+      return { loaded: true, runs, run, series: withPoints([], points), status, problems, opened };
+    }
+    case 'appended':
+      return message.run === dashboard.run?.id
+        ? { ...dashboard, series: withPoints(dashboard.series, message.points) }
+        : dashboard;
+    case 'restarted':
+      return message.run === dashboard.run?.id ? { ...dashboard, series: withPoints([], message.points) } : dashboard;
+    case 'status':
+      return message.run === dashboard.run?.id
+        ? { ...dashboard, status: message.status, problems: message.problems }
+        : dashboard;
+    case 'runs': {
+      const run = message.runs.find(({ id }) => id === dashboard.run?.id) ?? dashboard.run;
+      return { ...dashboard, runs: message.runs, run };
+    }
+    case 'rollouts': {
+      const { run, step, rollouts, problem } = message;
+      const isShown = run === dashboard.run?.id && step === dashboard.opened?.step;
+      return isShown ? { ...dashboard, opened: { step, rollouts, problem } } : dashboard;
+    }
+    case 'recordingOpened':
+    case 'recordingRead':
+      return dashboard;
+    default: {
+      const unknown: never = message;
+      return unknown;
+    }
+  }
+}
+
+/** The dashboard with a step opened, whose rollouts have been asked for. */
+export function withStepOpened(dashboard: Dashboard, step: number): Dashboard {
+  if (dashboard.opened?.step === step && dashboard.opened.problem === null) return dashboard;
+  return { ...dashboard, opened: { step, rollouts: null, problem: null } };
+}

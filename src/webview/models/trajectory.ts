@@ -1,0 +1,156 @@
+import type { RolloutEvent, Writes } from '../../engine/core/event.ts';
+import type { ToolCall } from '../../engine/core/message.ts';
+import type { Numbered } from '../protocol.ts';
+
+/** One changed place of a database, as text. */
+export type Change = { readonly place: string; readonly before: string | null; readonly after: string | null };
+
+/** One verdict as shown: its name, whether it held, and why. */
+export type VerdictLine = { readonly name: string; readonly held: boolean; readonly detail: string };
+
+/** One step of a recording as the view lists it. */
+export type StepEntry = {
+  readonly n: number;
+  readonly speaker: 'agent' | 'user' | 'tool' | 'engine';
+  readonly title: string;
+  /** `bad` marks what went wrong, `good` what was achieved. */
+  readonly tone: 'plain' | 'good' | 'bad';
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly code?: readonly { readonly label: string; readonly text: string }[];
+  readonly changes?: readonly Change[];
+  readonly verdicts?: readonly VerdictLine[];
+};
+
+/** What stands above the steps. */
+export type Heading = {
+  readonly task: string;
+  readonly facts: readonly string[];
+  readonly forkOf: string | null;
+  readonly reward: { readonly value: number | null; readonly reason: string; readonly basis: string } | null;
+};
+
+/** The heading of a recording, as far as its events have been read. */
+export function headingOf(events: readonly Numbered[]): Heading | null {
+  const started = events[0]?.event;
+  if (started?.type !== 'rolloutStarted') return null;
+  const { task, domain, seats, seed, trial, basis, parent } = started;
+  const rewarded = events.findLast(({ event }) => event.type === 'rewarded')?.event;
+  return {
+    task: task.id,
+    facts: [domain.name, `${task.split} split`, `agent: ${seats.agent}`, `user: ${seats.user}`, `seed ${seed}, trial ${trial}`, `basis ${basis}`],
+    forkOf: parent ? `Fork of ${parent.recording} after step ${parent.event}: ${parent.edit}` : null,
+    reward: rewarded?.type === 'rewarded' ? { value: rewarded.reward, reason: rewarded.reason, basis: rewarded.basis } : null,
+  };
+}
+
+/** The step that an event is in the view. */
+export function stepEntry({ n, event }: Numbered): StepEntry {
+  return { n, ...described(event) };
+}
+
+function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
+  switch (event.type) {
+    case 'rolloutStarted':
+      return {
+        speaker: 'engine',
+        title: 'Rollout started',
+        tone: 'plain',
+        code: [{ label: 'System prompt', text: event.system }, { label: `${event.tools.length} tools`, text: pretty(event.tools) }],
+      };
+    case 'worldPrepared':
+      return { speaker: 'engine', title: 'World prepared', tone: 'plain', changes: changesOf(event.writes) };
+    case 'worldEdited':
+      return { speaker: 'engine', title: 'World edited in the debugger', tone: 'plain', changes: changesOf(event.writes) };
+    case 'userReplied':
+      return { speaker: 'user', title: withOrigin(event.stop === null ? 'User' : `User, ends: ${event.stop}`, event.origin), tone: 'plain', text: event.content };
+    case 'agentReplied':
+      return agentEntry(event);
+    case 'rulesChecked':
+      return rulesEntry(event);
+    case 'toolCalled':
+      return { speaker: 'tool', title: `Called ${event.call.name}`, tone: 'plain', code: [{ label: 'Arguments', text: argumentsOf(event.call) }] };
+    case 'databaseWritten':
+      return { speaker: 'engine', title: 'Database written', tone: 'plain', changes: changesOf(event.writes) };
+    case 'toolReturned':
+      return {
+        speaker: 'tool',
+        title: event.isError ? 'Tool returned an error' : 'Tool returned',
+        tone: event.isError ? 'bad' : 'plain',
+        code: [{ label: 'Result', text: prettyText(event.content) }],
+      };
+    case 'rolloutEnded':
+      return {
+        speaker: 'engine',
+        title: `Rollout ended: ${event.reason}`,
+        tone: event.failure ? 'bad' : 'plain',
+        ...(event.failure && { text: `${event.failure.who}: ${event.failure.message}` }),
+      };
+    case 'sourceRead':
+      return { speaker: 'engine', title: `State of ${event.source} read`, tone: 'plain', code: [{ label: 'State', text: pretty(event.state) }] };
+    case 'verdictReached': {
+      const { verifier, held, detail } = event.verdict;
+      return { speaker: 'engine', title: `Verifier ${verifier}`, tone: held ? 'good' : 'bad', verdicts: [{ name: verifier, held, detail }] };
+    }
+    case 'rewarded':
+      return { speaker: 'engine', title: `Reward ${event.reward ?? 'none'}`, tone: event.reward === 1 ? 'good' : 'bad', text: event.reason };
+    default: {
+      const unknown: never = event;
+      return { speaker: 'engine', title: String((unknown as { type: string }).type), tone: 'plain', code: [{ label: 'Event', text: pretty(unknown) }] };
+    }
+  }
+}
+
+function agentEntry({ content, reasoning, toolCalls, origin }: Extract<RolloutEvent, { type: 'agentReplied' }>): Omit<StepEntry, 'n'> {
+  return {
+    speaker: 'agent',
+    title: withOrigin('Agent', origin),
+    tone: 'plain',
+    ...(content && { text: content }),
+    ...(reasoning && { reasoning }),
+    ...(toolCalls.length > 0 && { code: toolCalls.map((call) => ({ label: `Calls ${call.name}`, text: argumentsOf(call) })) }),
+  };
+}
+
+function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }>): Omit<StepEntry, 'n'> {
+  const violated = verdicts.filter(({ verdict }) => verdict === 'violated').map(({ rule }) => rule);
+  return {
+    speaker: 'engine',
+    title: violated.length === 0 ? 'Rules held' : `Violated: ${violated.join(', ')}`,
+    tone: violated.length === 0 ? 'plain' : 'bad',
+    verdicts: verdicts.map(({ rule, verdict, reason }) => ({ name: rule, held: verdict === 'held', detail: reason })),
+  };
+}
+
+function withOrigin(title: string, origin: 'edited' | 'typed' | undefined): string {
+  return origin === undefined ? title : `${title} (${origin})`;
+}
+
+function changesOf(writes: Writes): readonly Change[] {
+  return writes.flatMap(({ side, patches }) =>
+    patches.map(({ op, path, value, old }) => ({
+      place: [...(side === 'agent' ? [] : [side]), ...path].join(' › '),
+      before: op === 'add' ? null : old === undefined ? '…' : JSON.stringify(old),
+      after: op === 'remove' ? null : JSON.stringify(value),
+    })),
+  );
+}
+
+function argumentsOf(call: Pick<ToolCall, 'name'> & { readonly arguments: unknown }): string {
+  return typeof call.arguments === 'string' ? call.arguments : pretty(call.arguments);
+}
+
+function prettyText(text: string): string {
+  try {
+    return pretty(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+/** JSON as a person writes it: on one line where it is short. */
+function pretty(value: unknown): string {
+  const whole = JSON.stringify(value, null, 2);
+  const line = whole.replace(/\n\s*/g, ' ');
+  return line.length <= 80 ? line : whole;
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { emptyDashboard } from '../../../src/webview/models/dashboard.ts';
+import { chartsOf, rowsPerPage, runLabel, statusOf, tableOf } from '../../../src/webview/models/summary.ts';
+import type { Run, RunStatus } from '../../../src/webview/protocol.ts';
+import { point } from '../points.ts';
+
+const run = (kind: Run['kind'], plannedSteps: number | null = null): Run => ({ id: 'r1', kind, model: null, domain: null, plannedSteps });
+const labels = (charts: ReturnType<typeof chartsOf>) => charts.map(({ metric }) => metric.label);
+
+describe('chartsOf', () => {
+  it('shows the four curves of GRPO from the beginning', () => {
+    expect(labels(chartsOf(run('grpo'), [], 1))).toEqual(['Reward', 'Loss', 'KL', 'Turns']);
+  });
+
+  it('shows of SFT what it measures', () => {
+    expect(labels(chartsOf(run('sft'), [], 1))).toEqual(['Loss']);
+    expect(labels(chartsOf(run('sft'), [point(1, { loss: 1, kl: 0.1 })], 1))).toEqual(['Loss', 'KL']);
+  });
+
+  it('describes a curve in words', () => {
+    const series = [point(1, { reward: 0.25 }), point(2), point(4, { reward: 0.5 })];
+    const [reward, loss] = chartsOf(run('grpo'), series, 1);
+    expect(reward).toMatchObject({ steps: [1, 2, 4], values: [0.25, null, 0.5], latest: '0.500' });
+    expect(reward?.description).toBe('Reward: 2 points, from 0.250 to 0.500, now 0.500');
+    expect(loss?.description).toBe('Loss: nothing measured yet');
+  });
+});
+
+describe('tableOf', () => {
+  it('holds every point, newest first, with a dash for what is missing', () => {
+    const table = tableOf([point(1, { loss: 2, entropy: 1 }), point(2, { loss: 1.5 })], 0);
+    expect(table.columns.map(({ label }) => label)).toEqual(['Loss', 'Entropy']);
+    expect(table.rows).toEqual([
+      { step: 2, cells: ['1.500', '–'] },
+      { step: 1, cells: ['2', '1'] },
+    ]);
+  });
+
+  it('turns pages, and keeps to those that exist', () => {
+    const series = Array.from({ length: rowsPerPage + 3 }, (_, index) => point(index + 1, { loss: index }));
+    expect(tableOf(series, 0)).toMatchObject({ page: 0, pages: 2 });
+    expect(tableOf(series, 0).rows.map(({ step }) => step).at(-1)).toBe(4);
+    expect(tableOf(series, 7)).toMatchObject({ page: 1 });
+    expect(tableOf(series, 7).rows.map(({ step }) => step)).toEqual([3, 2, 1]);
+  });
+});
+
+describe('statusOf', () => {
+  const at = (status: RunStatus, planned: number | null = null) =>
+    statusOf({ ...emptyDashboard, run: run('grpo', planned), status, series: [point(1), point(50)] });
+
+  it.each([
+    [{ type: 'running' }, 'Running', null],
+    [{ type: 'stopping' }, 'Stopping after this step', null],
+    [{ type: 'stopped' }, 'Stopped', null],
+    [{ type: 'finished' }, 'Finished', null],
+    [{ type: 'failed', message: 'out of memory' }, 'Failed', 'out of memory'],
+  ] satisfies [RunStatus, string, string | null][])('%o is %s', (status, label, error) => {
+    expect(at(status)).toMatchObject({ label, error });
+  });
+
+  it('tells how far the run is', () => {
+    expect(at({ type: 'running' }, 200)).toMatchObject({ progress: 'Optimizer step 50 of 200', done: 0.25, duration: '49 min 0 s' });
+    expect(at({ type: 'running' })).toMatchObject({ progress: 'Optimizer step 50', done: null });
+    expect(statusOf(emptyDashboard)).toMatchObject({ label: 'Starting', progress: 'No optimizer step yet', duration: '' });
+  });
+});
+
+describe('runLabel', () => {
+  it('names the kind where it is known', () => {
+    expect([run('sft'), run('evaluate'), run(null)].map(runLabel)).toEqual(['r1 · SFT', 'r1 · evaluation', 'r1']);
+  });
+});

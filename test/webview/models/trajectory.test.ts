@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { RolloutEvent } from '../../../src/engine/core/event.ts';
+import { headingOf, stepEntry } from '../../../src/webview/models/trajectory.ts';
+
+const started: RolloutEvent = {
+  type: 'rolloutStarted',
+  format: 1,
+  engine: '0.1.0',
+  domain: { name: 'parcel-desk', hash: 'd' },
+  policyHash: 'p',
+  task: { id: 'parcel-001', hash: 't', split: 'train' },
+  seed: 's',
+  trial: 2,
+  now: '2026-01-01T00:00:00Z',
+  basis: 'train',
+  turnCap: 30,
+  toolErrorCap: 5,
+  seats: { agent: 'gold', user: 'agenda' },
+  system: 'Be kind.',
+  tools: [{ name: 'find', description: 'Finds', parameters: {} }],
+  database: 'h',
+};
+const rewarded: RolloutEvent = { type: 'rewarded', basis: 'train', reward: 1, reason: 'database held' };
+const numbered = (...events: readonly RolloutEvent[]) => events.map((event, n) => ({ n, event }));
+
+describe('headingOf', () => {
+  it('names the task, the seats and the reward', () => {
+    expect(headingOf(numbered(started, rewarded))).toEqual({
+      task: 'parcel-001',
+      facts: ['parcel-desk', 'train split', 'agent: gold', 'user: agenda', 'seed s, trial 2', 'basis train'],
+      forkOf: null,
+      reward: { value: 1, reason: 'database held', basis: 'train' },
+    });
+  });
+
+  it('says where a fork comes from, and waits for a reward', () => {
+    const fork = { ...started, parent: { recording: 'a.traj.jsonl', event: 7, chain: 'c', edit: 'agent message edited' } };
+    expect(headingOf(numbered(fork))).toMatchObject({ forkOf: 'Fork of a.traj.jsonl after step 7: agent message edited', reward: null });
+  });
+
+  it('is nothing before the first event', () => {
+    expect(headingOf([])).toBeNull();
+  });
+});
+
+describe('stepEntry', () => {
+  const entry = (event: RolloutEvent) => stepEntry({ n: 3, event });
+
+  it('shows what was said, what was called and what was thought', () => {
+    const toolCalls = [{ id: 'c1', name: 'find', arguments: { parcel: 'P1' } }];
+    expect(entry({ type: 'agentReplied', content: 'One moment.', reasoning: 'Look first.', toolCalls, origin: 'edited' })).toEqual({
+      n: 3,
+      speaker: 'agent',
+      title: 'Agent (edited)',
+      tone: 'plain',
+      text: 'One moment.',
+      reasoning: 'Look first.',
+      code: [{ label: 'Calls find', text: '{ "parcel": "P1" }' }],
+    });
+    expect(entry({ type: 'userReplied', content: 'Bye', stop: 'done' })).toMatchObject({ speaker: 'user', title: 'User, ends: done', text: 'Bye' });
+  });
+
+  it('keeps malformed arguments and results as they are', () => {
+    const call = { id: 'c1', name: 'find', arguments: '{"parcel": ' };
+    expect(entry({ type: 'toolCalled', call }).code).toEqual([{ label: 'Arguments', text: '{"parcel": ' }]);
+    expect(entry({ type: 'toolReturned', callId: 'c1', content: 'no such parcel', isError: true })).toMatchObject({
+      tone: 'bad',
+      code: [{ label: 'Result', text: 'no such parcel' }],
+    });
+  });
+
+  it('tells what changed in the database', () => {
+    const writes = [
+      {
+        side: 'agent' as const,
+        patches: [
+          { op: 'replace' as const, path: ['orders', 'W1', 'status'], value: 'cancelled', old: 'pending' },
+          { op: 'add' as const, path: ['log', 0], value: { note: 'x' } },
+        ],
+      },
+      { side: 'user' as const, patches: [{ op: 'remove' as const, path: ['wallet', 'card'], old: 1 }] },
+    ];
+    expect(entry({ type: 'databaseWritten', callId: 'c1', writes }).changes).toEqual([
+      { place: 'orders › W1 › status', before: '"pending"', after: '"cancelled"' },
+      { place: 'log › 0', before: null, after: '{"note":"x"}' },
+      { place: 'user › wallet › card', before: '1', after: null },
+    ]);
+  });
+
+  it('marks a violated rule, a failed verifier and a reward of 0', () => {
+    const verdict = { rule: 'confirm', check: 'confirmed' as const, gate: true, verdict: 'violated' as const, reason: 'no yes', evidence: [1] };
+    expect(entry({ type: 'rulesChecked', callId: 'c1', verdicts: [verdict] })).toMatchObject({
+      tone: 'bad',
+      title: 'Violated: confirm',
+      verdicts: [{ name: 'confirm', held: false, detail: 'no yes' }],
+    });
+    const failed = { verifier: 'database', held: false, detail: 'orders differ', evidence: [] };
+    expect(entry({ type: 'verdictReached', verdict: failed })).toMatchObject({ tone: 'bad', verdicts: [{ held: false }] });
+    expect(entry({ type: 'rewarded', basis: 'train', reward: null, reason: 'not scored' })).toMatchObject({ tone: 'bad', title: 'Reward none' });
+  });
+});

@@ -1,0 +1,4 @@
+import type { Point } from '../../src/webview/protocol.ts';
+
+/** A measured optimizer step. */
+export const point = (step: number, metrics: Record<string, number> = {}): Point => ({ step, time: step * 60_000, metrics });

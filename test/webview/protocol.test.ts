@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { parseToExtension, parseToWebview, type ToExtension, type ToWebview } from '../../src/webview/protocol.ts';
+import { point } from './points.ts';
+
+const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { type: Type }> } = {
+  snapshot: { type: 'snapshot', runs: [], run: null, points: [point(1, { reward: 0.5 })], status: { type: 'failed', message: 'why' }, problems: ['p'] },
+  appended: { type: 'appended', run: 'r', points: [{ step: 1, time: null, metrics: {} }] },
+  restarted: { type: 'restarted', run: 'r', points: [] },
+  status: { type: 'status', run: 'r', status: { type: 'stopping' }, problems: [] },
+  runs: { type: 'runs', runs: [{ id: 'r', kind: 'sft', model: 'm', domain: 'd', plannedSteps: 3 }] },
+  rollouts: {
+    type: 'rollouts',
+    run: 'r',
+    step: 1,
+    rollouts: [{ file: null, task: 't', member: 0, reward: null, turns: 2, endReason: null, failure: 'f' }],
+    problem: null,
+  },
+  recordingOpened: { type: 'recordingOpened', name: 'a.traj.jsonl', total: 1, problem: null },
+  recordingRead: { type: 'recordingRead', events: [{ n: 0, event: { type: 'worldPrepared', writes: [] } }] },
+};
+
+const toExtension: { readonly [Type in ToExtension['type']]: Extract<ToExtension, { type: Type }> } = {
+  ready: { type: 'ready', run: 'r' },
+  selectRun: { type: 'selectRun', run: 'r' },
+  openStep: { type: 'openStep', run: 'r', step: 2 },
+  openRollout: { type: 'openRollout', run: 'r', file: 'trajectories/step-000001/a.traj.jsonl' },
+  stop: { type: 'stop', run: 'r' },
+  train: { type: 'train', kind: 'grpo' },
+  showLog: { type: 'showLog' },
+  debugRecording: { type: 'debugRecording' },
+  openAsText: { type: 'openAsText' },
+};
+
+describe('the protocol of the views', () => {
+  it.each(Object.values(toWebview))('brings $type to a webview', (message) => {
+    expect(parseToWebview(structuredClone(message))).toEqual({ ok: true, message });
+  });
+
+  it.each(Object.values(toExtension))('brings $type to the extension', (message) => {
+    expect(parseToExtension(structuredClone(message))).toEqual({ ok: true, message });
+  });
+
+  it.each([
+    [{ type: 'openStep', run: 'r', step: 'two' }, 'message "openStep": step '],
+    [{ type: 'train', kind: 'dpo' }, 'message "train": kind '],
+    [{ type: 'unheard' }, 'message "unheard": '],
+    [null, 'message "undefined": '],
+  ])('names what is wrong with %o', (value, problem) => {
+    expect(parseToExtension(value)).toMatchObject({ ok: false, problem: expect.stringContaining(problem) });
+  });
+});
