@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+
+/** The few things that every feature needs. */
+export type Context = {
+  readonly extension: vscode.ExtensionContext;
+  readonly log: vscode.LogOutputChannel;
+  /** The command line's bundle, which also is debug adapter and engine of the trainer. */
+  readonly cli: string;
+  /** Environment for child processes: Node without Electron, and the key when one is stored. */
+  readonly environment: () => Promise<Record<string, string>>;
+};
+
+/** Name of the stored key, and of the environment variable that a child process gets it in. */
+export const keyName = 'OPENAI_API_KEY';
+
+export function createContext(extension: vscode.ExtensionContext): Context {
+  return {
+    extension,
+    log: vscode.window.createOutputChannel('Rehearsal', { log: true }),
+    cli: join(extension.extensionPath, 'dist', 'rehearsal.mjs'),
+    environment: async () => {
+      const key = await extension.secrets.get(keyName);
+      const baseUrl = vscode.workspace.getConfiguration('rehearsal').get<string>('model.baseUrl');
+      return {
+        ELECTRON_RUN_AS_NODE: '1',
+        ...(key ? { [keyName]: key } : {}),
+        ...(baseUrl ? { OPENAI_BASE_URL: baseUrl } : {}),
+      };
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import { activeFile, cursorLine } from '../activeFile.ts';
+import { debugType } from '../contributions.ts';
+import { domainFolderOf, domainFolders, readDomain, taskAt } from '../workspaceDomains.ts';
+
+type Configuration = vscode.DebugConfiguration & { domain?: string; task?: string; recording?: string; runs?: string };
+
+/**
+ * Fills what a launch lacks from the active editor, so that F5 works without a launch.json: a recording is
+ * stepped through, a task file starts the task at the cursor, any other file of a domain asks which task.
+ */
+export const configurationProvider: vscode.DebugConfigurationProvider = {
+  resolveDebugConfiguration: async (_folder, given) => {
+    const configuration: Configuration = given.type ? { ...bare, ...given } : { ...bare };
+    const file = activeFile();
+    if (configuration.request === 'attach' || configuration.recording) return { ...configuration, request: 'attach' };
+    if (!given.type && file?.endsWith('.traj.jsonl')) {
+      return { ...configuration, request: 'attach', name: basename(file), recording: file };
+    }
+    const domain = configuration.domain ?? (file ? domainFolderOf(file) : undefined) ?? (await pickDomain());
+    if (!domain) return undefined;
+    if (configuration.task) return { ...configuration, domain };
+    const task = await taskFor(domain, file);
+    return task ? { ...configuration, name: task, domain, task } : undefined;
+  },
+  resolveDebugConfigurationWithSubstitutedVariables: (folder, given) => {
+    const configuration: Configuration = given;
+    const { domain, runs } = configuration;
+    if (configuration.request !== 'launch' || !domain || runs) return configuration;
+    const workspace = folder ?? vscode.workspace.getWorkspaceFolder(vscode.Uri.file(domain));
+    return workspace ? { ...configuration, runs: join(workspace.uri.fsPath, '.rehearsal', 'runs') } : configuration;
+  },
+};
+
+/** What every session has: the conversation shows in the Debug Console, so that opens with it. */
+const bare = {
+  type: debugType,
+  request: 'launch',
+  name: 'Rehearsal',
+  internalConsoleOptions: 'openOnSessionStart',
+} as const;
+
+/** Every task of the workspace as a launch, in the debug view's list. */
+export const dynamicConfigurations: vscode.DebugConfigurationProvider = {
+  provideDebugConfigurations: async () => {
+    const folders = await domainFolders();
+    return folders.flatMap((domain) =>
+      readDomain(domain).domain.tasks.map(({ id }) => ({
+        type: debugType,
+        request: 'launch',
+        name: `Rehearse ${id}`,
+        domain,
+        task: id,
+      })),
+    );
+  },
+};
+
+export async function pickDomain(): Promise<string | undefined> {
+  const folders = await domainFolders();
+  if (folders.length === 0) {
+    void vscode.window.showErrorMessage('There is no domain in this workspace: open a folder with a domain.yaml.');
+    return undefined;
+  }
+  if (folders.length === 1) return folders[0];
+  const picked = await vscode.window.showQuickPick(
+    folders.map((folder) => ({ label: vscode.workspace.asRelativePath(folder), folder })),
+    { placeHolder: 'Which domain?' },
+  );
+  return picked?.folder;
+}
+
+async function taskFor(folder: string, file: string | undefined): Promise<string | undefined> {
+  const domain = readDomain(folder);
+  if (file?.endsWith('.task.yaml')) {
+    const task = taskAt(domain, file, cursorLine(file));
+    if (task) return task;
+  }
+  const items = domain.domain.tasks.map(({ id, description, split }) => ({
+    label: id,
+    description: split,
+    ...(description ? { detail: description } : {}),
+  }));
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which task?', matchOnDetail: true }))?.label;
+}

@@ -1,0 +1,187 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { Point, RunStatus } from '../../webview/protocol.ts';
+import { tailLines } from './lineTail.ts';
+
+/** What a training run's folder says so far; see the run folder in docs/training-protocol.md. */
+export type RunMetrics = {
+  /** Ascending by optimizer step; of a step that was measured again, its highest attempt. */
+  readonly points: () => readonly Point[];
+  readonly status: () => RunStatus;
+  /** Sentences for people: lines that could not be read, and the trainer's own warnings. The newest few. */
+  readonly problems: () => readonly string[];
+  /** Reads what was written since the last call. */
+  readonly refresh: () => Promise<MetricsChange>;
+};
+
+export type MetricsChange = {
+  /** Points that are new or were measured again. */
+  readonly points: readonly Point[];
+  /** A file was begun anew: everything that was shown before is void. */
+  readonly reset: boolean;
+  readonly statusChanged: boolean;
+};
+
+type Attempted = { readonly point: Point; readonly attempt: number };
+
+const mostProblems = 3;
+
+/** Reads `metrics.jsonl`, `events.jsonl` and `pid` of a run folder, incrementally. Files may come later. */
+export function readMetrics(folder: string): RunMetrics {
+  const metrics = tailLines(join(folder, 'metrics.jsonl'));
+  const events = tailLines(join(folder, 'events.jsonl'));
+  const byStep = new Map<number, Attempted>();
+  let last: RunEvent | null = null;
+  let status: RunStatus = { type: 'waiting' };
+  let problems: string[] = [];
+  const complain = (problem: string): void => {
+    if (!problems.includes(problem)) problems = [...problems, problem].slice(-mostProblems);
+  };
+
+  const readPoints = async () => {
+    const { lines, reset } = await metrics.read();
+    if (reset) byStep.clear();
+    const changed = new Map<number, Point>();
+    for (const { number, text } of lines) {
+      if (text.trim() === '') continue;
+      const parsed = parseMetrics(text);
+      if (typeof parsed === 'string') complain(`metrics.jsonl, line ${number}: ${parsed}`);
+      else if (parsed.attempt >= (byStep.get(parsed.point.step)?.attempt ?? 0)) {
+        byStep.set(parsed.point.step, parsed);
+        changed.set(parsed.point.step, parsed.point);
+      }
+    }
+    return { points: [...changed.values()].sort((a, b) => a.step - b.step), reset };
+  };
+
+  const readEvents = async () => {
+    const { lines, reset } = await events.read();
+    if (reset) last = null;
+    for (const { number, text } of lines) {
+      if (text.trim() === '') continue;
+      const parsed = parseEvent(text);
+      if (typeof parsed === 'string') complain(`events.jsonl, line ${number}: ${parsed}`);
+      else if (parsed.type === 'warning') complain(parsed.message ?? 'The trainer gave a warning without words.');
+      else if (isLifecycle(parsed.type)) last = parsed;
+    }
+    return reset;
+  };
+
+  return {
+    points: () => [...byStep.values()].map(({ point }) => point).sort((a, b) => a.step - b.step),
+    status: () => status,
+    problems: () => problems,
+    refresh: async () => {
+      const before = JSON.stringify([status, problems]);
+      const eventsReset = await readEvents();
+      const { points, reset } = await readPoints();
+      status = await statusAfter(last, byStep.size > 0, folder);
+      return { points, reset: reset || eventsReset, statusChanged: JSON.stringify([status, problems]) !== before };
+    },
+  };
+}
+
+const timeSchema = z.union([z.number(), z.string()]).optional().catch(undefined);
+const metricsLineSchema = z.looseObject({
+  step: z.int().nonnegative(),
+  time: timeSchema,
+  attempt: z.int().optional().catch(undefined),
+});
+const eventLineSchema = z.looseObject({ type: z.string(), message: z.string().optional().catch(undefined) });
+type RunEvent = z.infer<typeof eventLineSchema>;
+
+/** One line of `metrics.jsonl`, or a sentence that says what is wrong with it. */
+export function parseMetrics(text: string): Attempted | string {
+  const value = parseJson(text);
+  if (value === undefined) return 'is not JSON and was left out';
+  const parsed = metricsLineSchema.safeParse(value);
+  if (!parsed.success) return 'expected an object with a whole number "step"; the line was left out';
+  const { step, time, attempt = 0, ...rest } = parsed.data;
+  const metrics: Record<string, number> = {};
+  for (const [name, metric] of Object.entries(rest)) {
+    if (typeof metric === 'number' && Number.isFinite(metric)) metrics[name] = metric;
+  }
+  return { attempt, point: { step, time: epochMilliseconds(time), metrics } };
+}
+
+/** One line of `events.jsonl`, or a sentence that says what is wrong with it. */
+export function parseEvent(text: string): RunEvent | string {
+  const value = parseJson(text);
+  if (value === undefined) return 'is not JSON and was left out';
+  const parsed = eventLineSchema.safeParse(value);
+  return parsed.success ? parsed.data : 'expected an object with a "type"; the line was left out';
+}
+
+/** Python writes NaN and Infinity, which JSON does not know; such a value was not measured. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const repaired = text.replace(/([:[,]\s*)-?(?:NaN|Infinity)(?=\s*[,}\]])/g, '$1null');
+    try {
+      return JSON.parse(repaired);
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+function epochMilliseconds(time: number | string | undefined): number | null {
+  if (time === undefined) return null;
+  const milliseconds = typeof time === 'number' ? time * 1000 : Date.parse(time);
+  return Number.isFinite(milliseconds) ? milliseconds : null;
+}
+
+const lifecycle = ['started', 'resumed', 'stopped', 'finished', 'error'] as const;
+type Lifecycle = (typeof lifecycle)[number];
+
+function isLifecycle(type: string): type is Lifecycle {
+  return (lifecycle as readonly string[]).includes(type);
+}
+
+async function statusAfter(event: RunEvent | null, hasPoints: boolean, folder: string): Promise<RunStatus> {
+  switch (event?.type as Lifecycle | undefined) {
+    case 'stopped':
+      return { type: 'stopped' };
+    case 'finished':
+      return { type: 'finished' };
+    case 'error':
+      return { type: 'failed', message: event?.message ?? 'The training failed and did not say why.' };
+    case undefined:
+    case 'started':
+    case 'resumed':
+      break;
+  }
+  const pid = await readPid(folder);
+  if (pid !== null && !isAlive(pid)) {
+    return {
+      type: 'failed',
+      message: `The training process (${pid}) ended without a last word. Its log says more; the run can be resumed.`,
+    };
+  }
+  if (await exists(join(folder, 'stop'))) return { type: 'stopping' };
+  return event === null && !hasPoints ? { type: 'waiting' } : { type: 'running' };
+}
+
+async function readPid(folder: string): Promise<number | null> {
+  const text = await readFile(join(folder, 'pid'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  return Number.isInteger(pid) && pid > 0 ? pid : null;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return readFile(path).then(
+    () => true,
+    () => false,
+  );
+}

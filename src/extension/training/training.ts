@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import * as vscode from 'vscode';
+import type { Context } from '../context.ts';
+import { pickDomain } from '../debug/configurationProvider.ts';
+import { trainingRoot, trainingRuns } from './runFolders.ts';
+
+export type TrainingKind = 'sft' | 'grpo';
+export type TrainingChoice = {
+  readonly domain?: string;
+  readonly model?: string;
+  readonly steps?: number;
+  readonly from?: string;
+};
+
+/**
+ * Starts a training run on this machine by the command line, detached: it lives on when the editor closes.
+ * @param onFolder called with the run's folder as soon as it is there; preparing the run may take minutes
+ * @returns the run's folder, or undefined when the person cancelled or it could not be started
+ */
+export async function startTraining(
+  context: Context,
+  kind: TrainingKind,
+  given: TrainingChoice,
+  onFolder: (run: string) => unknown,
+): Promise<string | undefined> {
+  if (!vscode.workspace.isTrusted) {
+    void vscode.window.showErrorMessage('Training starts only in a trusted workspace.');
+    return undefined;
+  }
+  const root = trainingRoot();
+  const domain = given.domain ?? (await pickDomain());
+  if (!domain || !root) return undefined;
+  const model = given.model ?? (await pickModel(kind));
+  if (!model) return undefined;
+  const steps = given.steps ?? (await askSteps(kind));
+  if (!steps) return undefined;
+  const run = join(root, `${new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)}-${kind}`);
+  mkdirSync(run, { recursive: true });
+  onFolder(run);
+  const python = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
+  const args = [
+    'train',
+    kind,
+    domain,
+    '--model',
+    model,
+    '--steps',
+    String(steps),
+    '--out',
+    run,
+    '--detach',
+    '--json',
+    ...(python ? ['--python', python] : []),
+  ];
+  return vscode.window.withProgress(
+    {
+      location: vscode.ProgressLocation.Notification,
+      title: `Rehearsal: starting ${kind.toUpperCase()}`,
+      cancellable: true,
+    },
+    (progress, token) => launch(context, args, run, progress, token),
+  );
+}
+
+async function launch(
+  context: Context,
+  args: readonly string[],
+  run: string,
+  progress: vscode.Progress<{ message?: string }>,
+  token: vscode.CancellationToken,
+): Promise<string | undefined> {
+  const child = spawn(process.execPath, [context.cli, ...args], {
+    env: { ...process.env, ...(await context.environment()) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  token.onCancellationRequested(() => child.kill('SIGTERM'));
+  let answer = '';
+  let lastWords = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    answer += chunk.toString();
+  });
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    context.log.info(line);
+    lastWords = line;
+    progress.report({ message: line });
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  if (code === 0) return run;
+  if (!token.isCancellationRequested) {
+    const shown = await vscode.window.showErrorMessage(
+      `Training did not start: ${messageIn(answer) ?? lastWords}`,
+      'Show Log',
+    );
+    if (shown) context.log.show();
+  }
+  return undefined;
+}
+
+/** Asks a run to end after its current optimizer step, with a checkpoint. */
+export async function stopTraining(given?: string): Promise<boolean> {
+  const running = trainingRuns().filter((run) => run.running);
+  const picked =
+    given ??
+    (running.length === 1
+      ? running[0]?.folder
+      : await pickRun(running.map(({ id, folder }) => ({ label: id, folder }))));
+  if (!picked || !existsSync(picked)) {
+    void vscode.window.showInformationMessage('No training is running.');
+    return false;
+  }
+  writeFileSync(join(picked, 'stop'), '');
+  return true;
+}
+
+async function pickRun(
+  items: readonly { readonly label: string; readonly folder: string }[],
+): Promise<string | undefined> {
+  if (items.length === 0) return undefined;
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which run?' }))?.folder;
+}
+
+async function pickModel(kind: TrainingKind): Promise<string | undefined> {
+  const checkpoints = trainingRuns()
+    .map(({ id, folder }) => ({
+      label: id,
+      description: 'checkpoint of a run',
+      model: join(folder, 'checkpoints', 'final'),
+    }))
+    .filter(({ model }) => existsSync(model));
+  const standard = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model') ?? 'smollm2';
+  const own = [
+    { label: standard, description: 'from the settings', model: standard },
+    { label: 'tiny', description: 'random weights, for trying out', model: 'tiny' },
+  ];
+  const items = kind === 'grpo' ? [...checkpoints, ...own] : [...own, ...checkpoints];
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which model does training start from?' }))?.model;
+}
+
+async function askSteps(kind: TrainingKind): Promise<number | undefined> {
+  const value = await vscode.window.showInputBox({
+    title: kind === 'sft' ? 'Optimizer steps of SFT' : 'Optimizer steps of GRPO',
+    value: kind === 'sft' ? '60' : '20',
+    validateInput: (text) => (/^[1-9][0-9]*$/.test(text) ? undefined : 'A whole number above 0'),
+  });
+  return value ? Number(value) : undefined;
+}
+
+function messageIn(answer: string): string | undefined {
+  try {
+    return (JSON.parse(answer) as { error?: { message?: string } }).error?.message;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,199 @@
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Run, ToExtension } from '../../webview/protocol.ts';
+import type { Context } from '../context.ts';
+import { type MetricsChange, type RunMetrics, readMetrics } from '../training/metricsFile.ts';
+import { watchMetrics } from '../training/metricsWatch.ts';
+import { trainingRoot } from '../training/runFolders.ts';
+import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
+import { listRuns, readRollouts, recordingPath } from './trainingRuns.ts';
+import { trajectoryEditorType } from './trajectoryEditor.ts';
+
+/** Type of the panel; package.json activates the extension for it. */
+export const dashboardType = 'rehearsal.trainingDashboard';
+
+/** The dashboard of this window. */
+type Dashboard = {
+  readonly panel: vscode.WebviewPanel;
+  /** Shows a run. Its metrics are read from the disk and followed until another one is shown. */
+  readonly show: (runFolder: string) => Promise<void>;
+};
+
+let opened: Dashboard | undefined;
+
+/**
+ * Opens the training dashboard, or brings it to the front.
+ * @param runFolder the run to show; without it, the one that is shown or the newest
+ * @returns the folder that was asked for, or null
+ */
+export async function openTrainingDashboard(context: Context, runFolder?: string): Promise<string | null> {
+  const dashboard = opened ?? mount(context, newPanel(context));
+  dashboard.panel.reveal();
+  if (runFolder !== undefined) await dashboard.show(runFolder);
+  return runFolder ?? null;
+}
+
+function newPanel({ extension }: Context): vscode.WebviewPanel {
+  return vscode.window.createWebviewPanel(
+    dashboardType,
+    'Training',
+    vscode.ViewColumn.Active,
+    webviewOptions(extension.extensionUri),
+  );
+}
+
+/** Brings the dashboard back after the window has reloaded. */
+export function registerTrainingDashboard(context: Context): vscode.Disposable {
+  return vscode.window.registerWebviewPanelSerializer(dashboardType, {
+    deserializeWebviewPanel: async (panel) => {
+      panel.webview.options = webviewOptions(context.extension.extensionUri);
+      mount(context, panel);
+    },
+  });
+}
+
+type Shown = { readonly folder: string; readonly metrics: RunMetrics; watch?: { readonly dispose: () => void } };
+
+function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
+  const { log, extension } = context;
+  let shown: Shown | undefined;
+  let loaded = false;
+
+  const show = async (folder: string): Promise<void> => {
+    if (shown?.folder !== folder) {
+      shown?.watch?.dispose();
+      const metrics = readMetrics(folder);
+      const mine: Shown = { folder, metrics };
+      shown = mine;
+      await metrics.refresh().catch((error: unknown) => log.warn(`${folder}: ${String(error)}`));
+      if (shown !== mine) return;
+      const onChange = (change: MetricsChange): void => postChange(channel, basename(folder), metrics, change);
+      mine.watch = watchMetrics(folder, metrics, onChange, (problem) => log.warn(problem));
+    }
+    if (loaded) await postSnapshot(channel, shown);
+  };
+  const showFirst = async (wanted: string | undefined): Promise<void> => {
+    loaded = true;
+    const root = trainingRoot();
+    const runs = root === undefined ? [] : await listRuns(root);
+    const run = runs.find(({ id }) => id === wanted) ?? runs[0];
+    if (shown === undefined && root !== undefined && run !== undefined) await show(join(root, run.id));
+    else await postSnapshot(channel, shown);
+  };
+  const channel = connectPage(panel.webview, log, (message) => {
+    const handled = message.type === 'ready' ? showFirst(message.run) : answer(context, channel, message, show);
+    handled.catch((error: unknown) => log.error(`Training dashboard: ${String(error)}`));
+  });
+  const watch = watchRuns(panel, (runs) => {
+    if (!loaded) return;
+    if (shown === undefined) void showFirst(undefined);
+    else channel.post({ type: 'runs', runs: [...runs] });
+  });
+
+  panel.webview.html = pageOf(panel.webview, extension.extensionUri, 'trainingDashboard', 'Training');
+  const dashboard = { panel, show };
+  opened = dashboard;
+  panel.onDidDispose(() => {
+    if (opened === dashboard) opened = undefined;
+    shown?.watch?.dispose();
+    shown = undefined;
+    channel.dispose();
+    watch.dispose();
+  });
+  return dashboard;
+}
+
+/** A folder that was made in one go escapes the editor's file watcher, so the list of runs is looked at now and then. */
+const runsInterval = 2000;
+
+/** Calls back when there is a new run, or the configuration of one has been written, while the panel is visible. */
+function watchRuns(panel: vscode.WebviewPanel, onChange: (runs: readonly Run[]) => void): vscode.Disposable {
+  let known = '[]';
+  const look = async (): Promise<void> => {
+    const root = trainingRoot();
+    if (!panel.visible || root === undefined) return;
+    const runs = await listRuns(root);
+    const found = JSON.stringify(runs);
+    if (found === known) return;
+    known = found;
+    onChange(runs);
+  };
+  const timer = setInterval(() => void look(), runsInterval);
+  return { dispose: () => clearInterval(timer) };
+}
+
+async function postSnapshot(channel: Channel, shown: Shown | undefined): Promise<void> {
+  const root = trainingRoot();
+  const runs = root === undefined ? [] : await listRuns(root);
+  channel.post({
+    type: 'snapshot',
+    runs: [...runs],
+    run: shown === undefined ? null : basename(shown.folder),
+    points: [...(shown?.metrics.points() ?? [])],
+    status: shown?.metrics.status() ?? { type: 'waiting' },
+    problems: [...(shown?.metrics.problems() ?? [])],
+  });
+}
+
+function postChange(channel: Channel, run: string, metrics: RunMetrics, change: MetricsChange): void {
+  if (change.reset) channel.post({ type: 'restarted', run, points: [...metrics.points()] });
+  else if (change.points.length > 0) channel.post({ type: 'appended', run, points: [...change.points] });
+  if (change.statusChanged)
+    channel.post({ type: 'status', run, status: metrics.status(), problems: [...metrics.problems()] });
+}
+
+type Request = Exclude<ToExtension, { type: 'ready' }>;
+
+async function answer(context: Context, channel: Channel, message: Request, show: Dashboard['show']): Promise<void> {
+  const root = trainingRoot();
+  const folderOf = (run: string): string => join(root ?? '', basename(run));
+  switch (message.type) {
+    case 'selectRun':
+      return show(folderOf(message.run));
+    case 'openStep':
+      return postRollouts(channel, folderOf(message.run), message.step);
+    case 'openRollout':
+      return openRecording(folderOf(message.run), message.file);
+    case 'stop':
+      await vscode.commands.executeCommand('rehearsal.training.stop', folderOf(message.run));
+      return;
+    case 'train':
+      await vscode.commands.executeCommand(`rehearsal.training.${message.kind}`);
+      return;
+    case 'showLog':
+      return context.log.show();
+    case 'debugRecording':
+    case 'openAsText':
+      return;
+    default: {
+      const unknown: never = message;
+      return unknown;
+    }
+  }
+}
+
+async function postRollouts(channel: Channel, folder: string, step: number): Promise<void> {
+  try {
+    channel.post({
+      type: 'rollouts',
+      run: basename(folder),
+      step,
+      rollouts: [...(await readRollouts(folder, step))],
+      problem: null,
+    });
+  } catch (error) {
+    const problem = `The rollouts of optimizer step ${step} can't be read: ${(error as Error).message}`;
+    channel.post({ type: 'rollouts', run: basename(folder), step, rollouts: [], problem });
+  }
+}
+
+async function openRecording(folder: string, file: string): Promise<void> {
+  const path = recordingPath(folder, file);
+  if (path === null) throw new Error(`${file} is no recording of this run`);
+  await vscode.commands.executeCommand(
+    'vscode.openWith',
+    vscode.Uri.file(path),
+    trajectoryEditorType,
+    vscode.ViewColumn.Beside,
+  );
+}

@@ -1,0 +1,114 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, isAbsolute, join, relative, resolve } from 'node:path';
+import * as z from 'zod';
+import type { Rollout, Run } from '../../webview/protocol.ts';
+
+const configSchema = z.looseObject({
+  kind: z.enum(['sft', 'grpo', 'evaluate']).nullable().catch(null),
+  model: z.string().nullable().catch(null),
+  domain: z.string().nullable().catch(null),
+  steps: z.int().positive().nullable().catch(null),
+});
+
+/** What `config.json` says of a run; a run that is still being prepared has none yet, and every field is null. */
+export async function readRun(folder: string): Promise<Run> {
+  const id = basename(folder);
+  const parsed = configSchema.safeParse(await readJson(join(folder, 'config.json')));
+  if (!parsed.success) return { id, kind: null, model: null, domain: null, plannedSteps: null };
+  const { kind, model, domain, steps } = parsed.data;
+  return { id, kind, model: model && modelName(model), domain: domain && basename(domain), plannedSteps: steps };
+}
+
+/** The runs of a training folder, newest first; their names begin with their time. Empty where there is none. */
+export async function listRuns(root: string): Promise<readonly Run[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return Promise.all(names.sort((a, b) => b.localeCompare(a)).map((name) => readRun(join(root, name))));
+}
+
+/** A checkpoint's path says which run it is of; any other model is named as it is. */
+function modelName(model: string): string {
+  const parts = model.split(/[\\/]/);
+  const at = parts.lastIndexOf('checkpoints');
+  return at > 0 ? parts.slice(at - 1).join('/') : isAbsolute(model) ? basename(model) : model;
+}
+
+/** The rollouts of one optimizer step: from its summary, or from its recordings while there is none. */
+export async function readRollouts(runFolder: string, step: number): Promise<readonly Rollout[]> {
+  const folder = stepFolder(step);
+  const summary = await readFile(join(runFolder, folder, 'rollouts.jsonl'), 'utf8').catch(() => null);
+  if (summary !== null) return summary.split('\n').flatMap((line) => summarized(line, folder));
+  const names = await readdir(join(runFolder, folder)).catch(() => []);
+  const recordings = names.filter((name) => name.endsWith('.traj.jsonl')).sort();
+  return Promise.all(recordings.map((name) => recordedRollout(runFolder, `${folder}/${name}`)));
+}
+
+/**
+ * The absolute path of a recording inside a run's folder; null for a path that leaves it or is no recording.
+ * @param file relative to the run's folder
+ */
+export function recordingPath(runFolder: string, file: string): string | null {
+  const path = resolve(runFolder, file);
+  const inside = relative(runFolder, path);
+  const leaves = inside.startsWith('..') || isAbsolute(inside);
+  return leaves || !path.endsWith('.traj.jsonl') ? null : path;
+}
+
+function stepFolder(step: number): string {
+  return `trajectories/step-${String(step).padStart(6, '0')}`;
+}
+
+const rolloutLineSchema = z.looseObject({
+  task: z.string(),
+  member: z.int().nullable().catch(null),
+  reward: z.number().nullable().catch(null),
+  turns: z.number().nullable().catch(null),
+  end_reason: z.string().nullable().catch(null),
+  failure: z.looseObject({ who: z.string(), message: z.string() }).nullable().catch(null),
+  recording: z.string().nullable().catch(null),
+});
+
+/** One line of the summary; an empty or torn line is no rollout. */
+function summarized(line: string, folder: string): Rollout[] {
+  const parsed = rolloutLineSchema.safeParse(parseJson(line));
+  if (!parsed.success) return [];
+  const { task, member, reward, turns, end_reason: endReason, failure, recording } = parsed.data;
+  const file = recording === null ? null : `${folder}/${basename(recording)}`;
+  return [{ file, task, member, reward, turns, endReason, failure: failure && `${failure.who}: ${failure.message}` }];
+}
+
+const lineSchema = z.looseObject({
+  event: z.looseObject({ type: z.string(), reward: z.number().nullish(), reason: z.string().nullish() }),
+});
+
+/** What a recording itself says of its rollout; its name is `<task>.<group member>.traj.jsonl`. */
+async function recordedRollout(runFolder: string, file: string): Promise<Rollout> {
+  const name = basename(file, '.traj.jsonl');
+  const [, task = name, member] = /^(.*)\.(\d+)$/.exec(name) ?? [];
+  const text = await readFile(join(runFolder, file), 'utf8').catch(() => '');
+  const events = text.split('\n').flatMap((line) => {
+    const parsed = lineSchema.safeParse(parseJson(line));
+    return parsed.success ? [parsed.data.event] : [];
+  });
+  return {
+    file,
+    task,
+    member: member === undefined ? null : Number(member),
+    reward: events.findLast(({ type }) => type === 'rewarded')?.reward ?? null,
+    turns: events.filter(({ type }) => type === 'agentReplied').length,
+    endReason: events.findLast(({ type }) => type === 'rolloutEnded')?.reason ?? null,
+    failure: null,
+  };
+}
+
+async function readJson(path: string): Promise<unknown> {
+  return parseJson(await readFile(path, 'utf8').catch(() => ''));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { parseEvent, parseMetrics, readMetrics } from '../../../src/extension/training/metricsFile.ts';
+import type { RunStatus } from '../../../src/webview/protocol.ts';
+import { runFolder } from './runFolder.ts';
+
+const line = (value: unknown): string => `${JSON.stringify(value)}\n`;
+/** A process id that no process has: Linux and macOS give out lower ones only. */
+const deadPid = 2 ** 30;
+
+describe('parseMetrics', () => {
+  it('takes time in epoch seconds and in ISO, and keeps what is a number', () => {
+    const point = { step: 3, time: 1_700_000_000_500, metrics: { loss: 0.5 } };
+    expect(parseMetrics('{"step":3,"time":1700000000.5,"attempt":2,"loss":0.5,"note":"x","kl":null}')).toEqual({ attempt: 2, point });
+    expect(parseMetrics('{"step":3,"time":"2023-11-14T22:13:20.500Z","loss":0.5}')).toEqual({ attempt: 0, point });
+  });
+
+  it('reads a line in which Python wrote NaN or Infinity, without that metric', () => {
+    expect(parseMetrics('{"step": 1, "loss": NaN, "kl": -Infinity, "reward": 0}')).toMatchObject({ point: { metrics: { reward: 0 } } });
+  });
+
+  it.each(['{"step": 1, "lo', '{"loss": 1}', '{"step": 1.5}', '[]', '12'])('says what is wrong with %s', (text) => {
+    expect(parseMetrics(text)).toMatch(/^(is not JSON|expected an object)/);
+  });
+});
+
+describe('parseEvent', () => {
+  it('takes an event and refuses anything else', () => {
+    expect(parseEvent('{"time": 1, "type": "checkpoint", "step": 3}')).toMatchObject({ type: 'checkpoint' });
+    expect(parseEvent('{"time": 1}')).toMatch(/^expected an object with a "type"/);
+  });
+});
+
+describe('readMetrics', () => {
+  it('brings new points, and only those', async () => {
+    const folder = runFolder();
+    const metrics = readMetrics(folder.path);
+    expect(await metrics.refresh()).toEqual({ points: [], reset: false, statusChanged: false });
+    folder.append('metrics.jsonl', line({ step: 1, reward: 0.25 }) + line({ step: 2, reward: 0.5 }));
+    expect((await metrics.refresh()).points.map(({ step }) => step)).toEqual([1, 2]);
+    folder.append('metrics.jsonl', `${line({ step: 3, reward: 0.75 })}{"step": 4, "rew`);
+    expect((await metrics.refresh()).points).toEqual([{ step: 3, time: null, metrics: { reward: 0.75 } }]);
+    expect(metrics.points().map(({ step }) => step)).toEqual([1, 2, 3]);
+    expect(metrics.problems()).toEqual([]);
+  });
+
+  it('keeps the highest attempt of a step that a resumed run measured again', async () => {
+    const folder = runFolder();
+    const metrics = readMetrics(folder.path);
+    const lines = [
+      { step: 1, attempt: 1, loss: 1 },
+      { step: 2, attempt: 1, loss: 2 },
+      { step: 2, attempt: 2, loss: 20 },
+      { step: 2, attempt: 1, loss: 3 },
+    ];
+    folder.append('metrics.jsonl', lines.map(line).join(''));
+    const { points } = await metrics.refresh();
+    expect(points.map(({ metrics: { loss } }) => loss)).toEqual([1, 20]);
+    expect(metrics.points()).toEqual(points);
+  });
+
+  it('leaves out a line that is no metrics line, and names it once', async () => {
+    const folder = runFolder();
+    const metrics = readMetrics(folder.path);
+    folder.append('metrics.jsonl', `${line({ step: 1 })}{"step": 2, "ti{"step": 2, "loss": 1}\n${line({ step: 3 })}`);
+    const { points, statusChanged } = await metrics.refresh();
+    expect(points.map(({ step }) => step)).toEqual([1, 3]);
+    expect(statusChanged).toBe(true);
+    expect(metrics.problems()).toEqual(['metrics.jsonl, line 2: is not JSON and was left out']);
+  });
+
+  it('starts over when the file was begun anew', async () => {
+    const folder = runFolder();
+    const metrics = readMetrics(folder.path);
+    folder.write('metrics.jsonl', line({ step: 1, loss: 1 }) + line({ step: 2, loss: 1 }));
+    await metrics.refresh();
+    folder.write('metrics.jsonl', line({ step: 1, loss: 9 }));
+    expect(await metrics.refresh()).toMatchObject({ reset: true });
+    expect(metrics.points()).toEqual([{ step: 1, time: null, metrics: { loss: 9 } }]);
+  });
+
+  const statuses: readonly [string, readonly object[], number | null, boolean, RunStatus][] = [
+    ['nothing yet', [], null, false, { type: 'waiting' }],
+    ['a live process', [{ type: 'started' }], process.pid, false, { type: 'running' }],
+    ['a process on another machine', [{ type: 'started' }], null, false, { type: 'running' }],
+    ['a stop that was asked for', [{ type: 'started' }], process.pid, true, { type: 'stopping' }],
+    ['stopped', [{ type: 'started' }, { type: 'checkpoint' }, { type: 'stopped' }], null, false, { type: 'stopped' }],
+    ['resumed', [{ type: 'stopped' }, { type: 'resumed' }], process.pid, false, { type: 'running' }],
+    ['finished', [{ type: 'started' }, { type: 'finished' }, { type: 'evaluated' }], null, false, { type: 'finished' }],
+    ['an error', [{ type: 'error', message: 'MemoryError: 3 GB' }], null, false, { type: 'failed', message: 'MemoryError: 3 GB' }],
+  ];
+  it.each(statuses)('tells the status of %s', async (_name, events, pid, stop, status) => {
+    const folder = runFolder();
+    folder.append('events.jsonl', events.map(line).join(''));
+    if (pid !== null) folder.write('pid', String(pid));
+    if (stop) folder.write('stop', '');
+    const metrics = readMetrics(folder.path);
+    await metrics.refresh();
+    expect(metrics.status()).toEqual(status);
+  });
+
+  it('says that a process died without a last word', async () => {
+    const folder = runFolder();
+    folder.append('events.jsonl', line({ type: 'started' }));
+    folder.write('pid', String(deadPid));
+    const metrics = readMetrics(folder.path);
+    expect(await metrics.refresh()).toMatchObject({ statusChanged: true });
+    expect(metrics.status()).toEqual({ type: 'failed', message: expect.stringContaining(`(${deadPid}) ended without a last word`) });
+  });
+
+  it('shows the trainer’s warnings', async () => {
+    const folder = runFolder();
+    folder.append('events.jsonl', line({ type: 'warning', message: 'the engine restarted' }));
+    const metrics = readMetrics(folder.path);
+    await metrics.refresh();
+    expect(metrics.problems()).toEqual(['the engine restarted']);
+  });
+});
