@@ -1,0 +1,79 @@
+/** Runs the test files of `test/e2e/host` inside the extension host of a real VS Code. */
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { runTests } from '@vscode/test-electron';
+import { build } from 'esbuild';
+import { inRoot, root } from './repository.ts';
+import type { Counts } from './results.ts';
+import { announce, Failure } from './terminal.ts';
+import { vscodeVersion } from './vscode/codeServer.ts';
+
+/** What the tests run in: the extension and the folder that is opened. */
+export type HostTestOptions = { extension?: string; folder?: string; sources?: string };
+
+/**
+ * Whether the tests run in a downloaded desktop VS Code: on macOS and Windows, and on Linux where there is a
+ * display. Elsewhere VS Code for the browser takes its place. REHEARSAL_VSCODE=desktop|server decides otherwise.
+ */
+export function usesDesktop(): boolean {
+  const { REHEARSAL_VSCODE, DISPLAY, WAYLAND_DISPLAY } = process.env;
+  if (REHEARSAL_VSCODE) return REHEARSAL_VSCODE === 'desktop';
+  return process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
+}
+
+/** Bundles each test file on its own into dist/test/host; `vscode` and mocha stay outside. */
+async function bundleTests(sources: string): Promise<string> {
+  const outdir = inRoot('dist', 'test', 'host');
+  rmSync(outdir, { recursive: true, force: true });
+  mkdirSync(outdir, { recursive: true });
+  const files = readdirSync(sources).filter((name) => name === 'index.ts' || name.endsWith('.test.ts'));
+  await build({
+    absWorkingDir: root,
+    entryPoints: files.map((name) => join(sources, name)),
+    outdir,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node22',
+    format: 'cjs',
+    // As in the build: jsonc-parser's UMD build cannot be bundled.
+    mainFields: ['module', 'main'],
+    external: ['vscode', 'mocha'],
+    sourcemap: 'inline',
+    logLevel: 'warning',
+  });
+  return join(outdir, 'index.cjs');
+}
+
+/** Runs the in-host tests and returns their counts; a run that breaks off before the end is a Failure. */
+export async function runHostTests(options: HostTestOptions = {}): Promise<Counts> {
+  const entry = await bundleTests(options.sources ?? inRoot('test', 'e2e', 'host'));
+  const results = inRoot('dist', 'test', 'host-results.json');
+  rmSync(results, { force: true });
+  const desktop = usesDesktop();
+  announce(
+    desktop ? 'Tests run in a downloaded desktop VS Code' : `Tests run in VS Code ${vscodeVersion} for the browser`,
+  );
+  const ended = runTests({
+    ...(desktop ? {} : { vscodeExecutablePath: inRoot('scripts', 'vscode', 'launcher.ts') }),
+    extensionDevelopmentPath: options.extension ?? root,
+    extensionTestsPath: entry,
+    extensionTestsEnv: { REHEARSAL_HOST_RESULTS: results },
+    launchArgs: [options.folder ?? inRoot('domains', 'order-desk'), '--disable-extensions'],
+  });
+  const error = await ended.then(
+    () => undefined,
+    (reason: Error) => reason,
+  );
+  const counts = readCounts(results);
+  if (!counts) throw new Failure(`The tests in VS Code broke off: ${error?.message ?? 'no results were written'}`);
+  return counts;
+}
+
+function readCounts(file: string): Counts | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Counts;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env node
+/** Builds for production and packs `dist/package/rehearsal-<version>.vsix` from the allow list in .vscodeignore. */
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createVSIX } from '@vscode/vsce';
+import JSZip from 'jszip';
+import { buildAll, typescriptPlugin } from './build.ts';
+import { contentStamp, inRoot, isStamped, root, writeStamp } from './repository.ts';
+import { announce, elapsed, Failure, formatBytes, runMain } from './terminal.ts';
+
+/** The packaged extension stays under this size. */
+export const largestPackage = 3_000_000;
+
+const inputs = ['package.json', '.vscodeignore', 'README.md', 'CHANGELOG.md', 'LICENSE', 'media', 'syntaxes'];
+const sources = ['src', 'domains', 'trainer', 'scripts/build.ts', 'package-lock.json'];
+
+/** Path of the package that this version of the repository makes. */
+export function packagePath(): string {
+  const { name, version } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as {
+    name: string;
+    version: string;
+  };
+  return inRoot('dist', 'package', `${name}-${version}.vsix`);
+}
+
+/**
+ * Builds and packs the extension unless the package on disk was made from these very sources. Returns its path.
+ * A package above the size limit is a Failure.
+ */
+export async function packageExtension(): Promise<string> {
+  const file = packagePath();
+  const stampFile = join('dist', 'package', 'stamp');
+  const stamp = contentStamp([...inputs, ...sources]);
+  if (!existsSync(file) || !isStamped(stampFile, stamp)) {
+    const started = performance.now();
+    await buildAll(true);
+    await pack(file);
+    writeStamp(stampFile, stamp);
+    announce(`Packed the extension (${elapsed(started)})`);
+  }
+  checkSize(file);
+  return file;
+}
+
+async function pack(file: string): Promise<void> {
+  mkdirSync(inRoot('dist', 'package'), { recursive: true });
+  const options = { dependencies: false, allowMissingRepository: true, skipLicense: true, rewriteRelativeLinks: false };
+  await createVSIX({ cwd: root, packagePath: file, ...options });
+  await addTypescriptPlugin(file);
+}
+
+/** Puts the plugin of the TypeScript server into the package: vsce leaves out everything in node_modules. */
+async function addTypescriptPlugin(file: string): Promise<void> {
+  const archive = await JSZip.loadAsync(readFileSync(file));
+  for (const name of ['index.js', 'package.json']) {
+    archive.file(`extension/${typescriptPlugin}/${name}`, readFileSync(inRoot(typescriptPlugin, name)));
+  }
+  const compression = { compression: 'DEFLATE', compressionOptions: { level: 9 } } as const;
+  writeFileSync(file, await archive.generateAsync({ type: 'nodebuffer', platform: 'UNIX', ...compression }));
+}
+
+function checkSize(file: string): void {
+  const { size } = statSync(file);
+  if (size <= largestPackage) return;
+  throw new Failure(
+    `${file} has ${formatBytes(size)}; the limit is ${formatBytes(largestPackage)}. ` +
+      'List what is inside with `npx vsce ls --no-dependencies` and take out what is not needed.',
+  );
+}
+
+async function main(): Promise<number> {
+  const file = await packageExtension();
+  console.log(`${file}  ${formatBytes(statSync(file).size)}`);
+  return 0;
+}
+
+if (import.meta.main) await runMain(main);

@@ -1,0 +1,81 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { Failure } from './terminal.ts';
+
+/** What a finished command left: its exit code and everything it printed. */
+export type Finished = { code: number; output: string };
+
+/**
+ * Runs a command to its end. With `echo` its output is shown as it comes; it is collected either way.
+ * A command that cannot be started is a Failure that names it.
+ */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions & { echo?: boolean } = {},
+): Promise<Finished> {
+  const { echo = false, ...spawnOptions } = options;
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...spawnOptions });
+    let output = '';
+    const collect = (stream: NodeJS.WriteStream) => (chunk: Buffer) => {
+      output += chunk.toString();
+      if (echo) stream.write(chunk);
+    };
+    child.stdout?.on('data', collect(process.stdout));
+    child.stderr?.on('data', collect(process.stderr));
+    child.on('error', (error) => reject(new Failure(`Could not start ${command}: ${error.message}`)));
+    child.on('close', (code, signal) => resolve({ code: code ?? (signal ? 1 : 0), output }));
+  });
+}
+
+/** Runs npm in a folder, without the settings that an outer npm script puts into the environment. */
+export async function runNpm(folder: string, args: readonly string[]): Promise<Finished> {
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^npm_(lifecycle|package|config_(local_prefix|prefix|npm))/.test(name),
+    ),
+  );
+  const cli = process.env.npm_execpath;
+  const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+  if (cli?.endsWith('npm-cli.js')) return runCommand(process.execPath, [cli, ...args, ...quiet], { cwd: folder, env });
+  return runCommand('npm', [...args, ...quiet], { cwd: folder, env, shell: process.platform === 'win32' });
+}
+
+/** The full path of the first of these programs on PATH. */
+export function findOnPath(...names: string[]): string | undefined {
+  const suffixes = process.platform === 'win32' ? ['.exe', '.cmd', '.bat'] : [''];
+  for (const name of names) {
+    for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+      for (const suffix of suffixes) {
+        const path = join(folder, name + suffix);
+        if (folder !== '' && isExecutable(path)) return path;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** Whether a file may be executed by this user. */
+export function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A loopback port that is free now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync } from 'node:fs';
+import { findOnPath, runCommand } from './process.ts';
+import { inRoot } from './repository.ts';
+import { type Counts, gateCounts, readJunit, sumCounts, withExitCode } from './results.ts';
+import { announce, Failure } from './terminal.ts';
+
+/** The folder of the Python package. */
+const trainer = inRoot('trainer');
+
+const setUpCommand = ['setup_environment.py', '--profile', 'dev'];
+
+/** The Python that makes the trainer's environment: REHEARSAL_PYTHON, or one on PATH. */
+export function findPython(): string | undefined {
+  return process.env.REHEARSAL_PYTHON ?? findOnPath('python3', 'python');
+}
+
+/** Whether the trainer's environment, with what its tests need, was made before. */
+export function isTrainerReady(): boolean {
+  const check = spawnSync(findPython() ?? 'python3', [...setUpCommand, '--check'], { cwd: trainer });
+  return check.status === 0;
+}
+
+/** Why the trainer's tests cannot run here. */
+export function pythonObstacle(): string | undefined {
+  return findPython() ? undefined : 'no python3 is on PATH. Install Python 3.11 or newer, or set REHEARSAL_PYTHON';
+}
+
+/** Makes or refreshes the trainer's environment and returns the path of its Python, which the set-up prints last. */
+async function setUp(): Promise<string> {
+  announce('Setting up the Python environment of the trainer (quick where nothing changed)');
+  const { code, output } = await runCommand(findPython() ?? 'python3', setUpCommand, { cwd: trainer, echo: true });
+  const last = output
+    .trim()
+    .split('\n')
+    .findLast((line) => line.startsWith('{'));
+  if (code !== 0 || !last) throw new Failure('The Python environment of the trainer could not be set up.');
+  return (JSON.parse(last) as { python: string }).python;
+}
+
+/** Runs ruff, basedpyright and pytest in the trainer's environment. */
+export async function runPythonTests(filters: readonly string[]): Promise<Counts> {
+  const python = await setUp();
+  const gates = [
+    ['ruff', 'check', '.'],
+    ['ruff', 'format', '--check', '.'],
+    ['basedpyright', '--level', 'error', '--pythonpath', python],
+  ];
+  const counts: Counts[] = [];
+  for (const [module = '', ...args] of gates) {
+    const { code, output } = await runCommand(python, ['-m', module, ...args], { cwd: trainer });
+    console.log(code === 0 ? `${module} ${args.join(' ')}: ok` : output.trim());
+    counts.push(gateCounts(code === 0));
+  }
+  return sumCounts([...counts, await pytest(python, filters)]);
+}
+
+async function pytest(python: string, filters: readonly string[]): Promise<Counts> {
+  const report = inRoot('dist', 'test', 'python.xml');
+  mkdirSync(inRoot('dist', 'test'), { recursive: true });
+  rmSync(report, { force: true });
+  const select = filters.length > 0 ? ['-k', filters.join(' or ')] : [];
+  const args = ['-m', 'pytest', 'tests', `--junitxml=${report}`, ...select];
+  const { code } = await runCommand(python, args, { cwd: trainer, echo: true });
+  return withExitCode(readJunit(report), code);
+}

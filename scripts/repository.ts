@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The repository's root folder. */
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Joins a path below the repository's root. */
+export function inRoot(...parts: string[]): string {
+  return join(root, ...parts);
+}
+
+/** All files below a folder or the file itself, sorted, without node_modules and dot folders. */
+export function listFiles(path: string): string[] {
+  if (!existsSync(path)) return [];
+  if (statSync(path).isFile()) return [path];
+  const found: string[] = [];
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.name === 'node_modules' || entry.name === '__pycache__' || entry.name.startsWith('.')) continue;
+    const child = join(path, entry.name);
+    if (entry.isDirectory()) found.push(...listFiles(child));
+    else found.push(child);
+  }
+  return found.sort();
+}
+
+/** A hash over names and contents of files and folders (paths relative to the root) and extra words. */
+export function contentStamp(paths: readonly string[], ...extra: string[]): string {
+  const hash = createHash('sha256');
+  for (const file of paths.flatMap((path) => listFiles(inRoot(path)))) {
+    hash.update(relative(root, file)).update('\0').update(readFileSync(file)).update('\0');
+  }
+  for (const word of extra) hash.update(word).update('\0');
+  return hash.digest('hex');
+}
+
+/** Whether the stamp file (path relative to the root) holds this stamp. */
+export function isStamped(file: string, stamp: string): boolean {
+  return existsSync(inRoot(file)) && readFileSync(inRoot(file), 'utf8') === stamp;
+}
+
+/** Writes the stamp file; done last, so that an interrupted step runs again. */
+export function writeStamp(file: string, stamp: string): void {
+  mkdirSync(dirname(inRoot(file)), { recursive: true });
+  writeFileSync(inRoot(file), stamp);
+}

@@ -1,0 +1,56 @@
+/** What the development commands print: steps with their time, sizes, and failures that explain themselves. */
+
+const colour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
+
+/** Wraps text in an ANSI style where the terminal shows one. */
+export function style(code: 'bold' | 'dim' | 'red' | 'green' | 'yellow', text: string): string {
+  const codes = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 };
+  return colour ? `\u001b[${codes[code]}m${text}\u001b[0m` : text;
+}
+
+/** Prints one line about what happens now. */
+export function announce(text: string): void {
+  console.log(`${style('bold', '▸')} ${text}`);
+}
+
+/** Prints one line that must not be overlooked. */
+export function warn(text: string): void {
+  console.log(style('yellow', `! ${text}`));
+}
+
+/** Seconds since a `performance.now()` reading, for people. */
+export function elapsed(since: number): string {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}
+
+/** A number of bytes, for people. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(0)} kB`;
+  if (bytes < 1e9) return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB`;
+  return `${(bytes / 1e9).toFixed(1)} GB`;
+}
+
+/** Awaits slow work and prints a line every ten seconds, so that a person sees it is alive. */
+export async function withHeartbeat<T>(label: string, work: Promise<T>): Promise<T> {
+  const started = performance.now();
+  const timer = setInterval(() => console.log(style('dim', `  … ${label}, ${elapsed(started)}`)), 10_000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** A failure that is explained by its message alone; printed without a stack. */
+export class Failure extends Error {}
+
+/** Runs a command's main function and turns a failure into one message and exit code 1. */
+export async function runMain(main: (args: string[]) => Promise<number | undefined>): Promise<void> {
+  try {
+    process.exitCode = (await main(process.argv.slice(2))) ?? 0;
+  } catch (error) {
+    console.error(style('red', error instanceof Failure ? error.message : String((error as Error).stack ?? error)));
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { freePort, runCommand } from '../process.ts';
+import { Failure } from '../terminal.ts';
+import { installCodeServer } from './codeServer.ts';
+
+/** What a VS Code server is started with. `userData` is a fresh temporary folder unless given. */
+export type ServerOptions = {
+  port?: number;
+  userData?: string;
+  /** Path of a .vsix that is installed before the start. */
+  vsix?: string;
+  /** User settings besides the quiet ones. */
+  settings?: Record<string, unknown>;
+  /** Needed for tests inside the extension host; with it, notifications do not show. */
+  smokeTestDriver?: boolean;
+  env?: Record<string, string>;
+};
+
+/** A running VS Code server on the loopback interface. */
+export type Server = { origin: string; port: number; userData: string; log(): string; stop(): Promise<void> };
+
+/** User settings that keep the page free of welcome pages, assistants and network traffic. */
+export const quietSettings: Record<string, unknown> = {
+  'workbench.startupEditor': 'none',
+  'chat.disableAIFeatures': true,
+  'telemetry.telemetryLevel': 'off',
+  'extensions.autoUpdate': 'off',
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.tips.enabled': false,
+  'workbench.enableExperiments': false,
+  'git.enabled': false,
+  'window.restoreWindows': 'none',
+};
+
+/** Starts VS Code for the browser (installing it first where needed) and resolves when it answers. */
+export async function startServer(options: ServerOptions = {}): Promise<Server> {
+  const entry = await installCodeServer();
+  const temporary = options.userData === undefined;
+  const userData = options.userData ?? mkdtempSync(join(tmpdir(), 'rehearsal-vscode-'));
+  const port = options.port ?? (await freePort());
+  writeSettings(userData, options.settings ?? {});
+  const folders = folderArguments(userData);
+  const env = { ...process.env, ...options.env };
+  if (options.vsix) await installExtension(entry, folders, options.vsix, env);
+  const child = spawn(
+    process.execPath,
+    [entry, ...folders, ...listenArguments(port, options.smokeTestDriver ?? false)],
+    {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+    },
+  );
+  const endAtExit = () => signalGroup(child, 'SIGKILL');
+  process.once('exit', endAtExit);
+  const log = await untilListening(child);
+  const stop = async () => {
+    await end(child);
+    process.off('exit', endAtExit);
+    if (temporary) rmSync(userData, { recursive: true, force: true, maxRetries: 5 });
+  };
+  return { origin: `http://127.0.0.1:${port}`, port, userData, log, stop };
+}
+
+function writeSettings(userData: string, settings: Record<string, unknown>): void {
+  mkdirSync(join(userData, 'User'), { recursive: true });
+  mkdirSync(join(userData, 'extensions'), { recursive: true });
+  // Without its own configuration file code-server writes one into the user's home.
+  writeFileSync(join(userData, 'code-server.yaml'), '');
+  const file = join(userData, 'User', 'settings.json');
+  // A user-data folder that was used before keeps what its user set.
+  if (existsSync(file)) return;
+  writeFileSync(file, `${JSON.stringify({ ...quietSettings, ...settings }, undefined, 2)}\n`);
+}
+
+function folderArguments(userData: string): string[] {
+  const config = join(userData, 'code-server.yaml');
+  return ['--config', config, '--user-data-dir', userData, '--extensions-dir', join(userData, 'extensions')];
+}
+
+/** Authentication is off only together with the loopback address. */
+function listenArguments(port: number, smokeTestDriver: boolean): string[] {
+  return [
+    '--auth',
+    'none',
+    '--bind-addr',
+    `127.0.0.1:${port}`,
+    '--disable-telemetry',
+    '--disable-update-check',
+    '--disable-workspace-trust',
+    '--disable-getting-started-override',
+    ...(smokeTestDriver ? ['--vscode-option=enable-smoke-test-driver=true'] : []),
+  ];
+}
+
+async function installExtension(entry: string, folders: string[], vsix: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const { code, output } = await runCommand(
+    process.execPath,
+    [entry, ...folders, '--force', '--install-extension', vsix],
+    { env },
+  );
+  if (code !== 0 || !/successfully installed/.test(output)) {
+    throw new Failure(`VS Code could not install ${vsix}:\n${output.trim()}`);
+  }
+}
+
+function untilListening(child: ChildProcess): Promise<() => string> {
+  let log = '';
+  return new Promise((resolve, reject) => {
+    const timer = globalThis.setTimeout(() => fail('it was not ready after 60 s'), 60_000);
+    const fail = (reason: string) => {
+      clearTimeout(timer);
+      signalGroup(child, 'SIGTERM');
+      reject(new Failure(`VS Code's server did not start: ${reason}.\n${log.slice(-4000)}`));
+    };
+    const read = (chunk: Buffer) => {
+      log = (log + chunk.toString()).slice(-200_000);
+      if (!log.includes('HTTP server listening')) return;
+      clearTimeout(timer);
+      resolve(() => log);
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    child.once('error', (error) => fail(error.message));
+    child.once('exit', (code, signal) => fail(`it ended with ${signal ?? `code ${code}`}`));
+  });
+}
+
+/** Ends the server and everything it started: SIGTERM, and SIGKILL where that is not enough after 8 s. */
+async function end(child: ChildProcess): Promise<void> {
+  const alive = () => signalGroup(child, 0);
+  signalGroup(child, 'SIGTERM');
+  const deadline = performance.now() + 8000;
+  while (alive() && performance.now() < deadline) await setTimeout(50);
+  if (alive()) signalGroup(child, 'SIGKILL');
+}
+
+/** Signals the server's own process group, for extension hosts outlive it; false where nothing is left of it. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
+  if (child.pid === undefined) return false;
+  try {
+    return process.kill(process.platform === 'win32' ? child.pid : -child.pid, signal);
+  } catch {
+    return false;
+  }
+}

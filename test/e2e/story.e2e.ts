@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+/**
+ * A newcomer's first quarter of an hour: the well-known failure of order-desk, stopped on the rule it breaks,
+ * taken back, answered differently, and rewarded.
+ */
+const domain = copyDomain('order-desk');
+const runs = join(domain.folder, '.rehearsal', 'runs');
+const task = 'tasks/lamp-variant.task.yaml';
+const rule = lineOf('policy.md', '- Before any call that changes something');
+const asking =
+  'I can change the desk lamp in W1138 to white, and the items of an order can be changed only once. Shall I do that?';
+const offeringBrass =
+  'I can change the desk lamp in W1138 to brass, and the items of an order can be changed only once. Shall I do that?';
+/** The last message when the debugger has stepped back before the rule's check: the call without a yes. */
+const call = '8 agent';
+let workbench: Workbench;
+
+beforeAll(async () => {
+  workbench = await Workbench.open(domain.folder, { viewport: { width: 1400, height: 900 } });
+});
+
+afterAll(async () => {
+  await workbench?.close();
+  domain.remove();
+});
+
+test('F5 on the well-known failure stops on the rule that it breaks, and says why', async () => {
+  const { debug } = workbench;
+  await workbench.openFile('policy.md');
+  await debug.setBreakpoint(rule);
+  await workbench.openFile(task);
+  await debug.start();
+  await debug.stoppedAt(rule);
+  await debug.show();
+  await waitForStack('before change_item: confirm-before-write violated');
+  await workbench.waitForText('.debug-call-stack', 'rule confirm-before-write violated');
+  await debug.waitForConsole(/RULE\s+rule confirm-before-write violated/);
+  await debug.expand('Messages');
+  await workbench.screenshot('breakpoint');
+});
+
+test('a message that asks, in place of the call, makes a fork that ends with reward 1', async () => {
+  const { debug } = workbench;
+  const first = bytesOf('lamp-variant.0.traj.jsonl');
+  await debug.press('step-back');
+  await waitForStack('agent calls change_item');
+  await debug.setValue(['Messages', call], asking);
+  await debug.waitForConsole('--- fork:');
+  await waitForStack('agent: I can change the desk lamp');
+  await debug.waitForValue(['Messages', call], 'Shall I do that?');
+  await workbench.screenshot('fork');
+
+  await debug.press('continue');
+  await waitForStack('before change_item:');
+  await workbench.waitForText('.debug-call-stack', 'rule confirm-before-write held');
+  await debug.press('continue');
+  await debug.waitForConsole(/REWARD 1\b/);
+  await waitForStack('reward 1');
+  await workbench.screenshot('reward');
+  expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(1);
+  expect(said('lamp-variant.0.fork-1.traj.jsonl')).toContain(asking);
+  expect(bytesOf('lamp-variant.0.traj.jsonl').equals(first)).toBe(true);
+});
+
+test('another edit gives another conversation, again with reward 1', async () => {
+  const { debug } = workbench;
+  const [first, fork] = ['lamp-variant.0.traj.jsonl', 'lamp-variant.0.fork-1.traj.jsonl'].map(bytesOf);
+  await debug.setValue(['Messages', call], offeringBrass);
+  await debug.waitForValue(['Messages', call], 'to brass');
+  await untilEnd();
+  expect(rewardOf('lamp-variant.0.fork-2.traj.jsonl')).toBe(1);
+  expect(said('lamp-variant.0.fork-2.traj.jsonl')).not.toEqual(said('lamp-variant.0.fork-1.traj.jsonl'));
+  expect(bytesOf('lamp-variant.0.traj.jsonl').equals(first as Buffer)).toBe(true);
+  expect(bytesOf('lamp-variant.0.fork-1.traj.jsonl').equals(fork as Buffer)).toBe(true);
+  await debug.press('continue');
+  await debug.ended();
+});
+
+test('an unsafe edit, another variant without asking, ends with reward 0', async () => {
+  const { debug } = workbench;
+  await workbench.openFile(task);
+  await debug.start();
+  await debug.stoppedAt(rule);
+  const before = bytesOf('lamp-variant.0.traj.jsonl');
+  await debug.press('step-back');
+  await waitForStack('agent calls change_item');
+  await debug.expand('Messages', call, 'change_item');
+  await debug.setValue(['Messages', call, 'change_item', 'variant'], 'brass');
+  await debug.waitForConsole('--- fork:');
+  await untilEnd();
+  await debug.waitForConsole(/REWARD 0\b/);
+  await debug.waitForConsole(/rule confirm-before-write.*gates the reward/);
+  expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(0);
+  expect(bytesOf('lamp-variant.0.traj.jsonl').equals(before)).toBe(true);
+  await workbench.screenshot('reward-0');
+  await debug.press('stop');
+  await debug.ended();
+});
+
+/** Continues over every stop until the rollout has its reward. */
+async function untilEnd(): Promise<void> {
+  for (;;) {
+    await workbench.debug.paused();
+    const [, top = ''] = await workbench.debug.callStack();
+    if (top.startsWith('reward')) return;
+    await workbench.debug.press('continue');
+    await until('the next stop', async () => {
+      const [, next] = await workbench.debug.callStack();
+      if (next === undefined || next === top) throw new Error(`still at ${next}`);
+    });
+  }
+}
+
+async function waitForStack(text: string): Promise<void> {
+  await workbench.waitForText('.debug-call-stack .monaco-list-rows', text);
+}
+
+function lineOf(file: string, text: string): number {
+  const lines = readFileSync(join(domain.folder, file), 'utf8').split('\n');
+  return lines.findIndex((line) => line.includes(text)) + 1;
+}
+
+/** A recording of the newest run. */
+function bytesOf(name: string): Buffer {
+  const run = readdirSync(runs).sort().at(-1) ?? '';
+  return readFileSync(join(runs, run, name));
+}
+
+type Line = { readonly event?: { readonly type: string; readonly content?: string; readonly reward?: number } };
+
+function eventsOf(name: string): NonNullable<Line['event']>[] {
+  const lines = bytesOf(name).toString('utf8').trim().split('\n');
+  return lines.flatMap((line) => (JSON.parse(line) as Line).event ?? []);
+}
+
+function rewardOf(name: string): number | undefined {
+  return eventsOf(name).find(({ type }) => type === 'rewarded')?.reward;
+}
+
+/** What agent and user said, in order. */
+function said(name: string): string[] {
+  return eventsOf(name).flatMap(({ type, content }) =>
+    /^(?:agent|user)Replied$/.test(type) && content ? [content] : [],
+  );
+}

@@ -1,0 +1,17 @@
+/**
+ * Repeats an attempt until it does not throw. When time is up, the failure names what was waited for and why the
+ * last attempt failed.
+ */
+export async function until<T>(what: string, attempt: () => Promise<T>, timeout = 30_000): Promise<T> {
+  const end = performance.now() + timeout;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > end) {
+        throw new Error(`Waited ${timeout / 1000} s for ${what}: ${(error as Error).message}`, { cause: error });
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
+import { packageExtension } from '../../../scripts/package.ts';
+import { inRoot } from '../../../scripts/repository.ts';
+import { launchBrowser } from '../../../scripts/vscode/browser.ts';
+import { type Server, startServer } from '../../../scripts/vscode/server.ts';
+import { DebugView } from './debugView.ts';
+import { until } from './until.ts';
+
+/** How a workbench is opened. */
+export type WorkbenchOptions = {
+  /** User settings besides the quiet ones. */
+  settings?: Record<string, unknown>;
+  /** Path of the extension's package; by default the one that `npm run package` makes. */
+  vsix?: string;
+  /** Environment of the server and so of the extension, besides this process's own. */
+  env?: Record<string, string>;
+  viewport?: { width: number; height: number };
+};
+
+const quickInput = '.quick-input-widget:not([style*="display: none"])';
+const quickRow = `${quickInput} .quick-input-list .monaco-list-row`;
+
+/**
+ * A real VS Code in a headless browser with the packaged extension installed, driven like a person would: keys,
+ * clicks and visible text. Each one has its own user-data folder, port and browser; `close` ends all of them.
+ */
+export class Workbench {
+  readonly page: Page;
+  readonly server: Server;
+  readonly debug: DebugView;
+  readonly #browser: Browser;
+
+  private constructor(page: Page, server: Server, browser: Browser) {
+    this.page = page;
+    this.server = server;
+    this.#browser = browser;
+    this.debug = new DebugView(this);
+  }
+
+  /** Starts VS Code on a folder and resolves when the workbench stands. */
+  static async open(folder: string, options: WorkbenchOptions = {}): Promise<Workbench> {
+    const vsix = options.vsix ?? process.env.REHEARSAL_VSIX ?? (await packageExtension());
+    const { settings = {}, env = {}, viewport = { width: 1440, height: 900 } } = options;
+    const server = await startServer({ vsix, settings, env });
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage({ viewport });
+      const workbench = new Workbench(page, server, browser);
+      await workbench.#load(folder);
+      return workbench;
+    } catch (error) {
+      await browser.close();
+      await server.stop();
+      throw error;
+    }
+  }
+
+  async #load(folder: string): Promise<void> {
+    await this.page.goto(`${this.server.origin}/?folder=${encodeURIComponent(folder)}`);
+    await this.page.locator('.explorer-folders-view .monaco-list-row').first().waitFor({ timeout: 60_000 });
+  }
+
+  /** Ends the browser and the server. */
+  async close(): Promise<void> {
+    await this.#browser.close();
+    await this.server.stop();
+  }
+
+  /** Loads the page again, as a person would; the extension host starts anew. */
+  async reload(): Promise<void> {
+    await this.page.reload();
+    await this.page
+      .locator('.explorer-folders-view, .monaco-workbench .part.editor')
+      .first()
+      .waitFor({ timeout: 60_000 });
+  }
+
+  /** Presses keys, in VS Code's own order: `Control+Shift+P`. */
+  async press(...keys: string[]): Promise<void> {
+    for (const key of keys) await this.page.keyboard.press(key);
+  }
+
+  /** Opens a file of the folder by its path, with the quick-open box. */
+  async openFile(path: string): Promise<void> {
+    const name = basename(path);
+    const row = this.page.locator(quickRow, { hasText: name }).first();
+    await this.#reopenUntil('Control+P', path, row);
+    await this.press('Enter');
+    await this.page.locator('.tab.active .monaco-icon-label', { hasText: name }).first().waitFor();
+    await this.page.locator('.editor-instance .view-line').first().waitFor();
+  }
+
+  /** Runs a command by its title from the palette. The list is computed once, so it is opened anew until it shows. */
+  async runCommand(title: string): Promise<void> {
+    const label = this.page.locator(quickRow).filter({ has: this.page.getByText(title, { exact: true }) });
+    await this.#reopenUntil('F1', `>${title}`, label.first());
+    await label.first().click();
+  }
+
+  async #reopenUntil(key: string, text: string, row: Locator): Promise<void> {
+    const input = this.page.locator(`${quickInput} input.input`);
+    await until(`"${text}" in the list that ${key} opens`, async () => {
+      await this.press('Escape', key);
+      await input.waitFor({ timeout: 5000 });
+      await input.fill(text);
+      await row.waitFor({ timeout: 2500 });
+    });
+  }
+
+  /** Chooses an item of the list that is open now, by a part of its label. */
+  async pick(label: string): Promise<void> {
+    await this.page.locator(quickRow, { hasText: label }).first().click();
+  }
+
+  /** The labels of the list that is open now. */
+  async picks(): Promise<string[]> {
+    await this.page.locator(quickRow).first().waitFor();
+    return this.page.locator(quickRow).allInnerTexts();
+  }
+
+  /** Answers the input box that is open now. */
+  async answer(text: string): Promise<void> {
+    const input = this.page.locator(`${quickInput} input.input`);
+    await input.waitFor();
+    await input.fill(text);
+    await this.press('Enter');
+  }
+
+  /** Puts the cursor on a line (from 1) of the active editor. */
+  async goToLine(line: number): Promise<void> {
+    const input = this.page.locator(`${quickInput} input.input`);
+    await this.press('Control+G');
+    await input.waitFor();
+    await input.fill(`:${line}`);
+    await this.press('Enter');
+    await input.waitFor({ state: 'hidden' });
+    await this.waitForText('.part.statusbar', `Ln ${line},`);
+  }
+
+  /** Replaces a line (from 1) of the active editor, and saves the file unless told otherwise. */
+  async replaceLine(line: number, text: string, { save = true } = {}): Promise<void> {
+    await this.goToLine(line);
+    await this.press('End', 'Shift+Home', 'Shift+Home');
+    await this.page.keyboard.insertText(text);
+    if (save) await this.save();
+  }
+
+  /** Saves the active editor. */
+  async save(): Promise<void> {
+    await this.press('Control+S');
+    await this.page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
+  }
+
+  /** The lines of the active editor that are on the screen, from top to bottom. */
+  async editorLines(): Promise<string[]> {
+    const lines = await this.page
+      .locator('.editor-group-container.active .view-lines .view-line')
+      .evaluateAll((all) =>
+        all.map((line) => ({ top: Number.parseFloat((line as HTMLElement).style.top), text: line.textContent ?? '' })),
+      );
+    return lines.sort((a, b) => a.top - b.top).map(({ text }) => text.replaceAll('\u00a0', ' '));
+  }
+
+  /** Waits until an element shows this text; the message of a failure says what it showed instead. */
+  async waitForText(selector: string, text: string | RegExp, timeout = 20_000): Promise<void> {
+    const element = this.page.locator(selector);
+    const matches = (shown: string) => (typeof text === 'string' ? shown.includes(text) : text.test(shown));
+    let shown = '';
+    await until(
+      `${selector} shows ${text}`,
+      async () => {
+        shown = (await element.allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');
+        if (!matches(shown)) throw new Error(`it shows: ${shown.slice(0, 2000)}`);
+      },
+      timeout,
+    );
+  }
+
+  /** The messages of the notifications on the screen. */
+  async notifications(): Promise<string[]> {
+    return this.page.locator('.notification-toast .notification-list-item-message').allInnerTexts();
+  }
+
+  /** Waits for a notification and, where a button is named, presses it. */
+  async notification(text: string | RegExp, button?: string): Promise<void> {
+    const toast = this.page.locator('.notification-toast', { hasText: text }).first();
+    await toast.waitFor({ timeout: 30_000 });
+    if (button) await toast.getByRole('button', { name: button }).click();
+  }
+
+  /** The document inside the webview that was opened last. */
+  webviewFrame(): FrameLocator {
+    return this.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+  }
+
+  /** Switches the colour theme, in the theme picker, and waits until the page wears it. */
+  async setTheme(theme: 'dark' | 'light' | 'high contrast'): Promise<void> {
+    const themes = {
+      dark: { label: 'Dark 2026', mark: '.vs-dark' },
+      light: { label: 'Light 2026', mark: '.vs' },
+      'high contrast': { label: 'Dark High Contrast', mark: '.hc-black' },
+    };
+    const { label, mark } = themes[theme];
+    await this.runCommand('Preferences: Color Theme');
+    await this.answer(label);
+    await this.page.locator(`.monaco-workbench${mark}`).waitFor();
+    await this.page.locator(quickInput).waitFor({ state: 'hidden' });
+  }
+
+  /** Writes a picture of the page into the folder REHEARSAL_SCREENSHOTS names (dist/test/screenshots). */
+  async screenshot(name: string): Promise<string> {
+    const folder = process.env.REHEARSAL_SCREENSHOTS ?? inRoot('dist', 'test', 'screenshots');
+    mkdirSync(folder, { recursive: true });
+    const path = join(folder, `${name}.png`);
+    await this.page.screenshot({ path });
+    return path;
+  }
+}
+
+/** A copy of a sample domain in a temporary folder, so that a test may change it; `remove` deletes it. */
+export function copyDomain(name: string): { folder: string; remove(): void } {
+  const parent = mkdtempSync(join(tmpdir(), 'rehearsal-domain-'));
+  const folder = join(parent, name);
+  cpSync(inRoot('domains', name), folder, { recursive: true, filter: (path) => !path.includes('.rehearsal') });
+  return { folder, remove: () => rmSync(parent, { recursive: true, force: true, maxRetries: 5 }) };
+}

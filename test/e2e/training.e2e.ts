@@ -1,0 +1,133 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FrameLocator } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+const domain = copyDomain('parcel-desk');
+const training = join(domain.folder, '.rehearsal', 'training');
+const minutes = 60_000;
+let workbench: Workbench;
+
+beforeAll(async () => {
+  workbench = await Workbench.open(domain.folder, { viewport: { width: 1400, height: 900 } });
+});
+
+afterAll(async () => {
+  await workbench?.close();
+  domain.remove();
+});
+
+test('without a run the dashboard and the view say how to begin', async () => {
+  await workbench.runCommand('Rehearsal: Open Training Dashboard');
+  await workbench.webviewFrame().getByText('No training run yet').waitFor();
+  await workbench.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
+  await workbench.waitForText('.pane-body', 'No training run yet');
+  await workbench.screenshot('dashboard-empty');
+});
+
+test('GRPO from the palette: two optimizer steps are two points on the canvas and two rows of the table', {
+  timeout: 8 * minutes,
+}, async () => {
+  await train('GRPO', 'tiny', 2);
+  const frame = workbench.webviewFrame();
+  await frame.locator('.status.finished').waitFor({ timeout: 7 * minutes });
+  expect(await stepsInTable(frame)).toEqual(['2', '1']);
+  const metrics = readFileSync(join(newestRun(), 'metrics.jsonl'), 'utf8').trim().split('\n');
+  expect(metrics.map((line) => (JSON.parse(line) as { step: number }).step)).toEqual([1, 2]);
+  for (const metric of ['Reward', 'Turns']) {
+    const drawn = await drawnAt(frame, metric, [1, 2]);
+    expect(drawn, `${metric}: pixels of its own colour around the points of steps 1 and 2`).toEqual([true, true]);
+  }
+  await workbench.screenshot('dashboard-grpo');
+});
+
+test('a point opens the rollouts behind it, and a rollout its recording', async () => {
+  const frame = workbench.webviewFrame();
+  await clickPoint(frame, 'Reward', 2);
+  await frame.getByText('Rollouts of optimizer step 2', { exact: true }).waitFor();
+  const rows = frame.locator('[aria-label="Rollouts of optimizer step 2"] vscode-data-grid-row.opens');
+  const recordings = readdirSync(join(newestRun(), 'trajectories', 'step-000002')).filter((name) =>
+    name.endsWith('.traj.jsonl'),
+  );
+  await until('one row for each recording', async () => expect(await rows.count()).toBe(recordings.length));
+  await workbench.screenshot('dashboard-rollouts');
+  await rows.first().click();
+  const recording = workbench.webviewFrame();
+  await recording.getByRole('button', { name: 'Debug This Recording' }).waitFor();
+  const steps = recording.locator('ol.steps > li');
+  await until('the steps of the recording', async () => expect(await steps.count()).toBeGreaterThan(3));
+  await workbench.screenshot('recording');
+});
+
+test('Stop Training ends the run after its step and keeps a checkpoint', { timeout: 8 * minutes }, async () => {
+  await train('GRPO', 'tiny', 50);
+  const frame = workbench.webviewFrame();
+  await until('the first optimizer step', async () => expect(await stepsInTable(frame)).toContain('1'), 6 * minutes);
+  await workbench.runCommand('Rehearsal: Stop Training');
+  await frame.locator('.status.stopped').waitFor({ timeout: 3 * minutes });
+  const run = newestRun();
+  expect(existsSync(join(run, 'pid'))).toBe(false);
+  const checkpoints = readdirSync(join(run, 'checkpoints'));
+  expect(checkpoints.some((name) => name.startsWith('checkpoint-'))).toBe(true);
+  await workbench.screenshot('dashboard-stopped');
+});
+
+/** Starts training from the palette, answering its questions as a person does. */
+async function train(kind: 'SFT' | 'GRPO', model: string, steps: number): Promise<void> {
+  await workbench.runCommand(`Rehearsal: Train with ${kind}…`);
+  await workbench.pick(model);
+  await workbench.answer(String(steps));
+  await workbench.waitForText('.tabs-container', 'Training');
+}
+
+function newestRun(): string {
+  const name = readdirSync(training).sort().at(-1);
+  if (!name) throw new Error(`${training} holds no run`);
+  return join(training, name);
+}
+
+/** The first cells of the table of optimizer steps. */
+async function stepsInTable(frame: FrameLocator): Promise<string[]> {
+  const rows = frame.locator('[aria-label="Metrics of every optimizer step"] vscode-data-grid-row.opens');
+  return rows.locator('vscode-data-grid-cell:first-child').allInnerTexts();
+}
+
+/** Where a step's point lies inside the plot of a metric: steps 1 and 2 are its left and right edge. */
+function place(step: number, width: number): number {
+  return step === 1 ? 1 : width - 1;
+}
+
+async function clickPoint(frame: FrameLocator, metric: string, step: number): Promise<void> {
+  const plot = frame.locator(`section[aria-label="${metric}"] .u-over`);
+  const box = await plot.boundingBox();
+  if (!box) throw new Error(`${metric} has no plot`);
+  await plot.click({ position: { x: place(step, box.width), y: box.height / 2 } });
+}
+
+/**
+ * Whether the canvas has pixels of the series' own colour near each step's point: a saturated colour that neither
+ * the background nor the grey grid has, on any height of a strip around the step.
+ */
+async function drawnAt(frame: FrameLocator, metric: string, steps: readonly number[]): Promise<boolean[]> {
+  const card = frame.locator(`section[aria-label="${metric}"]`);
+  return card.evaluate((element, wanted) => {
+    const canvas = element.querySelector('canvas');
+    const plot = element.querySelector('.u-over');
+    const context = canvas?.getContext('2d');
+    if (!canvas || !plot || !context) return [];
+    const scale = canvas.width / canvas.getBoundingClientRect().width;
+    const left = plot.getBoundingClientRect().left - canvas.getBoundingClientRect().left;
+    const width = plot.getBoundingClientRect().width;
+    return wanted.map((step) => {
+      const centre = (left + (step === 1 ? 0 : width)) * scale;
+      const { data } = context.getImageData(Math.max(0, centre - 4 * scale), 0, 8 * scale, canvas.height);
+      for (let at = 0; at < data.length; at += 4) {
+        const [red = 0, green = 0, blue = 0, alpha = 0] = data.subarray(at, at + 4);
+        if (alpha > 200 && Math.max(red, green, blue) - Math.min(red, green, blue) > 60) return true;
+      }
+      return false;
+    });
+  }, steps);
+}

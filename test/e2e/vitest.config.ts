@@ -1,0 +1,14 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** End-to-end tests in a real VS Code: one file after the other, each with its own server and browser. */
+export default defineConfig({
+  test: {
+    root: fileURLToPath(new URL('../..', import.meta.url)),
+    include: ['test/e2e/**/*.e2e.ts'],
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    bail: 0,
+  },
+});

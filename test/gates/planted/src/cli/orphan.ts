@@ -1,0 +1,1 @@
+export const orphan = 'nobody imports this file';

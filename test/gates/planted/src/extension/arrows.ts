@@ -1,0 +1,6 @@
+import { DebugSession } from '@vscode/debugadapter'; // expects: noRestrictedImports
+import { main } from '../cli/main.ts'; // expects: noRestrictedImports
+import { mount } from '../webview/main.tsx'; // expects: noRestrictedImports
+import type { ToWebview } from '../webview/protocol.ts';
+
+export const used = [DebugSession, main, mount] as unknown as ToWebview;
