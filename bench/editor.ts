@@ -42,6 +42,8 @@ async function main(): Promise<void> {
 /** Milliseconds from F5 to the stopped line, for each round. */
 async function firstStops(workbench: Workbench, folder: string, rounds: number): Promise<number[]> {
   const lines = readFileSync(join(folder, 'policy.md'), 'utf8').split('\n');
+  await workbench.openFile(task);
+  await workbench.waitForText('.codelens-decoration', 'Debug');
   await workbench.openFile('policy.md');
   await workbench.debug.setBreakpoint(lines.findIndex((line) => line.startsWith('- Before any call')) + 1);
   const measured: number[] = [];

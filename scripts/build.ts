@@ -186,11 +186,15 @@ async function watchAll(): Promise<void> {
 const stampFile = join('dist', 'stamp');
 const buildInputs = ['src', 'package.json', 'package-lock.json', 'scripts/build.ts', 'scripts/schemas.ts'];
 
-/** Builds everything unless dist/ was made from these very sources. */
+function buildStamp(production: boolean): string {
+  return contentStamp(buildInputs, production ? 'production' : 'development');
+}
+
+/** Builds everything for production unless dist/ was made from these very sources. */
 export async function ensureBuilt(): Promise<void> {
   // npm removes the plugin from node_modules whenever it installs something.
   const hasPlugin = existsSync(inRoot(typescriptPlugin, 'index.js'));
-  if (!hasPlugin || !isStamped(stampFile, contentStamp(buildInputs))) await buildAll(true);
+  if (!hasPlugin || !isStamped(stampFile, buildStamp(true))) await buildAll(true);
 }
 
 /** Builds one bundle; esbuild prints its own messages. */
@@ -205,7 +209,7 @@ async function buildBundle(bundle: Bundle): Promise<BuildResult> {
 /** Builds everything once. */
 export async function buildAll(production: boolean): Promise<void> {
   const started = performance.now();
-  const stamp = contentStamp(buildInputs);
+  const stamp = buildStamp(production);
   const all = bundles(production);
   const [results] = await Promise.all([Promise.all(all.map(buildBundle)), writeTypes()]);
   removeStale(results);

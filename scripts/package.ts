@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
 import JSZip from 'jszip';
-import { buildAll, typescriptPlugin } from './build.ts';
+import { ensureBuilt, typescriptPlugin } from './build.ts';
 import { contentStamp, inRoot, isStamped, root, writeStamp } from './repository.ts';
 import { announce, elapsed, Failure, formatBytes, runMain } from './terminal.ts';
 
@@ -33,7 +33,7 @@ export async function packageExtension(): Promise<string> {
   const stamp = contentStamp([...inputs, ...sources]);
   if (!existsSync(file) || !isStamped(stampFile, stamp)) {
     const started = performance.now();
-    await buildAll(true);
+    await ensureBuilt();
     await pack(file);
     writeStamp(stampFile, stamp);
     announce(`Packed the extension (${elapsed(started)})`);

@@ -35,17 +35,47 @@ export const modify_order = tool({ description: 'Changes an item.', effect: 'wri
     return order;
   } });
 `;
-const topics = ['zip', 'city', 'street', 'email', 'phone', 'colour', 'size', 'brand', 'material', 'weight', 'height', 'width', 'length', 'price', 'date', 'name', 'country', 'voucher', 'reason', 'store'];
+const topics = [
+  'zip',
+  'city',
+  'street',
+  'email',
+  'phone',
+  'colour',
+  'size',
+  'brand',
+  'material',
+  'weight',
+  'height',
+  'width',
+  'length',
+  'price',
+  'date',
+  'name',
+  'country',
+  'voucher',
+  'reason',
+  'store',
+];
 const ids = Object.keys(database.orders);
 const tasks = Array.from({ length: 40 }, (_, index) => {
   const calls = Array.from({ length: 19 }, (_, turn) => {
     const order_id = ids[(index * 31 + turn * 7) % ids.length];
-    return turn % 2 === 0 ? { tool: 'get_order', arguments: { order_id } } : { tool: 'modify_order', arguments: { order_id, item_id: String(1_000_000 + turn) } };
+    return turn % 2 === 0
+      ? { tool: 'get_order', arguments: { order_id } }
+      : { tool: 'modify_order', arguments: { order_id, item_id: String(1_000_000 + turn) } };
   });
   return {
-    id: `task-${index}`, persona: 'patient', user: { goal: 'You want to change several orders.', known: Object.fromEntries(topics.map((name, at) => [name, `${name} ${at}`])) },
+    id: `task-${index}`,
+    persona: 'patient',
+    user: {
+      goal: 'You want to change several orders.',
+      known: Object.fromEntries(topics.map((name, at) => [name, `${name} ${at}`])),
+    },
     actions: calls.filter(({ tool }) => tool === 'modify_order'),
-    script: calls.flatMap((call, turn) => [[call], `I have looked at the order. What is the ${topics[turn]}?`]).concat(['Done, all your orders are changed.']),
+    script: calls
+      .flatMap((call, turn) => [[call], `I have looked at the order. What is the ${topics[turn]}?`])
+      .concat(['Done, all your orders are changed.']),
   };
 });
 const files: Record<string, string> = {
@@ -63,10 +93,20 @@ const domain = loadDomain(folder);
 for (const { severity, message } of domain.diagnostics) if (severity === 'error') console.log(message);
 const supervisor = await openSupervisor(domain, { lanes });
 const options = {
-  folder: join(folder, 'runs'), seed: '1', basis: 'evaluate' as const, agent: { type: 'scripted' as const }, user: { type: 'agenda' as const },
-  concurrency: 64, key: signingKey(), readKey: () => undefined, askPerson: () => Promise.reject(new Error('nobody')),
+  folder: join(folder, 'runs'),
+  seed: '1',
+  basis: 'evaluate' as const,
+  agent: { type: 'scripted' as const },
+  user: { type: 'agenda' as const },
+  concurrency: 64,
+  key: signingKey(),
+  readKey: () => undefined,
+  askPerson: () => Promise.reject(new Error('nobody')),
 };
-const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8').trim().split(' ').map(Number);
+const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, 'utf8')
+  .trim()
+  .split(' ')
+  .map(Number);
 await batch('warm', 5);
 const before = [ownCpu(), ...children.map(cpuOf)];
 const wall = performance.now();
@@ -74,11 +114,20 @@ const results = await batch('measured', Math.ceil(count / 40));
 const seconds = (performance.now() - wall) / 1000;
 const spent = [ownCpu(), ...children.map(cpuOf)].map((ms, index) => ms - (before[index] ?? 0));
 const total = spent.reduce((sum, ms) => sum + ms, 0);
-const recording = readFileSync(results[0]?.recording ?? '', 'utf8').trim().split('\n').map((line) => JSON.parse(line).event as { type: string; reason?: string });
+const recording = readFileSync(results[0]?.recording ?? '', 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line).event as { type: string; reason?: string });
 const seen = (type: string) => recording.filter((event) => event.type === type).length;
-console.log(`${results.length} rollouts: ${seen('agentReplied')} agent, ${seen('userReplied')} user messages, ${seen('toolReturned')} calls, ${seen('databaseWritten')} writes, ${recording.length} events; reward 1 in ${results.filter(({ reward }) => reward === 1).length}`);
-console.log(`${(total / results.length).toFixed(2)} CPU ms a rollout = supervisor ${((spent[0] ?? 0) / results.length).toFixed(2)} + lanes ${((total - (spent[0] ?? 0)) / results.length).toFixed(2)}; ${(results.length / seconds).toFixed(0)} a second`);
-console.log(`memory: supervisor ${pss(process.pid)} MB, lanes ${children.map((pid) => `${pss(pid)} MB`).join(', ')} (PSS)`);
+console.log(
+  `${results.length} rollouts: ${seen('agentReplied')} agent, ${seen('userReplied')} user messages, ${seen('toolReturned')} calls, ${seen('databaseWritten')} writes, ${recording.length} events; reward 1 in ${results.filter(({ reward }) => reward === 1).length}`,
+);
+console.log(
+  `${(total / results.length).toFixed(2)} CPU ms a rollout = supervisor ${((spent[0] ?? 0) / results.length).toFixed(2)} + lanes ${((total - (spent[0] ?? 0)) / results.length).toFixed(2)}; ${(results.length / seconds).toFixed(0)} a second`,
+);
+console.log(
+  `memory: supervisor ${pss(process.pid)} MB, lanes ${children.map((pid) => `${pss(pid)} MB`).join(', ')} (PSS)`,
+);
 await supervisor.close();
 rmSync(folder, { recursive: true });
 

@@ -4,10 +4,10 @@ import { activeFile, cursorLine } from './activeFile.ts';
 import { type Context, keyName } from './context.ts';
 import { type CommandTable, debugType } from './contributions.ts';
 import { pickDomain } from './debug/configurationProvider.ts';
+import { openSample } from './sampleDomain.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
-import { openTrainingDashboard } from './views/trainingDashboard.ts';
 import { domainFolderOf, readDomain, taskAt } from './workspaceDomains.ts';
 
 /** What each command does. Every command returns a value, so that tests and tasks can use it. */
@@ -20,15 +20,21 @@ export function commandTable(context: Context): CommandTable {
     'rehearsal.training.sft': (choice) => train(context, 'sft', choice),
     'rehearsal.training.grpo': (choice) => train(context, 'grpo', choice),
     'rehearsal.training.dashboard': (target) =>
-      openTrainingDashboard(context, runFolderOf(target) ?? trainingRuns()[0]?.folder),
+      showDashboard(context, runFolderOf(target) ?? trainingRuns()[0]?.folder),
     'rehearsal.training.stop': (target) => stopTraining(runFolderOf(target)),
+    'rehearsal.sample.open': () => openSample(context),
     'rehearsal.model.key': () => setKey(context),
     'rehearsal.log.show': () => context.log.show(),
   };
 }
 
 async function train(context: Context, kind: TrainingKind, choice: unknown): Promise<string | undefined> {
-  return startTraining(context, kind, (choice ?? {}) as TrainingChoice, (run) => openTrainingDashboard(context, run));
+  return startTraining(context, kind, (choice ?? {}) as TrainingChoice, (run) => showDashboard(context, run));
+}
+
+async function showDashboard(context: Context, run: string | undefined): Promise<string | null> {
+  const { openTrainingDashboard } = await import('./views/trainingDashboard.ts');
+  return openTrainingDashboard(context, run);
 }
 
 /** A run's folder as the dashboard names it, or the run that a tree's row stands for. */
@@ -38,19 +44,19 @@ function runFolderOf(target: unknown): string | undefined {
 }
 
 async function debugTask(target: unknown, noDebug: boolean): Promise<boolean> {
-  const chosen = taskOf(target);
+  const chosen = await taskOf(target);
   const folder = chosen && vscode.workspace.getWorkspaceFolder(vscode.Uri.file(chosen.domain));
   const configuration = { type: debugType, request: 'launch', name: chosen?.task ?? 'Rehearsal', ...chosen };
   return vscode.debug.startDebugging(folder, configuration, { noDebug, suppressDebugView: noDebug });
 }
 
-function taskOf(target: unknown): { readonly domain: string; readonly task: string } | undefined {
+async function taskOf(target: unknown): Promise<{ readonly domain: string; readonly task: string } | undefined> {
   const node = target as TaskNode | undefined;
   if (node?.type === 'task') return { domain: node.folder, task: node.task };
   const file = target instanceof vscode.Uri ? target.fsPath : activeFile();
   const domain = file && domainFolderOf(file);
   if (!domain || !file) return undefined;
-  const task = taskAt(readDomain(domain), file, cursorLine(file));
+  const task = taskAt(await readDomain(domain), file, cursorLine(file));
   return task ? { domain, task } : undefined;
 }
 
@@ -85,7 +91,7 @@ async function checkDomain(target: unknown): Promise<number | undefined> {
     target instanceof vscode.Uri ? domainFolderOf(target.fsPath) : (target as DomainNode | undefined)?.folder;
   const folder = given ?? (await pickDomain());
   if (!folder) return undefined;
-  const { diagnostics, domain } = readDomain(folder);
+  const { diagnostics, domain } = await readDomain(folder);
   if (diagnostics.length > 0) await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
   else void vscode.window.showInformationMessage(`${domain.name}: ${domain.tasks.length} tasks, no findings.`);
   return diagnostics.length;

@@ -15,16 +15,24 @@ export type Context = {
 export const keyName = 'OPENAI_API_KEY';
 
 export function createContext(extension: vscode.ExtensionContext): Context {
+  // Secret storage can take a good part of a second to answer, and every F5 asks.
+  let key: Thenable<string | undefined> | undefined;
+  extension.subscriptions.push(
+    extension.secrets.onDidChange(() => {
+      key = undefined;
+    }),
+  );
   return {
     extension,
     log: vscode.window.createOutputChannel('Rehearsal', { log: true }),
     cli: join(extension.extensionPath, 'dist', 'rehearsal.mjs'),
     environment: async () => {
-      const key = await extension.secrets.get(keyName);
+      key ??= extension.secrets.get(keyName);
+      const stored = await key;
       const baseUrl = vscode.workspace.getConfiguration('rehearsal').get<string>('model.baseUrl');
       return {
         ELECTRON_RUN_AS_NODE: '1',
-        ...(key ? { [keyName]: key } : {}),
+        ...(stored ? { [keyName]: stored } : {}),
         ...(baseUrl ? { OPENAI_BASE_URL: baseUrl } : {}),
       };
     },

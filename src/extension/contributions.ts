@@ -8,6 +8,7 @@ export const commandIds = [
   'rehearsal.training.grpo',
   'rehearsal.training.dashboard',
   'rehearsal.training.stop',
+  'rehearsal.sample.open',
   'rehearsal.model.key',
   'rehearsal.log.show',
 ] as const;
@@ -17,3 +18,6 @@ export type CommandId = (typeof commandIds)[number];
 export type CommandTable = { readonly [Id in CommandId]: (...args: readonly unknown[]) => unknown };
 
 export const debugType = 'rehearsal';
+
+/** Type of the training dashboard's panel; package.json activates the extension for it. */
+export const dashboardType = 'rehearsal.trainingDashboard';

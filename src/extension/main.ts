@@ -1,14 +1,13 @@
 import * as vscode from 'vscode';
 import { commandTable } from './commands.ts';
-import { createContext } from './context.ts';
-import { debugType } from './contributions.ts';
+import { type Context, createContext } from './context.ts';
+import { dashboardType, debugType } from './contributions.ts';
 import { adapterFactory } from './debug/adapterFactory.ts';
 import { configurationProvider, dynamicConfigurations } from './debug/configurationProvider.ts';
 import { registerDiagnostics } from './language/diagnostics.ts';
 import { taskLenses } from './language/taskLenses.ts';
 import { DomainsTree } from './views/domainsTree.ts';
-import { registerTrainingDashboard } from './views/trainingDashboard.ts';
-import { TrainingTree } from './views/trainingTree.ts';
+import { registerTrainingTree } from './views/trainingTree.ts';
 import { registerTrajectoryEditor } from './views/trajectoryEditor.ts';
 import { domainFolders } from './workspaceDomains.ts';
 
@@ -16,9 +15,7 @@ import { domainFolders } from './workspaceDomains.ts';
 export function activate(extension: vscode.ExtensionContext): void {
   const context = createContext(extension);
   const domains = new DomainsTree();
-  const training = new TrainingTree();
   const watcher = vscode.workspace.createFileSystemWatcher('**/{domain.yaml,*.task.yaml}');
-  const runs = vscode.workspace.createFileSystemWatcher('**/.rehearsal/training/*/{config.json,pid}');
   const refresh = () => {
     domains.refresh();
     void markDomains();
@@ -29,16 +26,14 @@ export function activate(extension: vscode.ExtensionContext): void {
     watcher.onDidCreate(refresh),
     watcher.onDidChange(() => domains.refresh()),
     watcher.onDidDelete(refresh),
-    runs,
-    runs.onDidCreate(() => training.refresh()),
-    runs.onDidChange(() => training.refresh()),
-    runs.onDidDelete(() => training.refresh()),
     registerDiagnostics(),
     vscode.languages.registerCodeLensProvider({ scheme: 'file', pattern: '**/*.task.yaml' }, taskLenses),
     registerTrajectoryEditor(context),
-    registerTrainingDashboard(context),
+    vscode.window.registerWebviewPanelSerializer(dashboardType, {
+      deserializeWebviewPanel: (panel) => restore(context, panel),
+    }),
     vscode.window.registerTreeDataProvider('rehearsal.domains', domains),
-    vscode.window.registerTreeDataProvider('rehearsal.training', training),
+    registerTrainingTree(),
     vscode.debug.registerDebugAdapterDescriptorFactory(debugType, adapterFactory(context)),
     vscode.debug.registerDebugConfigurationProvider(debugType, configurationProvider),
     vscode.debug.registerDebugConfigurationProvider(
@@ -49,6 +44,12 @@ export function activate(extension: vscode.ExtensionContext): void {
     ...Object.entries(commandTable(context)).map(([id, run]) => vscode.commands.registerCommand(id, run)),
   );
   void markDomains();
+}
+
+/** What needs the engine's schemas is loaded when it is first used: activation is what everybody waits for. */
+async function restore(context: Context, panel: vscode.WebviewPanel): Promise<void> {
+  const { restoreTrainingDashboard } = await import('./views/trainingDashboard.ts');
+  restoreTrainingDashboard(context, panel);
 }
 
 /** Lets menus and gutters know whether there is a domain at all. */

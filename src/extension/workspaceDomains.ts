@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
-import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 
 /** Folders of the workspace that hold a domain.yaml, in a stable order. */
@@ -18,8 +17,12 @@ export function domainFolderOf(file: string): string | undefined {
   }
 }
 
-/** The domain as it stands in the editors: unsaved text counts. No code of the domain runs. */
-export function readDomain(folder: string): LoadedDomain {
+/**
+ * The domain as it stands in the editors: unsaved text counts. No code of the domain runs. The readers of its files
+ * are loaded at the first call, so that activation does not wait for them.
+ */
+export async function readDomain(folder: string): Promise<LoadedDomain> {
+  const { loadDomain } = await import('../engine/shell/load/loadDomain.ts');
   const unsaved = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && uri.scheme === 'file');
   const overlay = new Map(unsaved.map((document) => [document.uri.fsPath, document.getText()]));
   return loadDomain(folder, { overlay });

@@ -57,8 +57,8 @@ export function drawChart(parent: HTMLElement, options: ChartOptions, data: Char
     aligned(data),
     parent,
   );
-  plot.over.addEventListener('click', () => {
-    if (typeof plot.cursor.idx === 'number') options.onPick?.(plot.cursor.idx);
+  plot.over.addEventListener('click', ({ clientX }) => {
+    if (plot.data[0].length > 0) options.onPick?.(plot.posToIdx(clientX - plot.over.getBoundingClientRect().left));
   });
   const resized = new ResizeObserver(() => plot.setSize({ width: width(), height: options.height }));
   resized.observe(parent);
@@ -117,7 +117,8 @@ function tickLabels(ticks: readonly number[], format: (value: number) => string)
   if (first === undefined || second === undefined) return ticks.map(format);
   const distance = Math.abs(second - first);
   if (distance < 1e-4 || distance >= 1e5) return ticks.map((tick) => (tick === 0 ? '0' : tick.toExponential(0)));
-  const isWhole = (decimals: number): boolean => Math.abs(distance * 10 ** decimals - Math.round(distance * 10 ** decimals)) < 1e-6;
+  const isWhole = (decimals: number): boolean =>
+    Math.abs(distance * 10 ** decimals - Math.round(distance * 10 ** decimals)) < 1e-6;
   const decimals = [0, 1, 2, 3, 4].find(isWhole) ?? 5;
   return ticks.map((tick) => tick.toFixed(decimals));
 }
@@ -125,7 +126,8 @@ function tickLabels(ticks: readonly number[], format: (value: number) => string)
 function cursorOf({ palette }: ChartOptions): uPlot.Cursor {
   return {
     y: false,
-    drag: { x: false, y: false },
+    // Nothing is dragged here; the library would swallow a click that comes faster than it follows the pointer.
+    drag: { x: false, y: false, click: () => {} },
     sync: { key: pointerGroup, setSeries: false },
     points: { size: 8, width: 2, fill: palette.background, stroke: palette.foreground, show: true },
   };

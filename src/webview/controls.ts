@@ -1,11 +1,9 @@
 import {
   provideVSCodeDesignSystem,
-  vsCodeBadge,
   vsCodeButton,
   vsCodeDataGrid,
   vsCodeDataGridCell,
   vsCodeDataGridRow,
-  vsCodeDivider,
   vsCodeDropdown,
   vsCodeOption,
   vsCodeProgressRing,
@@ -19,12 +17,10 @@ import { useEffect, useRef } from 'preact/hooks';
  */
 export function registerControls(): void {
   provideVSCodeDesignSystem().register(
-    vsCodeBadge(),
     vsCodeButton(),
     vsCodeDataGrid(),
     vsCodeDataGridCell(),
     vsCodeDataGridRow(),
-    vsCodeDivider(),
     vsCodeDropdown(),
     vsCodeOption(),
     vsCodeProgressRing(),
@@ -35,7 +31,8 @@ type Children = { readonly children?: ComponentChildren };
 
 /** The toolkit's elements are HTML elements with a few attributes of their own. */
 type ElementProps = HTMLAttributes<HTMLElement> & Record<string, unknown>;
-const element = (name: string, props: ElementProps, children?: ComponentChildren): JSX.Element => h(name, props, children);
+const element = (name: string, props: ElementProps, children?: ComponentChildren): JSX.Element =>
+  h(name, props, children);
 
 export type ButtonProps = Children & {
   readonly primary?: boolean;
@@ -47,17 +44,11 @@ export type ButtonProps = Children & {
 /** A button; `label` names it for screen readers where its text is too short. */
 export function Button({ primary, disabled, label, onPress, children }: ButtonProps): JSX.Element {
   const appearance = primary ? 'primary' : 'secondary';
-  return element('vscode-button', { appearance, disabled: disabled ?? false, 'aria-label': label, onClick: onPress }, children);
-}
-
-/** A short count or state in a coloured pill. */
-export function Badge({ children }: Children): JSX.Element {
-  return element('vscode-badge', {}, children);
-}
-
-/** A rule between two parts of a view. */
-export function Divider(): JSX.Element {
-  return element('vscode-divider', { role: 'presentation' });
+  return element(
+    'vscode-button',
+    { appearance, disabled: disabled ?? false, 'aria-label': label, onClick: onPress },
+    children,
+  );
 }
 
 /** Something is under way; `label` says what. */
@@ -76,8 +67,8 @@ export type DropdownProps = {
 export function Dropdown({ label, value, options, onSelect }: DropdownProps): JSX.Element {
   const ref = useRef<HTMLElement & { value: string }>(null);
   const values = options.map((option) => option.value).join('\n');
-  // The control learns of its options in a microtask of its own; a value that is set earlier is lost.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a changed list of options resets the control's value.
+  // The control learns of its options in a microtask of its own, so a value that is set earlier is lost. A changed
+  // list of options resets the value.
   useEffect(() => {
     const timer = setTimeout(() => {
       if (ref.current) ref.current.value = value;
@@ -88,12 +79,18 @@ export function Dropdown({ label, value, options, onSelect }: DropdownProps): JS
     const chosen = ref.current?.value;
     if (chosen !== undefined && chosen !== value) onSelect(chosen);
   };
-  const items = options.map((option) => element('vscode-option', { key: option.value, value: option.value }, option.label));
+  const items = options.map((option) =>
+    element('vscode-option', { key: option.value, value: option.value }, option.label),
+  );
   return element('vscode-dropdown', { ref, 'aria-label': label, onChange }, items);
 }
 
 export type GridColumn = { readonly key: string; readonly label: string; readonly title?: string };
-export type GridRow = { readonly key: string; readonly cells: readonly ComponentChildren[]; readonly selected?: boolean };
+export type GridRow = {
+  readonly key: string;
+  readonly cells: readonly ComponentChildren[];
+  readonly selected?: boolean;
+};
 
 export type DataGridProps = {
   readonly label: string;
@@ -108,12 +105,20 @@ export type DataGridProps = {
 /** A table that arrow keys walk through. The first column names its row. */
 export function DataGrid({ label, columns, rows, template, onOpen }: DataGridProps): JSX.Element {
   const header = columns.map((column, index) =>
-    element('vscode-data-grid-cell', { key: column.key, 'cell-type': 'columnheader', 'grid-column': String(index + 1), title: column.title }, column.label),
+    element(
+      'vscode-data-grid-cell',
+      { key: column.key, 'cell-type': 'columnheader', 'grid-column': String(index + 1), title: column.title },
+      column.label,
+    ),
   );
-  return element('vscode-data-grid', { 'aria-label': label, 'generate-header': 'none', 'grid-template-columns': template }, [
-    element('vscode-data-grid-row', { key: 'header', 'row-type': 'header' }, header),
-    ...rows.map((row) => gridRow(row, onOpen)),
-  ]);
+  return element(
+    'vscode-data-grid',
+    { 'aria-label': label, 'generate-header': 'none', 'grid-template-columns': template },
+    [
+      element('vscode-data-grid-row', { key: 'header', 'row-type': 'header' }, header),
+      ...rows.map((row) => gridRow(row, onOpen)),
+    ],
+  );
 }
 
 function gridRow({ key, cells, selected }: GridRow, onOpen: DataGridProps['onOpen']): JSX.Element {
@@ -126,9 +131,16 @@ function gridRow({ key, cells, selected }: GridRow, onOpen: DataGridProps['onOpe
     },
   };
   const content = cells.map((cell, index) =>
-    element('vscode-data-grid-cell', { key: index, 'cell-type': index === 0 ? 'rowheader' : 'default', 'grid-column': String(index + 1) }, cell),
+    element(
+      'vscode-data-grid-cell',
+      { key: index, 'cell-type': index === 0 ? 'rowheader' : 'default', 'grid-column': String(index + 1) },
+      cell,
+    ),
   );
   const className = [onOpen ? 'opens' : '', selected ? 'selected' : ''].join(' ').trim();
-  return element('vscode-data-grid-row', { key, class: className, ...(selected !== undefined && { 'aria-selected': selected }), ...open }, content);
+  return element(
+    'vscode-data-grid-row',
+    { key, class: className, ...(selected !== undefined && { 'aria-selected': selected }), ...open },
+    content,
+  );
 }
-

@@ -99,7 +99,9 @@ export const toExtensionSchema = z.discriminatedUnion('type', [
 export type ToExtension = z.infer<typeof toExtensionSchema>;
 
 /** What a parser found: the message, or a sentence that says what is wrong with it. */
-export type Parsed<Message> = { readonly ok: true; readonly message: Message } | { readonly ok: false; readonly problem: string };
+export type Parsed<Message> =
+  | { readonly ok: true; readonly message: Message }
+  | { readonly ok: false; readonly problem: string };
 
 /** Parses what came from the extension. */
 export function parseToWebview(value: unknown): Parsed<ToWebview> {
@@ -115,5 +117,8 @@ function parsed<Message>(result: z.core.util.SafeParseResult<Message>, value: un
   if (result.success) return { ok: true, message: result.data };
   const type = (value as { type?: unknown } | null | undefined)?.type;
   const issue = result.error.issues[0];
-  return { ok: false, problem: `message "${String(type)}": ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is not valid'}` };
+  return {
+    ok: false,
+    problem: `message "${String(type)}": ${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is not valid'}`,
+  };
 }

@@ -28,7 +28,7 @@ test('tools.ts has types without node_modules: a hover names them', async () => 
   await until('the type of `tool`', async () => {
     await showHover('export const extend_loan = tool({', 3);
     const hover = workbench.page.locator('.monaco-hover:visible');
-    await hover.filter({ hasText: 'effect' }).waitFor({ timeout: 3000 });
+    await hover.filter({ hasText: 'ToolDefinition' }).waitFor({ timeout: 3000 });
   });
   await workbench.screenshot('types');
   await workbench.press('Escape');

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { arrangeDebugView, picture, pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
@@ -21,7 +22,7 @@ const call = '8 agent';
 let workbench: Workbench;
 
 beforeAll(async () => {
-  workbench = await Workbench.open(domain.folder, { viewport: { width: 1400, height: 900 } });
+  workbench = await Workbench.open(domain.folder, pictured);
 });
 
 afterAll(async () => {
@@ -31,17 +32,20 @@ afterAll(async () => {
 
 test('F5 on the well-known failure stops on the rule that it breaks, and says why', async () => {
   const { debug } = workbench;
+  await workbench.openFile(task);
+  await workbench.waitForText('.codelens-decoration', 'Debug');
   await workbench.openFile('policy.md');
   await debug.setBreakpoint(rule);
   await workbench.openFile(task);
   await debug.start();
   await debug.stoppedAt(rule);
   await debug.show();
+  await arrangeDebugView(workbench);
   await waitForStack('before change_item: confirm-before-write violated');
-  await workbench.waitForText('.debug-call-stack', 'rule confirm-before-write violated');
-  await debug.waitForConsole(/RULE\s+rule confirm-before-write violated/);
+  await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'rule confirm-before-write violated');
+  await debug.waitForConsole('confirm-before-write violated (gates the reward)');
   await debug.expand('Messages');
-  await workbench.screenshot('breakpoint');
+  await picture(workbench, 'breakpoint');
 });
 
 test('a message that asks, in place of the call, makes a fork that ends with reward 1', async () => {
@@ -49,19 +53,20 @@ test('a message that asks, in place of the call, makes a fork that ends with rew
   const first = bytesOf('lamp-variant.0.traj.jsonl');
   await debug.press('step-back');
   await waitForStack('agent calls change_item');
-  await debug.setValue(['Messages', call], asking);
+  await edit(['Messages', call], asking, 1);
   await debug.waitForConsole('--- fork:');
   await waitForStack('agent: I can change the desk lamp');
   await debug.waitForValue(['Messages', call], 'Shall I do that?');
-  await workbench.screenshot('fork');
+  await picture(workbench, 'fork');
 
   await debug.press('continue');
   await waitForStack('before change_item:');
-  await workbench.waitForText('.debug-call-stack', 'rule confirm-before-write held');
+  await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'rule confirm-before-write held');
   await debug.press('continue');
   await debug.waitForConsole(/REWARD 1\b/);
   await waitForStack('reward 1');
-  await workbench.screenshot('reward');
+  await debug.expand('Messages');
+  await picture(workbench, 'reward');
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(1);
   expect(said('lamp-variant.0.fork-1.traj.jsonl')).toContain(asking);
   expect(bytesOf('lamp-variant.0.traj.jsonl').equals(first)).toBe(true);
@@ -70,7 +75,8 @@ test('a message that asks, in place of the call, makes a fork that ends with rew
 test('another edit gives another conversation, again with reward 1', async () => {
   const { debug } = workbench;
   const [first, fork] = ['lamp-variant.0.traj.jsonl', 'lamp-variant.0.fork-1.traj.jsonl'].map(bytesOf);
-  await debug.setValue(['Messages', call], offeringBrass);
+  await edit(['Messages', call], offeringBrass, 2);
+  await waitForStack('agent: I can change the desk lamp in W1138 to brass');
   await debug.waitForValue(['Messages', call], 'to brass');
   await untilEnd();
   expect(rewardOf('lamp-variant.0.fork-2.traj.jsonl')).toBe(1);
@@ -90,7 +96,7 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await debug.press('step-back');
   await waitForStack('agent calls change_item');
   await debug.expand('Messages', call, 'change_item');
-  await debug.setValue(['Messages', call, 'change_item', 'variant'], 'brass');
+  await edit(['Messages', call, 'change_item', 'variant'], 'brass', 1);
   await debug.waitForConsole('--- fork:');
   await untilEnd();
   await debug.waitForConsole(/REWARD 0\b/);
@@ -102,15 +108,31 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await debug.ended();
 });
 
+/**
+ * Edits a value, which makes a fork. A refresh of the tree can close the edit box under the typist's hands, so a
+ * person looks whether it took, and so does this.
+ */
+async function edit(path: readonly string[], text: string, fork: number): Promise<void> {
+  await until(`fork ${fork}`, async () => {
+    if (forked(fork)) return;
+    await workbench.debug.setValue(path, text);
+    await until('its recording', async () => expect(forked(fork)).toBe(true), 5000);
+  });
+}
+
+function forked(fork: number): boolean {
+  return readdirSync(newestRun()).includes(`lamp-variant.0.fork-${fork}.traj.jsonl`);
+}
+
 /** Continues over every stop until the rollout has its reward. */
 async function untilEnd(): Promise<void> {
   for (;;) {
     await workbench.debug.paused();
-    const [, top = ''] = await workbench.debug.callStack();
+    const [top = ''] = await workbench.debug.callStack();
     if (top.startsWith('reward')) return;
     await workbench.debug.press('continue');
     await until('the next stop', async () => {
-      const [, next] = await workbench.debug.callStack();
+      const [next] = await workbench.debug.callStack();
       if (next === undefined || next === top) throw new Error(`still at ${next}`);
     });
   }
@@ -125,10 +147,13 @@ function lineOf(file: string, text: string): number {
   return lines.findIndex((line) => line.includes(text)) + 1;
 }
 
+function newestRun(): string {
+  return join(runs, readdirSync(runs).sort().at(-1) ?? '');
+}
+
 /** A recording of the newest run. */
 function bytesOf(name: string): Buffer {
-  const run = readdirSync(runs).sort().at(-1) ?? '';
-  return readFileSync(join(runs, run, name));
+  return readFileSync(join(newestRun(), name));
 }
 
 type Line = { readonly event?: { readonly type: string; readonly content?: string; readonly reward?: number } };

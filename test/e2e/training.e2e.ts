@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FrameLocator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
@@ -11,7 +12,7 @@ const minutes = 60_000;
 let workbench: Workbench;
 
 beforeAll(async () => {
-  workbench = await Workbench.open(domain.folder, { viewport: { width: 1400, height: 900 } });
+  workbench = await Workbench.open(domain.folder, pictured);
 });
 
 afterAll(async () => {
@@ -59,9 +60,17 @@ test('a point opens the rollouts behind it, and a rollout its recording', async 
   const steps = recording.locator('ol.steps > li');
   await until('the steps of the recording', async () => expect(await steps.count()).toBeGreaterThan(3));
   await workbench.screenshot('recording');
+  await recording.getByRole('button', { name: 'Debug This Recording' }).click();
+  await workbench.debug.paused();
+  await workbench.debug.show();
+  await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'begins');
+  // Of a recording the toolbar offers Disconnect in the place of Stop; the key is the same.
+  await workbench.press('Shift+F5');
+  await workbench.debug.ended();
 });
 
 test('Stop Training ends the run after its step and keeps a checkpoint', { timeout: 8 * minutes }, async () => {
+  await workbench.runCommand('View: Close All Editors');
   await train('GRPO', 'tiny', 50);
   const frame = workbench.webviewFrame();
   await until('the first optimizer step', async () => expect(await stepsInTable(frame)).toContain('1'), 6 * minutes);
@@ -94,9 +103,9 @@ async function stepsInTable(frame: FrameLocator): Promise<string[]> {
   return rows.locator('vscode-data-grid-cell:first-child').allInnerTexts();
 }
 
-/** Where a step's point lies inside the plot of a metric: steps 1 and 2 are its left and right edge. */
+/** Where a step's point lies inside the plot of a metric: steps 1 and 2 are at its left and right edge. */
 function place(step: number, width: number): number {
-  return step === 1 ? 1 : width - 1;
+  return step === 1 ? 5 : width - 5;
 }
 
 async function clickPoint(frame: FrameLocator, metric: string, step: number): Promise<void> {

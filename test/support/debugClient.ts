@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 
@@ -11,13 +12,15 @@ export class DebugClient {
   readonly events: DebugProtocol.Event[] = [];
   /** What the Debug Console showed. */
   output = '';
-  readonly #child = spawn(process.execPath, [command, 'dap'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #waiting = new Map<number, (response: DebugProtocol.Response) => void>();
   #listeners: (() => void)[] = [];
   #seq = 0;
   #buffer = Buffer.alloc(0);
 
-  constructor() {
+  /** @param program the command line: its source, or a built bundle */
+  constructor(program = command) {
+    this.#child = spawn(process.execPath, [program, 'dap'], { stdio: ['pipe', 'pipe', 'inherit'] });
     this.#child.stdout.on('data', (chunk: Buffer) => {
       this.#buffer = Buffer.concat([this.#buffer, chunk]);
       this.#read();

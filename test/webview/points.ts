@@ -1,4 +1,8 @@
 import type { Point } from '../../src/webview/protocol.ts';
 
 /** A measured optimizer step. */
-export const point = (step: number, metrics: Record<string, number> = {}): Point => ({ step, time: step * 60_000, metrics });
+export const point = (step: number, metrics: Record<string, number> = {}): Point => ({
+  step,
+  time: step * 60_000,
+  metrics,
+});

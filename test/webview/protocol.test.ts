@@ -3,7 +3,14 @@ import { parseToExtension, parseToWebview, type ToExtension, type ToWebview } fr
 import { point } from './points.ts';
 
 const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { type: Type }> } = {
-  snapshot: { type: 'snapshot', runs: [], run: null, points: [point(1, { reward: 0.5 })], status: { type: 'failed', message: 'why' }, problems: ['p'] },
+  snapshot: {
+    type: 'snapshot',
+    runs: [],
+    run: null,
+    points: [point(1, { reward: 0.5 })],
+    status: { type: 'failed', message: 'why' },
+    problems: ['p'],
+  },
   appended: { type: 'appended', run: 'r', points: [{ step: 1, time: null, metrics: {} }] },
   restarted: { type: 'restarted', run: 'r', points: [] },
   status: { type: 'status', run: 'r', status: { type: 'stopping' }, problems: [] },

@@ -72,7 +72,7 @@ PROFILES = {
     "paper": {},
     "cpu": {
         "tasks_per_step": 4,
-        "micro_batch": 8,
+        "micro_batch": 4,
         "learning_rate": 5e-5,
         "lora_rank": 16,
         "max_tokens": 128,
@@ -146,16 +146,17 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
             gateway.generator.refresh()
             before = gateway.generator.sampled_tokens
             folder = run.trajectories(step)
-            requests = [
-                RolloutRequest(
-                    task=task,
-                    member=index % config.group_size,
-                    seed=f"{config.seed}/step-{step}/{task}/member-{index % config.group_size}",
-                    sampling=sampling,
-                    recording=str((folder / f"{task}.{index % config.group_size}.traj.jsonl").resolve()),
+            requests = []
+            for task, member in with_members(prompts):
+                requests.append(
+                    RolloutRequest(
+                        task=task,
+                        member=member,
+                        seed=f"{config.seed}/step-{step}/{task}/member-{member}",
+                        sampling=sampling,
+                        recording=str((folder / f"{task}.{member}.traj.jsonl").resolve()),
+                    )
                 )
-                for index, task in enumerate(prompts)
-            ]
             played = playing.play(stage, requests)
             write_summary(folder, played)
             seconds = time.monotonic() - started
@@ -215,6 +216,16 @@ def task_order(tasks: Sequence[str], length: int, seed: int) -> list[str]:
     while len(order) < length:
         order += stream.sample(list(tasks), len(tasks))
     return order[:length]
+
+
+def with_members(prompts: Sequence[str]) -> list[tuple[str, int]]:
+    """Numbers each task's rollouts of a step from 0, also when a task stands in two of its groups."""
+    counts: dict[str, int] = {}
+    numbered = []
+    for task in prompts:
+        counts[task] = counts.get(task, -1) + 1
+        numbered.append((task, counts[task]))
+    return numbered
 
 
 def training_rows(played: Sequence[Any], end_id: int) -> tuple[list[Any], list[float | None]]:

@@ -9,7 +9,7 @@ import pytest
 from rehearsal_trainer import evaluate, grpo, sft
 from rehearsal_trainer.configuration import from_values, read_config
 from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo import task_order
+from rehearsal_trainer.grpo import task_order, with_members
 
 GIVEN = {"domain": "d", "run": "r"}
 
@@ -64,3 +64,7 @@ def test_the_task_order_is_seeded_and_fair() -> None:
     order = task_order(tasks, 9, seed=1)
     assert order == task_order(tasks, 9, seed=1) != task_order(tasks, 9, seed=2)
     assert all(sorted(order[start : start + 3]) == tasks for start in (0, 3, 6))
+
+
+def test_no_two_rollouts_of_a_step_share_a_seed() -> None:
+    assert with_members(["a", "a", "b", "b", "a", "a"]) == [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("a", 2), ("a", 3)]

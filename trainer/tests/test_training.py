@@ -12,7 +12,7 @@ import torch
 from conftest import SCRIPTED_ENGINE, TESTS
 
 from rehearsal_trainer import evaluate, grpo, sft
-from rehearsal_trainer.backends.trl import check_groups, share_prefix, shared_length
+from rehearsal_trainer.backends.trl import _FrugalTrainer, check_groups, share_prefix, shared_length, similar_lengths
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.evaluate import run_evaluation, table, wilson
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
@@ -191,3 +191,33 @@ def test_a_shared_prefix_changes_neither_states_nor_gradients() -> None:
     for (name, left), right in zip(plain.named_parameters(), shared.parameters(), strict=True):
         assert left.grad is not None, name
         torch.testing.assert_close(left.grad, right.grad, atol=1e-3, rtol=1e-3)
+
+
+def test_rows_of_similar_length_stand_together() -> None:
+    assert similar_lengths([100, 900, 110, 105, 120], 3) == [[0, 3, 2], [4], [1]]
+    assert similar_lengths([], 3) == []
+
+
+def test_scoring_without_padding_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    from trl import GRPOTrainer  # noqa: TID251
+
+    model = load_model("tiny", torch.float32).base_model
+    seen: list[tuple[int, int]] = []
+
+    def score(_self: Any, _model: Any, ids: Any, mask: Any, keep: int, **_: Any) -> Any:
+        seen.append(tuple(ids.shape))
+        states = model(input_ids=ids, attention_mask=mask).last_hidden_state[:, -keep:] * mask[:, -keep:, None]
+        return states.sum(-1), states.amax(-1), None
+
+    monkeypatch.setattr(GRPOTrainer, "_get_per_token_logps_and_entropies", score)
+    ids, mask = torch.randint(100, 1000, (5, 60)), torch.ones(5, 60, dtype=torch.long)
+    for row, length in enumerate([10, 50, 12, 11, 45]):
+        mask[row, 10 + length :] = 0
+    whole = score(None, model, ids, mask, 50)
+    seen.clear()
+    trainer = _FrugalTrainer.__new__(_FrugalTrainer)
+    found = trainer._get_per_token_logps_and_entropies(model, ids, mask, 50, batch_size=5, compute_entropy=True)
+    assert seen == [(3, 22), (2, 60)]
+    assert found[1] is not None
+    torch.testing.assert_close(found[0], whole[0], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(found[1], whole[1], atol=1e-5, rtol=1e-5)

@@ -21,6 +21,7 @@ import {
 import { tableHash, withoutRow, withRow } from './table.ts';
 
 export type { Patch } from './difference.ts';
+export { settled } from './draft.ts';
 
 /** One side of a world: an immutable JSON object. Versions share everything that they have in common. */
 export type Database = { readonly root: Node };

@@ -6,6 +6,7 @@ import {
   childOf,
   enter,
   isContainer,
+  jsonOf,
   keysOf,
   type Node,
   type NodeObject,
@@ -111,6 +112,20 @@ class PlainDraft implements ProxyHandler<Record<string, unknown>> {
     open.delete(this);
     return this.#node;
   }
+}
+
+/** What a tool returned, with the views of its finished drafts as plain JSON; nothing else is copied or looked into. */
+export function settled(value: unknown): unknown {
+  if (!isContainer(value)) return value;
+  const draft = draftBehind(value);
+  if (draft) return jsonOf(draft.close([], new Set()));
+  if (Object.isFrozen(value)) return value;
+  if (Array.isArray(value)) return value.some(isContainer) ? value.map(settled) : value;
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const entries = Object.entries(value);
+  return entries.some(([, item]) => isContainer(item))
+    ? Object.fromEntries(entries.map(([key, item]) => [key, settled(item)]))
+    : value;
 }
 
 /** The node of any value that code has put into a draft. Equal content keeps the base's reference. */

@@ -24,11 +24,6 @@ export function put<T>(object: Record<string, T>, key: string, value: T): void {
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** A value of `object` by its own key; never something inherited such as `toString`. */
-export function ownValue<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
 /** JSON text with sorted keys and no space: equal values have equal text. Keys without a value are left out. */
 export function canonicalJson(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;

@@ -2,7 +2,6 @@ import type { DomainFile } from '../core/domain.ts';
 import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 import { startLane } from './lane/laneProcess.ts';
-import { startMcpServer } from './mcp.ts';
 
 type Described = { readonly folder: string; readonly file: DomainFile };
 
@@ -26,6 +25,8 @@ export function describeCodeTools({ folder, file }: Described): Promise<readonly
 export async function describeMcpTools({ folder, file }: Described): Promise<readonly Tool[]> {
   const lists = await Promise.all(
     Object.entries(file.mcpServers).map(async ([name, server]) => {
+      // The client is loaded only for domains that have servers: it would double the time to the first stop.
+      const { startMcpServer } = await import('./mcp.ts');
       const started = await startMcpServer(name, server, folder);
       await started.close();
       return started.tools;

@@ -1,15 +1,20 @@
-import type { Answer, Question, RemoteView } from './lane/laneMessage.ts';
-import type { McpInstance } from './mcp.ts';
-import { Fault } from './fault.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
-import { askAgentModel, askUserModel, type ModelCall } from './seats/openai.ts';
+import { Fault } from './fault.ts';
+import type { Answer, LaneSeats, Question, RemoteView } from './lane/laneMessage.ts';
+import type { McpInstance } from './mcp.ts';
+import type { ModelCall } from './seats/openai.ts';
 import { type ModelSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
-import type { LaneSeats } from './lane/laneMessage.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
 export type Outside = {
-  readonly agent: (view: RemoteView, signal: AbortSignal) => Promise<{ readonly reply: AgentReply; readonly call?: ModelCall }>;
-  readonly user: (view: RemoteView, signal: AbortSignal) => Promise<{ readonly reply: UserReply; readonly call?: ModelCall }>;
+  readonly agent: (
+    view: RemoteView,
+    signal: AbortSignal,
+  ) => Promise<{ readonly reply: AgentReply; readonly call?: ModelCall }>;
+  readonly user: (
+    view: RemoteView,
+    signal: AbortSignal,
+  ) => Promise<{ readonly reply: UserReply; readonly call?: ModelCall }>;
 };
 
 /** A person's next turn of a seat, typed in a terminal or in the Debug Console. */
@@ -20,18 +25,26 @@ export type ReadKey = (name: string) => Promise<string | undefined> | string | u
 
 const leave = ['/stop', '/end'];
 
-/** Connects seat specifications to what answers for them. */
+/** Connects seat specifications to what answers for them. A model's client is loaded only where one is asked. */
 export function outsideOf(agent: SeatSpec, user: SeatSpec, readKey: ReadKey, askPerson: AskPerson): Outside {
   return {
     agent: async (view, signal) => {
-      if (agent.type === 'openai') return askAgentModel(agent, await keyOf(agent, readKey), withName(view), signal);
+      if (agent.type === 'openai') {
+        const { askAgentModel } = await import('./seats/openai.ts');
+        return askAgentModel(agent, await keyOf(agent, readKey), withName(view), signal);
+      }
       const content = await askPerson('agent', view, signal);
       return { reply: { content, toolCalls: [] } };
     },
     user: async (view, signal) => {
-      if (user.type === 'openai') return askUserModel(user, await keyOf(user, readKey), withName(view), signal);
+      if (user.type === 'openai') {
+        const { askUserModel } = await import('./seats/openai.ts');
+        return askUserModel(user, await keyOf(user, readKey), withName(view), signal);
+      }
       const content = await askPerson('user', view, signal);
-      return { reply: leave.includes(content.trim()) ? { content: 'Goodbye.', stop: 'done' } : { content, stop: null } };
+      return {
+        reply: leave.includes(content.trim()) ? { content: 'Goodbye.', stop: 'done' } : { content, stop: null },
+      };
     },
   };
 }
@@ -71,7 +84,12 @@ export async function answerQuestion(
 
 function serverNamed(mcp: ReadonlyMap<string, McpInstance>, name: string): McpInstance {
   const found = mcp.get(name);
-  if (!found) throw new Fault({ who: 'environment', code: 'mcp/unknown', message: `"${name}" is no tool source of this domain; domain.yaml declares ${[...mcp.keys()].join(', ') || 'none'}` });
+  if (!found)
+    throw new Fault({
+      who: 'environment',
+      code: 'mcp/unknown',
+      message: `"${name}" is no tool source of this domain; domain.yaml declares ${[...mcp.keys()].join(', ') || 'none'}`,
+    });
   return found;
 }
 

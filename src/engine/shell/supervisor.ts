@@ -10,9 +10,16 @@ import { cancelled, Fault } from './fault.ts';
 import type { FromLane, LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
 import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
-import { type McpInstance, startMcpServer } from './mcp.ts';
+import type { McpInstance } from './mcp.ts';
 import { answerQuestion, type Outside } from './outside.ts';
-import { type ChainedFile, chainStart, openRecording, openSidecar, type SidecarLine, sidecarPath } from './recording.ts';
+import {
+  type ChainedFile,
+  chainStart,
+  openRecording,
+  openSidecar,
+  type SidecarLine,
+  sidecarPath,
+} from './recording.ts';
 import type { ModelCall } from './seats/openai.ts';
 
 export type RolloutRequest = {
@@ -83,7 +90,12 @@ type Live = {
   lane: Lane | null;
 };
 
-type Lane = { readonly process: LaneProcess; readonly rollouts: Map<number, Live>; readonly prepared: Promise<void>; isPrepared: boolean };
+type Lane = {
+  readonly process: LaneProcess;
+  readonly rollouts: Map<number, Live>;
+  readonly prepared: Promise<void>;
+  isPrepared: boolean;
+};
 
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
 export async function openSupervisor(domain: StaticDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
@@ -171,7 +183,13 @@ class Supervision implements Supervisor {
       prepared: promise,
       isPrepared: false,
       process: startLane(
-        { folder, toolsFile: file.tools, timeoutMs: file.toolTimeoutMs, heapMb: this.#options.heapMb ?? 512, inspect: this.#options.inspect ?? false },
+        {
+          folder,
+          toolsFile: file.tools,
+          timeoutMs: file.toolTimeoutMs,
+          heapMb: this.#options.heapMb ?? 512,
+          inspect: this.#options.inspect ?? false,
+        },
         {
           onMessage: (message) => {
             if (message.type === 'described') this.#prepare(lane, message.tools, mcpTools);
@@ -179,8 +197,7 @@ class Supervision implements Supervisor {
             else if (message.type === 'prepared') {
               lane.isPrepared = true;
               resolve();
-            }
-            else this.#received(lane, message);
+            } else this.#received(lane, message);
           },
           onDeath: ({ failure, culprit }) => {
             reject(new Fault(failure));
@@ -199,13 +216,18 @@ class Supervision implements Supervisor {
       this.#loaded = completeDomain(this.#static, codeTools, mcpTools);
       this.#domain = this.#loaded.domain;
     }
-    lane.process.send({ type: 'prepare', domain: this.domain, world: this.#static.world as { agent: JsonObject; user: JsonObject } });
+    lane.process.send({
+      type: 'prepare',
+      domain: this.domain,
+      world: this.#static.world as { agent: JsonObject; user: JsonObject },
+    });
   }
 
   async #launch(live: Live): Promise<void> {
     const { request } = live;
     this.#openFiles(live);
     for (const [name, server] of Object.entries(this.#static.file.mcpServers)) {
+      const { startMcpServer } = await import('./mcp.ts');
       live.mcp.set(name, await startMcpServer(name, server, this.#static.folder));
     }
     if (Array.isArray(request.from)) {
@@ -366,15 +388,19 @@ class Supervision implements Supervisor {
   /** A call that was begun, has no result and is not idempotent starts its rollout again on a fresh instance. */
   #goOn(live: Live): void {
     const last = live.events.at(-1);
-    const tool = last?.type === 'toolCalled' ? this.domain.tools.find(({ name }) => name === last.call.name) : undefined;
-    if (!tool || tool.source.type === 'code' || tool.idempotent) return this.#assign(live, [...live.events], live.events.length);
-    void Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined))).then(() => {
-      live.mcp.clear();
-      live.recording?.close();
-      live.sidecar?.close();
-      live.events = [];
-      return this.#launch(live);
-    }).catch((error: unknown) => this.#giveUp(live, error));
+    const tool =
+      last?.type === 'toolCalled' ? this.domain.tools.find(({ name }) => name === last.call.name) : undefined;
+    if (!tool || tool.source.type === 'code' || tool.idempotent)
+      return this.#assign(live, [...live.events], live.events.length);
+    void Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined)))
+      .then(() => {
+        live.mcp.clear();
+        live.recording?.close();
+        live.sidecar?.close();
+        live.events = [];
+        return this.#launch(live);
+      })
+      .catch((error: unknown) => this.#giveUp(live, error));
   }
 }
 
@@ -382,8 +408,15 @@ class Supervision implements Supervisor {
  * Brings fresh tool sources to the state that a recording's prefix left: `replay` makes the recorded calls
  * again and compares every result; `none` refuses as soon as a write was recorded.
  */
-async function restoreSources(mcp: ReadonlyMap<string, McpInstance>, domain: Domain, servers: Domain['file']['mcpServers'], events: readonly RolloutEvent[]): Promise<void> {
-  const calls = new Map(events.flatMap((event) => (event.type === 'toolCalled' ? [[event.call.id, event.call] as const] : [])));
+async function restoreSources(
+  mcp: ReadonlyMap<string, McpInstance>,
+  domain: Domain,
+  servers: Domain['file']['mcpServers'],
+  events: readonly RolloutEvent[],
+): Promise<void> {
+  const calls = new Map(
+    events.flatMap((event) => (event.type === 'toolCalled' ? [[event.call.id, event.call] as const] : [])),
+  );
   for (const event of events) {
     if (event.type !== 'toolReturned') continue;
     const call = calls.get(event.callId);
@@ -391,10 +424,20 @@ async function restoreSources(mcp: ReadonlyMap<string, McpInstance>, domain: Dom
     if (!call || tool?.source.type !== 'mcp' || typeof call.arguments === 'string') continue;
     const { server } = tool.source;
     if (servers[server]?.state === 'none') {
-      if (tool.effect === 'write') throw new Fault({ who: 'environment', code: 'fork/no-state', message: `can't go on from here: "${server}" declares state: none, and ${call.name} changed it. Declare state: replay in domain.yaml if its calls can be made again` });
+      if (tool.effect === 'write')
+        throw new Fault({
+          who: 'environment',
+          code: 'fork/no-state',
+          message: `can't go on from here: "${server}" declares state: none, and ${call.name} changed it. Declare state: replay in domain.yaml if its calls can be made again`,
+        });
       continue;
     }
     const { content } = (await mcp.get(server)?.call(call.name, call.arguments)) ?? { content: '' };
-    if (content !== event.content) throw new Fault({ who: 'environment', code: 'fork/mismatch', message: `can't go on from here: ${call.name} of "${server}" answered differently when it was made again. Recorded: ${event.content.slice(0, 120)}. Now: ${content.slice(0, 120)}` });
+    if (content !== event.content)
+      throw new Fault({
+        who: 'environment',
+        code: 'fork/mismatch',
+        message: `can't go on from here: ${call.name} of "${server}" answered differently when it was made again. Recorded: ${event.content.slice(0, 120)}. Now: ${content.slice(0, 120)}`,
+      });
   }
 }

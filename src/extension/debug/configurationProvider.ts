@@ -1,4 +1,5 @@
-import { basename, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { debugType } from '../contributions.ts';
@@ -14,9 +15,9 @@ export const configurationProvider: vscode.DebugConfigurationProvider = {
   resolveDebugConfiguration: async (_folder, given) => {
     const configuration: Configuration = given.type ? { ...bare, ...given } : { ...bare };
     const file = activeFile();
-    if (configuration.request === 'attach' || configuration.recording) return { ...configuration, request: 'attach' };
+    if (configuration.request === 'attach' || configuration.recording) return attached(configuration);
     if (!given.type && file?.endsWith('.traj.jsonl')) {
-      return { ...configuration, request: 'attach', name: basename(file), recording: file };
+      return attached({ ...configuration, name: basename(file), recording: file });
     }
     const domain = configuration.domain ?? (file ? domainFolderOf(file) : undefined) ?? (await pickDomain());
     if (!domain) return undefined;
@@ -41,16 +42,35 @@ const bare = {
   internalConsoleOptions: 'openOnSessionStart',
 } as const;
 
+/** A recording beside its run.json names its domain; one of a training run has none, but says the domain's name. */
+async function attached(configuration: Configuration): Promise<Configuration | undefined> {
+  const { domain, recording } = configuration;
+  if (domain || !recording || !existsSync(recording) || existsSync(join(dirname(recording), 'run.json'))) {
+    return { ...configuration, request: 'attach' };
+  }
+  const name = await domainNameIn(recording);
+  const domains = await Promise.all((await domainFolders()).map(readDomain));
+  const folder = domains.find(({ domain: { name: own } }) => own === name)?.folder ?? (await pickDomain());
+  return folder ? { ...configuration, request: 'attach', domain: folder } : undefined;
+}
+
+async function domainNameIn(recording: string): Promise<string | undefined> {
+  const { readRecording } = await import('../../engine/shell/recording.ts');
+  const { lines } = readRecording(recording);
+  const started = lines[0]?.event;
+  return started?.type === 'rolloutStarted' ? started.domain.name : undefined;
+}
+
 /** Every task of the workspace as a launch, in the debug view's list. */
 export const dynamicConfigurations: vscode.DebugConfigurationProvider = {
   provideDebugConfigurations: async () => {
-    const folders = await domainFolders();
-    return folders.flatMap((domain) =>
-      readDomain(domain).domain.tasks.map(({ id }) => ({
+    const domains = await Promise.all((await domainFolders()).map(readDomain));
+    return domains.flatMap(({ folder, tasks }) =>
+      tasks.map(({ id }) => ({
         type: debugType,
         request: 'launch',
         name: `Rehearse ${id}`,
-        domain,
+        domain: folder,
         task: id,
       })),
     );
@@ -72,7 +92,7 @@ export async function pickDomain(): Promise<string | undefined> {
 }
 
 async function taskFor(folder: string, file: string | undefined): Promise<string | undefined> {
-  const domain = readDomain(folder);
+  const domain = await readDomain(folder);
   if (file?.endsWith('.task.yaml')) {
     const task = taskAt(domain, file, cursorLine(file));
     if (task) return task;

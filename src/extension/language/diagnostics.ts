@@ -10,7 +10,7 @@ const outside = /\/(?:\.rehearsal|node_modules)\//;
 export function registerDiagnostics(): vscode.Disposable {
   const collection = vscode.languages.createDiagnosticCollection('rehearsal');
   const waiting = new Map<string, NodeJS.Timeout>();
-  const refresh = (folder: string) => publish(collection, folder);
+  const refresh = (folder: string) => void publish(collection, folder);
   const soon = (uri: vscode.Uri) => {
     const folder = uri.scheme === 'file' && !outside.test(uri.path) ? domainFolderOf(uri.fsPath) : undefined;
     if (!folder) return;
@@ -43,8 +43,9 @@ const severities = {
   info: vscode.DiagnosticSeverity.Information,
 } as const;
 
-function publish(collection: vscode.DiagnosticCollection, folder: string): void {
-  const byFile = Map.groupBy(readDomain(folder).diagnostics, ({ file }) => file);
+async function publish(collection: vscode.DiagnosticCollection, folder: string): Promise<void> {
+  const { diagnostics } = await readDomain(folder);
+  const byFile = Map.groupBy(diagnostics, ({ file }) => file);
   collection.forEach((uri) => {
     if (domainFolderOf(uri.fsPath) === folder && !byFile.has(uri.fsPath)) collection.delete(uri);
   });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
@@ -88,15 +88,33 @@ async function launch(
     progress.report({ message: line });
   });
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  if (token.isCancellationRequested) writeFileSync(join(run, 'stop'), '');
   if (code === 0) return run;
-  if (!token.isCancellationRequested) {
-    const shown = await vscode.window.showErrorMessage(
-      `Training did not start: ${messageIn(answer) ?? lastWords}`,
-      'Show Log',
-    );
-    if (shown) context.log.show();
-  }
+  const message = messageIn(answer) ?? lastWords;
+  note(run, token.isCancellationRequested ? { type: 'stopped' } : { type: 'error', message });
+  if (!token.isCancellationRequested) void offerLog(context, run, `Training did not start: ${message}`);
   return undefined;
+}
+
+/** The last word of a run whose trainer could not say one, so that the dashboard shows it now and later. */
+function note(
+  run: string,
+  event: { readonly type: 'stopped' } | { readonly type: 'error'; readonly message: string },
+): void {
+  const events = join(run, 'events.jsonl');
+  if (!existsSync(events)) appendFileSync(events, `${JSON.stringify({ time: Date.now() / 1000, ...event })}\n`);
+}
+
+async function offerLog(context: Context, run: string, message: string): Promise<void> {
+  const chosen = await vscode.window.showErrorMessage(message, 'Show Log');
+  if (chosen) await showRunLog(context, run);
+}
+
+/** The trainer's own log where it has begun one, else the extension's. */
+export async function showRunLog(context: Context, run: string | undefined): Promise<void> {
+  const path = run && join(run, 'log.txt');
+  if (path && existsSync(path)) await vscode.window.showTextDocument(vscode.Uri.file(path), { preview: true });
+  else context.log.show();
 }
 
 /** Asks a run to end after its current optimizer step, with a checkpoint. */

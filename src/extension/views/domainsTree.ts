@@ -24,7 +24,7 @@ export class DomainsTree implements vscode.TreeDataProvider<DomainNode | TaskNod
   async getChildren(node?: DomainNode | TaskNode): Promise<(DomainNode | TaskNode)[]> {
     if (!node) return (await domainFolders()).map((folder) => ({ type: 'domain', folder }));
     if (node.type === 'task') return [];
-    const { domain, locations } = readDomain(node.folder);
+    const { domain, locations } = await readDomain(node.folder);
     return domain.tasks.map(({ id, description = '' }) => ({
       type: 'task',
       folder: node.folder,

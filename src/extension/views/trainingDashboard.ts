@@ -2,15 +2,14 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Run, ToExtension } from '../../webview/protocol.ts';
 import type { Context } from '../context.ts';
+import { dashboardType } from '../contributions.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from '../training/metricsFile.ts';
 import { watchMetrics } from '../training/metricsWatch.ts';
 import { trainingRoot } from '../training/runFolders.ts';
+import { showRunLog } from '../training/training.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
 import { listRuns, readRollouts, recordingPath } from './trainingRuns.ts';
 import { trajectoryEditorType } from './trajectoryEditor.ts';
-
-/** Type of the panel; package.json activates the extension for it. */
-export const dashboardType = 'rehearsal.trainingDashboard';
 
 /** The dashboard of this window. */
 type Dashboard = {
@@ -42,14 +41,10 @@ function newPanel({ extension }: Context): vscode.WebviewPanel {
   );
 }
 
-/** Brings the dashboard back after the window has reloaded. */
-export function registerTrainingDashboard(context: Context): vscode.Disposable {
-  return vscode.window.registerWebviewPanelSerializer(dashboardType, {
-    deserializeWebviewPanel: async (panel) => {
-      panel.webview.options = webviewOptions(context.extension.extensionUri);
-      mount(context, panel);
-    },
-  });
+/** Brings the dashboard back into its panel after the window has reloaded. */
+export function restoreTrainingDashboard(context: Context, panel: vscode.WebviewPanel): void {
+  panel.webview.options = webviewOptions(context.extension.extensionUri);
+  mount(context, panel);
 }
 
 type Shown = { readonly folder: string; readonly metrics: RunMetrics; watch?: { readonly dispose: () => void } };
@@ -80,8 +75,10 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
     if (shown === undefined && root !== undefined && run !== undefined) await show(join(root, run.id));
     else await postSnapshot(channel, shown);
   };
+  const answer = (message: Request): Promise<void> =>
+    message.type === 'showLog' ? showRunLog(context, shown?.folder) : perform(channel, message, show);
   const channel = connectPage(panel.webview, log, (message) => {
-    const handled = message.type === 'ready' ? showFirst(message.run) : answer(context, channel, message, show);
+    const handled = message.type === 'ready' ? showFirst(message.run) : answer(message);
     handled.catch((error: unknown) => log.error(`Training dashboard: ${String(error)}`));
   });
   const watch = watchRuns(panel, (runs) => {
@@ -144,7 +141,7 @@ function postChange(channel: Channel, run: string, metrics: RunMetrics, change: 
 
 type Request = Exclude<ToExtension, { type: 'ready' }>;
 
-async function answer(context: Context, channel: Channel, message: Request, show: Dashboard['show']): Promise<void> {
+async function perform(channel: Channel, message: Request, show: Dashboard['show']): Promise<void> {
   const root = trainingRoot();
   const folderOf = (run: string): string => join(root ?? '', basename(run));
   switch (message.type) {
@@ -161,7 +158,6 @@ async function answer(context: Context, channel: Channel, message: Request, show
       await vscode.commands.executeCommand(`rehearsal.training.${message.kind}`);
       return;
     case 'showLog':
-      return context.log.show();
     case 'debugRecording':
     case 'openAsText':
       return;

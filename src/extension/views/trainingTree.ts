@@ -1,17 +1,34 @@
 import * as vscode from 'vscode';
 import { type TrainingRun, trainingRuns } from '../training/runFolders.ts';
 
-/** Training runs of the workspace, newest first; one opens in the dashboard. */
-export class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
+/** A run's process can end without touching a file, and a new folder can escape the editor's watcher. */
+const lookEveryMs = 2000;
+
+/** Training runs of the workspace, newest first, looked at again while the view is visible. */
+export function registerTrainingTree(): vscode.Disposable {
+  const tree = new TrainingTree();
+  const view = vscode.window.createTreeView('rehearsal.training', { treeDataProvider: tree });
+  const timer = setInterval(() => view.visible && tree.refresh(), lookEveryMs);
+  return vscode.Disposable.from(view, { dispose: () => clearInterval(timer) });
+}
+
+/** One row for each training run; it opens in the dashboard. */
+class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
 
+  #shown = '';
+
+  /** Looks at the runs, and says so when they are not what is shown. */
   refresh(): void {
-    this.#changed.fire();
+    if (JSON.stringify(trainingRuns()) !== this.#shown) this.#changed.fire();
   }
 
   getChildren(run?: TrainingRun): TrainingRun[] {
-    return run ? [] : [...trainingRuns()];
+    if (run) return [];
+    const runs = trainingRuns();
+    this.#shown = JSON.stringify(runs);
+    return [...runs];
   }
 
   getTreeItem(run: TrainingRun): vscode.TreeItem {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { parseRecording, type ReadRecording } from '../../engine/shell/recording.ts';
+import type { ReadRecording } from '../../engine/shell/recording.ts';
 import type { Context } from '../context.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
 
@@ -59,6 +59,7 @@ function watchFile(uri: vscode.Uri, onChange: () => void): vscode.Disposable {
 async function postRecording(channel: Channel, uri: vscode.Uri): Promise<void> {
   const name = basename(uri.path);
   try {
+    const { parseRecording } = await import('../../engine/shell/recording.ts');
     const bytes = await vscode.workspace.fs.readFile(uri);
     const { lines, problems } = parseRecording(uri.path, Buffer.from(bytes).toString('utf8'));
     channel.post({ type: 'recordingOpened', name, total: lines.length, problem: problemOf(name, problems) });

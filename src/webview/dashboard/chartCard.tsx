@@ -40,10 +40,16 @@ export function ChartCard({ chart, palette, height, opened, onOpen }: ChartCardP
         </span>
       </div>
       <div class="plot">
-        <div ref={canvas} class={onOpen ? 'canvas opens' : 'canvas'} {...accessibility(chart, marked, setCursor, onOpen)} />
+        <div
+          ref={canvas}
+          class={onOpen ? 'canvas opens' : 'canvas'}
+          {...accessibility(chart, marked, setCursor, onOpen)}
+        />
         {steps.length === 0 && <p class="no-data muted">Nothing measured yet</p>}
       </div>
-      {onOpen && <p class="hint muted">Select a point, or use the arrow keys and Enter, to list that step’s rollouts.</p>}
+      {onOpen && (
+        <p class="hint muted">Select a point, or use the arrow keys and Enter, to list that step’s rollouts.</p>
+      )}
     </section>
   );
 }
@@ -73,7 +79,7 @@ function useChart({ chart, palette, height, marked, onHover, onOpen }: UseChart)
     return () => drawn.current?.destroy();
   }, [metric, palette, height, onHover]);
   useEffect(() => drawn.current?.update(chart), [chart]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a chart that was drawn anew has lost its mark.
+  // A chart that was drawn anew has lost its mark.
   useEffect(() => drawn.current?.mark(marked), [marked, metric, palette, height]);
   return parent;
 }

@@ -24,19 +24,33 @@ export function StepRollouts({ opened, onOpen }: StepRolloutsProps): JSX.Element
 }
 
 function Body({ opened, onOpen }: StepRolloutsProps): JSX.Element {
-  if (opened === null) return <p class="muted placeholder">Select a point on the reward curve to list the rollouts behind it.</p>;
+  if (opened === null)
+    return <p class="muted placeholder">Select a point on the reward curve to list the rollouts behind it.</p>;
   if (opened.problem !== null) return <p class="warning-box">{opened.problem}</p>;
   if (opened.rollouts === null) return <ProgressRing label="Reading the rollouts" />;
   if (opened.rollouts.length === 0) return <p class="muted placeholder">This step has no recordings.</p>;
   const rows = opened.rollouts.map((rollout, index) => ({
     key: String(index),
-    cells: [rollout.member === null ? rollout.task : `${rollout.task} · ${rollout.member}`, rewardOf(rollout), turnsOf(rollout), endOf(rollout)],
+    cells: [
+      rollout.member === null ? rollout.task : `${rollout.task} · ${rollout.member}`,
+      rewardOf(rollout),
+      turnsOf(rollout),
+      endOf(rollout),
+    ],
   }));
   const open = (key: string): void => {
     const file = opened.rollouts?.[Number(key)]?.file;
     if (file) onOpen(file);
   };
-  return <DataGrid label={`Rollouts of optimizer step ${opened.step}`} columns={columns} rows={rows} template="minmax(90px, 1fr) 80px 74px minmax(125px, 1fr)" onOpen={open} />;
+  return (
+    <DataGrid
+      label={`Rollouts of optimizer step ${opened.step}`}
+      columns={columns}
+      rows={rows}
+      template="minmax(90px, 1fr) 94px 80px minmax(125px, 1fr)"
+      onOpen={open}
+    />
+  );
 }
 
 const columns = [

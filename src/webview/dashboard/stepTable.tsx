@@ -20,7 +20,11 @@ export function StepTable({ series, opened, onOpen }: StepTableProps): JSX.Eleme
     { key: 'step', label: 'Step', title: 'Optimizer step' },
     ...table.columns.map(({ name, label, meaning }) => ({ key: name, label, title: meaning })),
   ];
-  const rows = table.rows.map(({ step, cells }) => ({ key: String(step), cells: [String(step), ...cells], selected: step === opened }));
+  const rows = table.rows.map(({ step, cells }) => ({
+    key: String(step),
+    cells: [String(step), ...cells],
+    selected: step === opened,
+  }));
   return (
     <section class="card table-card" aria-labelledby="table-title">
       <div class="card-title">

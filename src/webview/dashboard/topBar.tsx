@@ -68,7 +68,13 @@ function StatusLine({ dashboard }: { readonly dashboard: Dashboard }): JSX.Eleme
   );
 }
 
-function Failure({ dashboard, showLog }: { readonly dashboard: Dashboard; readonly showLog: () => void }): JSX.Element | null {
+function Failure({
+  dashboard,
+  showLog,
+}: {
+  readonly dashboard: Dashboard;
+  readonly showLog: () => void;
+}): JSX.Element | null {
   const { error } = statusOf(dashboard);
   if (error === null) return null;
   return (

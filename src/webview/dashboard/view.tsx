@@ -8,9 +8,9 @@ import type { Run } from '../protocol.ts';
 import { usePalette } from '../usePalette.ts';
 import { ChartCard } from './chartCard.tsx';
 import { EmptyView } from './emptyView.tsx';
+import { loadInterface } from './interface.ts';
 import { StepRollouts } from './stepRollouts.tsx';
 import { StepTable } from './stepTable.tsx';
-import { loadInterface } from './interface.ts';
 import { TopBar } from './topBar.tsx';
 import './view.css';
 
@@ -49,7 +49,11 @@ export function DashboardView({ bridge }: { bridge: Bridge }): JSX.Element {
     <main class="dashboard">
       <TopBar dashboard={dashboard} smoothing={smoothing} onSmoothing={setSmoothing} post={bridge.post} />
       <RunCharts dashboard={dashboard} smoothing={smoothing} openStep={openStep} bridge={bridge} />
-      <StepTable series={dashboard.series} opened={opened ?? null} {...(hasRollouts(dashboard.run) && { onOpen: openStep })} />
+      <StepTable
+        series={dashboard.series}
+        opened={opened ?? null}
+        {...(hasRollouts(dashboard.run) && { onOpen: openStep })}
+      />
     </main>
   );
 }
@@ -83,7 +87,15 @@ function RunCharts({ dashboard, smoothing, openStep, bridge }: RunChartsProps): 
   return (
     <>
       <div class={plays ? 'lead' : 'lead alone'}>
-        {lead && <ChartCard chart={lead} palette={palette} height={240} opened={opened?.step ?? null} {...(plays && { onOpen: openStep })} />}
+        {lead && (
+          <ChartCard
+            chart={lead}
+            palette={palette}
+            height={240}
+            opened={opened?.step ?? null}
+            {...(plays && { onOpen: openStep })}
+          />
+        )}
         {plays && (
           <StepRollouts
             opened={opened}
@@ -93,7 +105,13 @@ function RunCharts({ dashboard, smoothing, openStep, bridge }: RunChartsProps): 
       </div>
       <div class="charts">
         {others.map((chart) => (
-          <ChartCard key={chart.metric.name} chart={chart} palette={palette} height={160} opened={opened?.step ?? null} />
+          <ChartCard
+            key={chart.metric.name}
+            chart={chart}
+            palette={palette}
+            height={160}
+            opened={opened?.step ?? null}
+          />
         ))}
       </div>
     </>

@@ -11,19 +11,41 @@ export type Metric = {
 };
 
 /** A metric with a chart of its own. `range` is what the y axis shows at least. */
-export type ChartedMetric = Metric & { readonly color: SeriesColor; readonly range: readonly [number | null, number | null] };
+export type ChartedMetric = Metric & {
+  readonly color: SeriesColor;
+  readonly range: readonly [number | null, number | null];
+};
 
 export const chartedMetrics: readonly ChartedMetric[] = [
-  { name: 'reward', label: 'Reward', meaning: 'Mean reward of the optimizer step’s rollouts', decimals: 3, color: 'green', range: [0, 1] },
+  {
+    name: 'reward',
+    label: 'Reward',
+    meaning: 'Mean reward of the optimizer step’s rollouts',
+    decimals: 3,
+    color: 'green',
+    range: [0, 1],
+  },
   { name: 'loss', label: 'Loss', meaning: 'Training loss', color: 'red', range: [null, null] },
   { name: 'kl', label: 'KL', meaning: 'Distance from the reference model', color: 'purple', range: [0, null] },
-  { name: 'turns', label: 'Turns', meaning: 'Mean number of turns of a rollout', decimals: 1, color: 'blue', range: [0, null] },
+  {
+    name: 'turns',
+    label: 'Turns',
+    meaning: 'Mean number of turns of a rollout',
+    decimals: 1,
+    color: 'blue',
+    range: [0, null],
+  },
 ];
 
 /** Metrics that stand in the table only, in the table's order. */
 const tabled: readonly Metric[] = [
   { name: 'reward_std', label: 'Reward std', meaning: 'Standard deviation of the rewards within a step', decimals: 3 },
-  { name: 'all_correct', label: 'All correct', meaning: 'Share of groups whose rollouts all have reward 1', decimals: 3 },
+  {
+    name: 'all_correct',
+    label: 'All correct',
+    meaning: 'Share of groups whose rollouts all have reward 1',
+    decimals: 3,
+  },
   { name: 'all_wrong', label: 'All wrong', meaning: 'Share of groups whose rollouts all have reward 0', decimals: 3 },
   { name: 'entropy', label: 'Entropy', meaning: 'Mean entropy of the sampled tokens' },
   { name: 'grad_norm', label: 'Grad norm', meaning: 'Norm of the gradient' },

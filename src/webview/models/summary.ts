@@ -22,7 +22,10 @@ export type ChartSummary = {
 export function chartsOf(run: Run | null, series: Series, window: number): readonly ChartSummary[] {
   const names = metricNames(series);
   const isExpected = ({ name }: ChartedMetric): boolean =>
-    names.has(name) || run?.kind === 'grpo' || (run?.kind === 'sft' && name === 'loss') || (run?.kind !== 'sft' && names.size === 0);
+    names.has(name) ||
+    run?.kind === 'grpo' ||
+    (run?.kind === 'sft' && name === 'loss') ||
+    (run?.kind !== 'sft' && names.size === 0);
   return chartedMetrics.filter(isExpected).map((metric) => chartOf(metric, series, window));
 }
 
@@ -105,7 +108,10 @@ export function statusOf({ status, run, series }: Dashboard): StatusSummary {
   return {
     label,
     mark,
-    progress: step === undefined ? 'No optimizer step yet' : `Optimizer step ${step}${planned === null ? '' : ` of ${planned}`}`,
+    progress:
+      step === undefined
+        ? 'No optimizer step yet'
+        : `Optimizer step ${step}${planned === null ? '' : ` of ${planned}`}`,
     done: step === undefined || planned === null || planned === 0 ? null : Math.min(1, step / planned),
     duration: durationOf(series),
     error: status.type === 'failed' ? status.message : null,

@@ -38,9 +38,17 @@ export function headingOf(events: readonly Numbered[]): Heading | null {
   const rewarded = events.findLast(({ event }) => event.type === 'rewarded')?.event;
   return {
     task: task.id,
-    facts: [domain.name, `${task.split} split`, `agent: ${seats.agent}`, `user: ${seats.user}`, `seed ${seed}, trial ${trial}`, `basis ${basis}`],
+    facts: [
+      domain.name,
+      `${task.split} split`,
+      `agent: ${seats.agent}`,
+      `user: ${seats.user}`,
+      `seed ${seed}, trial ${trial}`,
+      `basis ${basis}`,
+    ],
     forkOf: parent ? `Fork of ${parent.recording} after step ${parent.event}: ${parent.edit}` : null,
-    reward: rewarded?.type === 'rewarded' ? { value: rewarded.reward, reason: rewarded.reason, basis: rewarded.basis } : null,
+    reward:
+      rewarded?.type === 'rewarded' ? { value: rewarded.reward, reason: rewarded.reason, basis: rewarded.basis } : null,
   };
 }
 
@@ -56,20 +64,38 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         speaker: 'engine',
         title: 'Rollout started',
         tone: 'plain',
-        code: [{ label: 'System prompt', text: event.system }, { label: `${event.tools.length} tools`, text: pretty(event.tools) }],
+        code: [
+          { label: 'System prompt', text: event.system },
+          { label: `${event.tools.length} tools`, text: pretty(event.tools) },
+        ],
       };
     case 'worldPrepared':
       return { speaker: 'engine', title: 'World prepared', tone: 'plain', changes: changesOf(event.writes) };
     case 'worldEdited':
-      return { speaker: 'engine', title: 'World edited in the debugger', tone: 'plain', changes: changesOf(event.writes) };
+      return {
+        speaker: 'engine',
+        title: 'World edited in the debugger',
+        tone: 'plain',
+        changes: changesOf(event.writes),
+      };
     case 'userReplied':
-      return { speaker: 'user', title: withOrigin(event.stop === null ? 'User' : `User, ends: ${event.stop}`, event.origin), tone: 'plain', text: event.content };
+      return {
+        speaker: 'user',
+        title: withOrigin(event.stop === null ? 'User' : `User, ends: ${event.stop}`, event.origin),
+        tone: 'plain',
+        text: event.content,
+      };
     case 'agentReplied':
       return agentEntry(event);
     case 'rulesChecked':
       return rulesEntry(event);
     case 'toolCalled':
-      return { speaker: 'tool', title: `Called ${event.call.name}`, tone: 'plain', code: [{ label: 'Arguments', text: argumentsOf(event.call) }] };
+      return {
+        speaker: 'tool',
+        title: `Called ${event.call.name}`,
+        tone: 'plain',
+        code: [{ label: 'Arguments', text: argumentsOf(event.call) }],
+      };
     case 'databaseWritten':
       return { speaker: 'engine', title: 'Database written', tone: 'plain', changes: changesOf(event.writes) };
     case 'toolReturned':
@@ -87,28 +113,55 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         ...(event.failure && { text: `${event.failure.who}: ${event.failure.message}` }),
       };
     case 'sourceRead':
-      return { speaker: 'engine', title: `State of ${event.source} read`, tone: 'plain', code: [{ label: 'State', text: pretty(event.state) }] };
+      return {
+        speaker: 'engine',
+        title: `State of ${event.source} read`,
+        tone: 'plain',
+        code: [{ label: 'State', text: pretty(event.state) }],
+      };
     case 'verdictReached': {
       const { verifier, held, detail } = event.verdict;
-      return { speaker: 'engine', title: `Verifier ${verifier}`, tone: held ? 'good' : 'bad', verdicts: [{ name: verifier, held, detail }] };
+      return {
+        speaker: 'engine',
+        title: `Verifier ${verifier}`,
+        tone: held ? 'good' : 'bad',
+        verdicts: [{ name: verifier, held, detail }],
+      };
     }
     case 'rewarded':
-      return { speaker: 'engine', title: `Reward ${event.reward ?? 'none'}`, tone: event.reward === 1 ? 'good' : 'bad', text: event.reason };
+      return {
+        speaker: 'engine',
+        title: `Reward ${event.reward ?? 'none'}`,
+        tone: event.reward === 1 ? 'good' : 'bad',
+        text: event.reason,
+      };
     default: {
       const unknown: never = event;
-      return { speaker: 'engine', title: String((unknown as { type: string }).type), tone: 'plain', code: [{ label: 'Event', text: pretty(unknown) }] };
+      return {
+        speaker: 'engine',
+        title: String((unknown as { type: string }).type),
+        tone: 'plain',
+        code: [{ label: 'Event', text: pretty(unknown) }],
+      };
     }
   }
 }
 
-function agentEntry({ content, reasoning, toolCalls, origin }: Extract<RolloutEvent, { type: 'agentReplied' }>): Omit<StepEntry, 'n'> {
+function agentEntry({
+  content,
+  reasoning,
+  toolCalls,
+  origin,
+}: Extract<RolloutEvent, { type: 'agentReplied' }>): Omit<StepEntry, 'n'> {
   return {
     speaker: 'agent',
     title: withOrigin('Agent', origin),
     tone: 'plain',
     ...(content && { text: content }),
     ...(reasoning && { reasoning }),
-    ...(toolCalls.length > 0 && { code: toolCalls.map((call) => ({ label: `Calls ${call.name}`, text: argumentsOf(call) })) }),
+    ...(toolCalls.length > 0 && {
+      code: toolCalls.map((call) => ({ label: `Calls ${call.name}`, text: argumentsOf(call) })),
+    }),
   };
 }
 

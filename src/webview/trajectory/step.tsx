@@ -3,13 +3,23 @@ import type { Change, StepEntry, VerdictLine } from '../models/trajectory.ts';
 
 export type StepProps = { readonly step: StepEntry; readonly inTabOrder: boolean; readonly onFocus: () => void };
 
-const speakers: Readonly<Record<StepEntry['speaker'], string>> = { agent: 'Agent', user: 'User', tool: 'Tool', engine: 'Engine' };
+const speakers: Readonly<Record<StepEntry['speaker'], string>> = {
+  agent: 'Agent',
+  user: 'User',
+  tool: 'Tool',
+  engine: 'Engine',
+};
 
 /** One step of the recording. */
 export function Step({ step, inTabOrder, onFocus }: StepProps): JSX.Element {
   const { n, speaker, title, tone, text, reasoning, code, changes, verdicts } = step;
   return (
-    <li class={`step ${speaker} ${tone}`} tabIndex={inTabOrder ? 0 : -1} aria-label={`Step ${n}, ${title}`} onFocus={onFocus}>
+    <li
+      class={`step ${speaker} ${tone}`}
+      tabIndex={inTabOrder ? 0 : -1}
+      aria-label={`Step ${n}, ${title}`}
+      onFocus={onFocus}
+    >
       <div class="step-title">
         <span class="number muted">{n}</span>
         <span class="speaker">{title.startsWith(speakers[speaker]) ? '' : `${speakers[speaker]} ·`}</span>
@@ -22,7 +32,9 @@ export function Step({ step, inTabOrder, onFocus }: StepProps): JSX.Element {
         </details>
       )}
       {text && <p class="said">{text}</p>}
-      {code?.map(({ label, text: body }) => <Code key={label} label={label} text={body} />)}
+      {code?.map(({ label, text: body }) => (
+        <Code key={label} label={label} text={body} />
+      ))}
       {changes && changes.length > 0 && <Changes changes={changes} />}
       {verdicts && <Verdicts verdicts={verdicts} />}
     </li>

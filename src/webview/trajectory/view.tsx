@@ -7,7 +7,12 @@ import type { Numbered, ToWebview } from '../protocol.ts';
 import { Step } from './step.tsx';
 import './view.css';
 
-type Opened = { readonly name: string; readonly total: number; readonly problem: string | null; readonly events: readonly Numbered[] };
+type Opened = {
+  readonly name: string;
+  readonly total: number;
+  readonly problem: string | null;
+  readonly events: readonly Numbered[];
+};
 
 function received(opened: Opened | null, message: ToWebview): Opened | null {
   if (message.type === 'recordingOpened') {
@@ -48,7 +53,15 @@ export function TrajectoryView({ bridge }: { readonly bridge: Bridge }): JSX.Ele
   );
 }
 
-function Top({ opened, heading, post }: { readonly opened: Opened; readonly heading: Heading | null; readonly post: Bridge['post'] }): JSX.Element {
+function Top({
+  opened,
+  heading,
+  post,
+}: {
+  readonly opened: Opened;
+  readonly heading: Heading | null;
+  readonly post: Bridge['post'];
+}): JSX.Element {
   return (
     <header class="top">
       <div class="title-row">
@@ -118,7 +131,12 @@ function Steps({ steps }: { readonly steps: readonly StepEntry[] }): JSX.Element
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (!(event.target as HTMLElement).matches('li')) return;
-    const moves: Readonly<Record<string, number>> = { ArrowDown: current + 1, ArrowUp: current - 1, Home: 0, End: steps.length - 1 };
+    const moves: Readonly<Record<string, number>> = {
+      ArrowDown: current + 1,
+      ArrowUp: current - 1,
+      Home: 0,
+      End: steps.length - 1,
+    };
     const next = moves[event.key];
     if (next === undefined) return;
     event.preventDefault();

@@ -86,7 +86,8 @@ export class Workbench {
   /** Opens a file of the folder by its path, with the quick-open box. */
   async openFile(path: string): Promise<void> {
     const name = basename(path);
-    const row = this.page.locator(quickRow, { hasText: name }).first();
+    // Files that were open before show at once, but Enter opens the row that has the focus.
+    const row = this.page.locator(`${quickRow}.focused`, { hasText: name }).first();
     await this.#reopenUntil('Control+P', path, row);
     await this.press('Enter');
     await this.page.locator('.tab.active .monaco-icon-label', { hasText: name }).first().waitFor();

@@ -12,6 +12,7 @@ import {
   type Patch,
   readView,
   sameDatabase,
+  settled,
   toJson,
   tracedView,
 } from '../../../src/engine/core/database.ts';
@@ -155,6 +156,26 @@ test('patches are small and carry what stood there before', () => {
     { op: 'remove', path: ['orders', '#W2', 'items', 0], old: { sku: 2, price: 9.5 } },
     { op: 'add', path: ['orders', 'fresh'], value: [] },
   ]);
+});
+
+test('what a tool returns is plain JSON of the end, also of parts that it took out', () => {
+  for (const count of [3, 100]) {
+    const open = draft(openDatabase(shop(count)));
+    const view = open.view as Loose;
+    const gone = view.orders['#W2'];
+    const result = { order: view.orders['#W1'], list: [gone], count: 1, mine: { a: [1] } };
+    view.orders['#W1'].status = 'late';
+    gone.status = 'gone';
+    delete view.orders['#W2'];
+    open.finish();
+    expect(settled(result)).toEqual({
+      order: { ...(shop(3) as Loose).orders['#W1'], status: 'late' },
+      list: [{ ...(shop(3) as Loose).orders['#W2'], status: 'gone' }],
+      count: 1,
+      mine: { a: [1] },
+    });
+    expect(settled('text')).toBe('text');
+  }
 });
 
 test('writing what stands there already is no change', () => {

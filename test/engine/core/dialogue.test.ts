@@ -80,6 +80,12 @@ describe('a yes', () => {
     'Confirmed.',
     'Yes, cancel W1004.',
     'Please go ahead and cancel it.',
+    'eys please',
+    'Yes, I understand it cannot be undone.',
+    "I can't wait any longer, so yes, send it.",
+    "Yes please, I don't need it anymore.",
+    'Ok cancel it then',
+    'No objections, book it.',
   ])('%s', (text) => expect(isConfirmation(text)).toBe(true));
 });
 
@@ -116,6 +122,15 @@ describe('not a yes', () => {
     'Yes, unless it costs extra.',
     'ok wait',
     'I want to cancel my order.',
+    'Of course it broke again.',
+    'Absolutely terrible service.',
+    'Yes, as soon as you tell me the price.',
+    'Go ahead and explain it to me first.',
+    'I confirmed already with your colleague last week.',
+    'Continue to hold, please.',
+    'Yes and no.',
+    'Fine, but in beige.',
+    'Correct me if I am wrong.',
   ])('%s', (text) => expect(isConfirmation(text)).toBe(false));
 });
 

@@ -10,12 +10,17 @@ const deadPid = 2 ** 30;
 describe('parseMetrics', () => {
   it('takes time in epoch seconds and in ISO, and keeps what is a number', () => {
     const point = { step: 3, time: 1_700_000_000_500, metrics: { loss: 0.5 } };
-    expect(parseMetrics('{"step":3,"time":1700000000.5,"attempt":2,"loss":0.5,"note":"x","kl":null}')).toEqual({ attempt: 2, point });
+    expect(parseMetrics('{"step":3,"time":1700000000.5,"attempt":2,"loss":0.5,"note":"x","kl":null}')).toEqual({
+      attempt: 2,
+      point,
+    });
     expect(parseMetrics('{"step":3,"time":"2023-11-14T22:13:20.500Z","loss":0.5}')).toEqual({ attempt: 0, point });
   });
 
   it('reads a line in which Python wrote NaN or Infinity, without that metric', () => {
-    expect(parseMetrics('{"step": 1, "loss": NaN, "kl": -Infinity, "reward": 0}')).toMatchObject({ point: { metrics: { reward: 0 } } });
+    expect(parseMetrics('{"step": 1, "loss": NaN, "kl": -Infinity, "reward": 0}')).toMatchObject({
+      point: { metrics: { reward: 0 } },
+    });
   });
 
   it.each(['{"step": 1, "lo', '{"loss": 1}', '{"step": 1.5}', '[]', '12'])('says what is wrong with %s', (text) => {
@@ -86,7 +91,13 @@ describe('readMetrics', () => {
     ['stopped', [{ type: 'started' }, { type: 'checkpoint' }, { type: 'stopped' }], null, false, { type: 'stopped' }],
     ['resumed', [{ type: 'stopped' }, { type: 'resumed' }], process.pid, false, { type: 'running' }],
     ['finished', [{ type: 'started' }, { type: 'finished' }, { type: 'evaluated' }], null, false, { type: 'finished' }],
-    ['an error', [{ type: 'error', message: 'MemoryError: 3 GB' }], null, false, { type: 'failed', message: 'MemoryError: 3 GB' }],
+    [
+      'an error',
+      [{ type: 'error', message: 'MemoryError: 3 GB' }],
+      null,
+      false,
+      { type: 'failed', message: 'MemoryError: 3 GB' },
+    ],
   ];
   it.each(statuses)('tells the status of %s', async (_name, events, pid, stop, status) => {
     const folder = runFolder();
@@ -104,7 +115,10 @@ describe('readMetrics', () => {
     folder.write('pid', String(deadPid));
     const metrics = readMetrics(folder.path);
     expect(await metrics.refresh()).toMatchObject({ statusChanged: true });
-    expect(metrics.status()).toEqual({ type: 'failed', message: expect.stringContaining(`(${deadPid}) ended without a last word`) });
+    expect(metrics.status()).toEqual({
+      type: 'failed',
+      message: expect.stringContaining(`(${deadPid}) ended without a last word`),
+    });
   });
 
   it('shows the trainer’s warnings', async () => {

@@ -8,7 +8,12 @@ it('brings what is written, in batches, until it is disposed', async () => {
   const folder = runFolder();
   const metrics = readMetrics(folder.path);
   const batches: number[][] = [];
-  const watch = watchMetrics(folder.path, metrics, ({ points }) => batches.push(points.map(({ step }) => step)), expect.fail);
+  const watch = watchMetrics(
+    folder.path,
+    metrics,
+    ({ points }) => batches.push(points.map(({ step }) => step)),
+    expect.fail,
+  );
   onTestFinished(watch.dispose);
   for (let step = 1; step <= 40; step += 1) {
     folder.append('metrics.jsonl', `{"step": ${step}}\n`);

@@ -15,7 +15,12 @@ function files(content: Readonly<Record<string, string>>): string {
 
 describe('listRuns', () => {
   it('lists the newest first, and tells what the configuration says', async () => {
-    const config = { kind: 'grpo', model: '/w/.rehearsal/training/20261120-sft/checkpoints/final', domain: '/w/domains/parcel-desk', steps: 20 };
+    const config = {
+      kind: 'grpo',
+      model: '/w/.rehearsal/training/20261120-sft/checkpoints/final',
+      domain: '/w/domains/parcel-desk',
+      steps: 20,
+    };
     const root = files({
       '20261120-100000-sft/config.json': '{"kind": "sft", "model": "smollm2", "steps": null}',
       '20261121-100000-grpo/config.json': JSON.stringify(config),
@@ -23,7 +28,13 @@ describe('listRuns', () => {
     });
     expect(await listRuns(root)).toEqual([
       { id: '20261122-100000-grpo', kind: null, model: null, domain: null, plannedSteps: null },
-      { id: '20261121-100000-grpo', kind: 'grpo', model: '20261120-sft/checkpoints/final', domain: 'parcel-desk', plannedSteps: 20 },
+      {
+        id: '20261121-100000-grpo',
+        kind: 'grpo',
+        model: '20261120-sft/checkpoints/final',
+        domain: 'parcel-desk',
+        plannedSteps: 20,
+      },
       { id: '20261120-100000-sft', kind: 'sft', model: 'smollm2', domain: null, plannedSteps: null },
     ]);
   });
@@ -34,20 +45,57 @@ describe('listRuns', () => {
 
   it('shows a run whose configuration is broken', async () => {
     expect(await readRun(files({ 'config.json': '{"kind": ' }))).toMatchObject({ kind: null, plannedSteps: null });
-    expect(await readRun(files({ 'config.json': '{"kind": "dpo", "steps": "many", "model": "m"}' }))).toMatchObject({ kind: null, model: 'm' });
+    expect(await readRun(files({ 'config.json': '{"kind": "dpo", "steps": "many", "model": "m"}' }))).toMatchObject({
+      kind: null,
+      model: 'm',
+    });
   });
 });
 
 describe('readRollouts', () => {
   it('reads the summary of a step', async () => {
     const lines = [
-      { task: 'parcel-001', member: 0, reward: 1, turns: 4, end_reason: 'userStopped', failure: null, recording: 'parcel-001.0.traj.jsonl' },
-      { task: 'parcel-001', member: 1, reward: null, turns: 0, end_reason: 'infrastructureFailed', failure: { who: 'infrastructure', message: 'lost' }, recording: null },
+      {
+        task: 'parcel-001',
+        member: 0,
+        reward: 1,
+        turns: 4,
+        end_reason: 'userStopped',
+        failure: null,
+        recording: 'parcel-001.0.traj.jsonl',
+      },
+      {
+        task: 'parcel-001',
+        member: 1,
+        reward: null,
+        turns: 0,
+        end_reason: 'infrastructureFailed',
+        failure: { who: 'infrastructure', message: 'lost' },
+        recording: null,
+      },
     ];
-    const folder = files({ 'trajectories/step-000003/rollouts.jsonl': `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"task": "to` });
+    const folder = files({
+      'trajectories/step-000003/rollouts.jsonl': `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"task": "to`,
+    });
     expect(await readRollouts(folder, 3)).toEqual([
-      { file: 'trajectories/step-000003/parcel-001.0.traj.jsonl', task: 'parcel-001', member: 0, reward: 1, turns: 4, endReason: 'userStopped', failure: null },
-      { file: null, task: 'parcel-001', member: 1, reward: null, turns: 0, endReason: 'infrastructureFailed', failure: 'infrastructure: lost' },
+      {
+        file: 'trajectories/step-000003/parcel-001.0.traj.jsonl',
+        task: 'parcel-001',
+        member: 0,
+        reward: 1,
+        turns: 4,
+        endReason: 'userStopped',
+        failure: null,
+      },
+      {
+        file: null,
+        task: 'parcel-001',
+        member: 1,
+        reward: null,
+        turns: 0,
+        endReason: 'infrastructureFailed',
+        failure: 'infrastructure: lost',
+      },
     ]);
   });
 
@@ -64,14 +112,32 @@ describe('readRollouts', () => {
       'trajectories/step-000001/c.traj.jsonl': '{"n": 0, "ev',
     });
     expect(await readRollouts(folder, 1)).toEqual([
-      { file: 'trajectories/step-000001/a.b.12.traj.jsonl', task: 'a.b', member: 12, reward: 0, turns: 2, endReason: 'turnCap', failure: null },
-      { file: 'trajectories/step-000001/c.traj.jsonl', task: 'c', member: null, reward: null, turns: 0, endReason: null, failure: null },
+      {
+        file: 'trajectories/step-000001/a.b.12.traj.jsonl',
+        task: 'a.b',
+        member: 12,
+        reward: 0,
+        turns: 2,
+        endReason: 'turnCap',
+        failure: null,
+      },
+      {
+        file: 'trajectories/step-000001/c.traj.jsonl',
+        task: 'c',
+        member: null,
+        reward: null,
+        turns: 0,
+        endReason: null,
+        failure: null,
+      },
     ]);
     expect(await readRollouts(folder, 2)).toEqual([]);
   });
 
   it('keeps a summary from naming a file outside its step', async () => {
-    const folder = files({ 'trajectories/step-000001/rollouts.jsonl': '{"task": "t", "recording": "../../../etc/x.traj.jsonl"}\n' });
+    const folder = files({
+      'trajectories/step-000001/rollouts.jsonl': '{"task": "t", "recording": "../../../etc/x.traj.jsonl"}\n',
+    });
     expect((await readRollouts(folder, 1)).map(({ file }) => file)).toEqual(['trajectories/step-000001/x.traj.jsonl']);
   });
 });

@@ -12,22 +12,22 @@ const snapshot = (shown: string | null, steps: readonly number[] = []): ToWebvie
   status: { type: 'running' },
   problems: [],
 });
-const after = (...messages: readonly ToWebview[]): Dashboard => messages.reduce(received, emptyDashboard);
+const dashboardAfter = (...messages: readonly ToWebview[]): Dashboard => messages.reduce(received, emptyDashboard);
 const steps = ({ series }: Dashboard) => series.map(({ step }) => step);
 
 describe('received', () => {
   it('takes a snapshot, and points as they come', () => {
-    const dashboard = after(snapshot('new', [1, 2]), { type: 'appended', run: 'new', points: [point(3)] });
+    const dashboard = dashboardAfter(snapshot('new', [1, 2]), { type: 'appended', run: 'new', points: [point(3)] });
     expect(steps(dashboard)).toEqual([1, 2, 3]);
     expect(dashboard).toMatchObject({ loaded: true, run: { id: 'new' } });
   });
 
   it('is loaded and empty where there is no run', () => {
-    expect(after(snapshot(null))).toMatchObject({ loaded: true, run: null });
+    expect(dashboardAfter(snapshot(null))).toMatchObject({ loaded: true, run: null });
   });
 
   it('changes nothing for a run that is no longer shown', () => {
-    const shown = after(snapshot('new', [1]));
+    const shown = dashboardAfter(snapshot('new', [1]));
     const late: readonly ToWebview[] = [
       { type: 'appended', run: 'old', points: [point(9)] },
       { type: 'restarted', run: 'old', points: [] },
@@ -38,17 +38,19 @@ describe('received', () => {
   });
 
   it('drops old points when the files were begun anew', () => {
-    expect(steps(after(snapshot('new', [1, 2, 3]), { type: 'restarted', run: 'new', points: [point(1)] }))).toEqual([1]);
+    expect(
+      steps(dashboardAfter(snapshot('new', [1, 2, 3]), { type: 'restarted', run: 'new', points: [point(1)] })),
+    ).toEqual([1]);
   });
 
   it('keeps an opened step for the same run only', () => {
-    const opened = withStepOpened(after(snapshot('new', [1])), 1);
+    const opened = withStepOpened(dashboardAfter(snapshot('new', [1])), 1);
     expect(received(opened, snapshot('new', [1, 2])).opened).toEqual({ step: 1, rollouts: null, problem: null });
     expect(received(opened, snapshot('old')).opened).toBeNull();
   });
 
   it('shows the rollouts of the step that is open, and of no other', () => {
-    const opened = withStepOpened(after(snapshot('new', [1, 2])), 2);
+    const opened = withStepOpened(dashboardAfter(snapshot('new', [1, 2])), 2);
     const rollouts = (step: number): ToWebview => ({ type: 'rollouts', run: 'new', step, rollouts: [], problem: null });
     expect(received(opened, rollouts(1))).toBe(opened);
     expect(received(opened, rollouts(2)).opened).toEqual({ step: 2, rollouts: [], problem: null });

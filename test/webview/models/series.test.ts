@@ -18,7 +18,14 @@ describe('withPoints', () => {
   it('keeps one point a step in ascending order, however the points arrive', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.nat(20))), (batches) => {
-        const series = batches.reduce<ReturnType<typeof withPoints>>((all, batch) => withPoints(all, batch.map((step) => point(step))), []);
+        const series = batches.reduce<ReturnType<typeof withPoints>>(
+          (all, batch) =>
+            withPoints(
+              all,
+              batch.map((step) => point(step)),
+            ),
+          [],
+        );
         expect(stepsOf(series)).toEqual([...new Set(batches.flat())].sort((a, b) => a - b));
       }),
     );

@@ -4,7 +4,13 @@ import { chartsOf, rowsPerPage, runLabel, statusOf, tableOf } from '../../../src
 import type { Run, RunStatus } from '../../../src/webview/protocol.ts';
 import { point } from '../points.ts';
 
-const run = (kind: Run['kind'], plannedSteps: number | null = null): Run => ({ id: 'r1', kind, model: null, domain: null, plannedSteps });
+const run = (kind: Run['kind'], plannedSteps: number | null = null): Run => ({
+  id: 'r1',
+  kind,
+  model: null,
+  domain: null,
+  plannedSteps,
+});
 const labels = (charts: ReturnType<typeof chartsOf>) => charts.map(({ metric }) => metric.label);
 
 describe('chartsOf', () => {
@@ -39,7 +45,11 @@ describe('tableOf', () => {
   it('turns pages, and keeps to those that exist', () => {
     const series = Array.from({ length: rowsPerPage + 3 }, (_, index) => point(index + 1, { loss: index }));
     expect(tableOf(series, 0)).toMatchObject({ page: 0, pages: 2 });
-    expect(tableOf(series, 0).rows.map(({ step }) => step).at(-1)).toBe(4);
+    expect(
+      tableOf(series, 0)
+        .rows.map(({ step }) => step)
+        .at(-1),
+    ).toBe(4);
     expect(tableOf(series, 7)).toMatchObject({ page: 1 });
     expect(tableOf(series, 7).rows.map(({ step }) => step)).toEqual([3, 2, 1]);
   });
@@ -60,9 +70,17 @@ describe('statusOf', () => {
   });
 
   it('tells how far the run is', () => {
-    expect(at({ type: 'running' }, 200)).toMatchObject({ progress: 'Optimizer step 50 of 200', done: 0.25, duration: '49 min 0 s' });
+    expect(at({ type: 'running' }, 200)).toMatchObject({
+      progress: 'Optimizer step 50 of 200',
+      done: 0.25,
+      duration: '49 min 0 s',
+    });
     expect(at({ type: 'running' })).toMatchObject({ progress: 'Optimizer step 50', done: null });
-    expect(statusOf(emptyDashboard)).toMatchObject({ label: 'Starting', progress: 'No optimizer step yet', duration: '' });
+    expect(statusOf(emptyDashboard)).toMatchObject({
+      label: 'Starting',
+      progress: 'No optimizer step yet',
+      duration: '',
+    });
   });
 });
 

@@ -34,8 +34,14 @@ describe('headingOf', () => {
   });
 
   it('says where a fork comes from, and waits for a reward', () => {
-    const fork = { ...started, parent: { recording: 'a.traj.jsonl', event: 7, chain: 'c', edit: 'agent message edited' } };
-    expect(headingOf(numbered(fork))).toMatchObject({ forkOf: 'Fork of a.traj.jsonl after step 7: agent message edited', reward: null });
+    const fork = {
+      ...started,
+      parent: { recording: 'a.traj.jsonl', event: 7, chain: 'c', edit: 'agent message edited' },
+    };
+    expect(headingOf(numbered(fork))).toMatchObject({
+      forkOf: 'Fork of a.traj.jsonl after step 7: agent message edited',
+      reward: null,
+    });
   });
 
   it('is nothing before the first event', () => {
@@ -48,7 +54,9 @@ describe('stepEntry', () => {
 
   it('shows what was said, what was called and what was thought', () => {
     const toolCalls = [{ id: 'c1', name: 'find', arguments: { parcel: 'P1' } }];
-    expect(entry({ type: 'agentReplied', content: 'One moment.', reasoning: 'Look first.', toolCalls, origin: 'edited' })).toEqual({
+    expect(
+      entry({ type: 'agentReplied', content: 'One moment.', reasoning: 'Look first.', toolCalls, origin: 'edited' }),
+    ).toEqual({
       n: 3,
       speaker: 'agent',
       title: 'Agent (edited)',
@@ -57,7 +65,11 @@ describe('stepEntry', () => {
       reasoning: 'Look first.',
       code: [{ label: 'Calls find', text: '{ "parcel": "P1" }' }],
     });
-    expect(entry({ type: 'userReplied', content: 'Bye', stop: 'done' })).toMatchObject({ speaker: 'user', title: 'User, ends: done', text: 'Bye' });
+    expect(entry({ type: 'userReplied', content: 'Bye', stop: 'done' })).toMatchObject({
+      speaker: 'user',
+      title: 'User, ends: done',
+      text: 'Bye',
+    });
   });
 
   it('keeps malformed arguments and results as they are', () => {
@@ -88,14 +100,27 @@ describe('stepEntry', () => {
   });
 
   it('marks a violated rule, a failed verifier and a reward of 0', () => {
-    const verdict = { rule: 'confirm', check: 'confirmed' as const, gate: true, verdict: 'violated' as const, reason: 'no yes', evidence: [1] };
+    const verdict = {
+      rule: 'confirm',
+      check: 'confirmed' as const,
+      gate: true,
+      verdict: 'violated' as const,
+      reason: 'no yes',
+      evidence: [1],
+    };
     expect(entry({ type: 'rulesChecked', callId: 'c1', verdicts: [verdict] })).toMatchObject({
       tone: 'bad',
       title: 'Violated: confirm',
       verdicts: [{ name: 'confirm', held: false, detail: 'no yes' }],
     });
     const failed = { verifier: 'database', held: false, detail: 'orders differ', evidence: [] };
-    expect(entry({ type: 'verdictReached', verdict: failed })).toMatchObject({ tone: 'bad', verdicts: [{ held: false }] });
-    expect(entry({ type: 'rewarded', basis: 'train', reward: null, reason: 'not scored' })).toMatchObject({ tone: 'bad', title: 'Reward none' });
+    expect(entry({ type: 'verdictReached', verdict: failed })).toMatchObject({
+      tone: 'bad',
+      verdicts: [{ held: false }],
+    });
+    expect(entry({ type: 'rewarded', basis: 'train', reward: null, reason: 'not scored' })).toMatchObject({
+      tone: 'bad',
+      title: 'Reward none',
+    });
   });
 });

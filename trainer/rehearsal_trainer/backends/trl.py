@@ -1,8 +1,8 @@
 """TRL behind the scripts: trainers made from a plan, their log as our metrics. The only file that imports trl.
 
-Besides TRL's own work it does two things to the model's body, both exact and both only to save time on a CPU:
-a prefix that all rows of a batch share (the policy and the tools) is computed once, and the language model's
-head is only applied where a label stands.
+Besides TRL's own work it does three things, all exact and only to save time and memory: a prefix that all rows of
+a batch share (the policy and the tools) is computed once, the language model's head is only applied where a label
+stands, and rows of similar length are scored together, so that one long rollout does not pad all the others.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def grpo_trainer(
         shuffle_dataset=False,
         **_common(plan),
     )
-    trainer = (_LiveGroupsTrainer if grpo.skip_dead_groups else GRPOTrainer)(
+    trainer = _FrugalTrainer(
         model=model,
         peft_config=_lora(model, plan),
         reward_funcs=reward,
@@ -178,6 +178,7 @@ def grpo_trainer(
         callbacks=[ProgressCallback(run, measured)],
         rollout_func=rollout_func,
     )
+    trainer.skip_dead_groups = grpo.skip_dead_groups
     _save_time(trainer.model)
     return trainer
 
@@ -192,26 +193,59 @@ def check_groups(prompts: Sequence[Any], group_size: int) -> None:
         )
 
 
-class _LiveGroupsTrainer(GRPOTrainer):
-    """Leaves rows without an advantage out of the gradient: a group that is all right or all wrong teaches
-    nothing but the KL term, and on a CPU it costs as much as the others."""
+class _FrugalTrainer(GRPOTrainer):
+    """TRL's trainer without the padding and, if asked, without the rows that teach nothing."""
+
+    skip_dead_groups = False
+
+    def _get_per_token_logps_and_entropies(
+        self, model: Any, input_ids: Tensor, attention_mask: Tensor, logits_to_keep: int, *args: Any, **rest: Any
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """Scores rows of similar length together and cuts the padding that the longest of a step would cost."""
+        score = super()._get_per_token_logps_and_entropies
+        most = rest.pop("batch_size", None) or len(input_ids)
+        prompt = input_ids.shape[1] - logits_to_keep
+        lengths = attention_mask[:, prompt:].sum(1).tolist()
+        logps = input_ids.new_zeros(len(input_ids), logits_to_keep, dtype=torch.float32)
+        entropies = torch.zeros_like(logps) if rest.get("compute_entropy") else None
+        losses = []
+        for rows in similar_lengths(lengths, most):
+            chosen, length = torch.tensor(rows, device=input_ids.device), max(1, max(lengths[row] for row in rows))
+            ids, mask = input_ids[chosen, : prompt + length], attention_mask[chosen, : prompt + length]
+            scored, spread, loss = score(model, ids, mask, length, *args, **rest)
+            width = (0, logits_to_keep - length)
+            logps = logps.index_add(0, chosen, torch.nn.functional.pad(scored.float(), width))
+            if entropies is not None and spread is not None:
+                entropies = entropies.index_add(0, chosen, torch.nn.functional.pad(spread.float(), width))
+            if loss is not None:
+                losses.append(loss * len(rows) / len(input_ids))
+        return logps, entropies, torch.stack(losses).sum() if losses else None
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
+        """A group that is all right or all wrong teaches nothing but the KL term, at the price of the others."""
         live = inputs["advantages"] != 0
-        if live.all():
+        if live.all() or not self.skip_dead_groups:
             return super()._compute_loss(model, inputs)
-        keep = live.nonzero()[:, 0] if live.any() else torch.tensor([0], device=live.device)
-        size = len(live)
+        shortest = inputs["completion_mask"].sum(1).argmin()[None]
+        keep = live.nonzero()[:, 0] if live.any() else shortest
         kept = {
-            name: value[keep] if isinstance(value, Tensor) and value.ndim > 0 and len(value) == size else value
+            name: value[keep] if isinstance(value, Tensor) and value.ndim > 0 and len(value) == len(live) else value
             for name, value in inputs.items()
         }
-        length = max(int(kept["completion_mask"].sum(1).max()), 1)
-        for name, value in kept.items():
-            if isinstance(value, Tensor) and value.ndim == 2 and value.shape[1] == inputs["completion_ids"].shape[1]:
-                kept[name] = value[:, :length]
         loss = super()._compute_loss(model, kept)
         return loss if live.any() else loss * 0
+
+
+def similar_lengths(lengths: Sequence[int], most: int) -> list[list[int]]:
+    """Row numbers in chunks of at most `most`, in each of which the longest is at most a quarter above the shortest."""
+    chunks: list[list[int]] = []
+    for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
+        last = chunks[-1] if chunks else []
+        if last and len(last) < most and lengths[row] <= 1.25 * lengths[last[0]] + 16:
+            last.append(row)
+        else:
+            chunks.append([row])
+    return chunks
 
 
 def train(trainer: Any, resume_from: Path | None) -> int:

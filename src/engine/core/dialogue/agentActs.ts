@@ -1,8 +1,11 @@
+import { isDeclined } from './decline.ts';
+import { handsOver } from './handOff.ts';
+import { kindsAskedIn } from './kind.ts';
 import type { Vocabulary } from './mention.ts';
 import { isMisunderstanding, isOffer, isProposalSentence } from './proposal.ts';
 import { isReport } from './report.ts';
-import { exactQuestions, factsAskedIn, listedAbove, withoutNeedless } from './request.ts';
-import { isSenseless } from './sense.ts';
+import { exactQuestions, factsAskedIn, listedAbove, referredTo, withoutNeedless } from './request.ts';
+import { isEnglish, isSenseless } from './sense.ts';
 import { plain, type Sentence, sentencesOf, wordsOf } from './text.ts';
 
 /** What an agent's utterance does. */
@@ -34,14 +37,6 @@ export type AgentActs = {
 const patterns = {
   asksWish:
     /\b(?:(?:how|what) (?:can|may|could|should) (?:i|we) (?:help|assist|do)|how (?:may|can) i be of (?:help|service|assistance)|what (?:would|do|can) (?:you|i) (?:like|want|need)(?: me)?(?: to do| help with| today)?$|what (?:is|seems to be) (?:the (?:problem|issue|matter)|your (?:request|question|concern|issue|problem))|what brings you|how can i help|what do you need|what would you like (?:me )?to (?:do|change)|in what way can i help)\b/,
-  handsOff:
-    /\b(?:transferr?(?:ing|ed)? (?:you|this|your (?:call|case|chat|request|conversation))|(?:you|your (?:call|case|chat|request|conversation)) (?:are|is|will be|have been|has been)(?: now| being)* (?:transferred|handed|passed|connected|escalated|forwarded)|(?:hand|handing|pass|passing|put|putting)(?: \w+)? (?:you|this|your case|your request)(?: \w+)? (?:over|on|through)\b|connect(?:ing)? you (?:to|with)|escalat(?:e|ing|ed)|(?:a|one of our|our|my) (?:human(?: agents?)?|person|colleagues?|specialists?|representatives?|supervisors?|managers?|live agents?|team members?) (?:will|can) (?:take|help|contact|be|get|assist|call|handle|continue|join|reach|look|email|follow)|forward(?:ing|ed)? (?:you|this|your (?:case|request)) to|tak(?:e|es|ing) over(?: from here)?|(?:get|getting|call|calling|fetch|fetching|bring|bringing)(?: in)? (?:you )?(?:a|my|our|the) (?:human|colleague|specialist|representative|supervisor|manager|real person|person))\b/,
-  handsOffDenied:
-    /\b(?:cannot|not able to|unable to|will not|no need to|not necessary to|without)\b.*\b(?:transfer|escalat|hand|connect|forward|pass)/,
-  refuses:
-    /\b(?:(?:i|we|it|that|this|you|they|which|he|she|and|order|orders|items?|one) (?:\w+ ){0,2}?(?:cannot|could not|will not be able|would not be able|am not able|are not able|is not able|may not|must not|will not)|(?:am|are|is|was|were|be|been|being) (?:also |currently |unfortunately |afraid )?(?:unable|not (?:able|allowed|permitted|possible|eligible|authori[sz]ed|available|something (?:i|we)|in a position))|cannot (?:be )?(?:do|change|cancel|help|process|make|offer|give|share|provide|refund|return|exchange|move|modify|access|update|perform|proceed|complete|fulfil|accept|deliver)\w*|not (?:allowed|permitted|possible|eligible|authori[sz]ed)|(?:policy|policies|rules?|guidelines?|terms) (?:do|does|will|would) not (?:allow|permit|let)|against (?:the |our |my |company )*(?:polic|rule|guideline)|(?:have|has|need|must) (?:to )?(?:decline|refuse|deny)|do not (?:have (?:the )?(?:access|ability|permission|authority|authori[sz]ation|option|means)|offer|allow|permit|accept|support)|does not (?:allow|permit|accept|support)|no longer (?:be )?(?:possible|eligible|changed|change|cancelled|cancel|modified|available|moved|returned|able)|(?:is|are) not (?:covered|supported|allowed)|outside (?:of )?(?:my|our|the) (?:scope|control|polic|return|window)|impossible|out of the question|prohibit|forbid|forbidden|no way to|not something (?:i|we) can|too late (?:to|for)|already (?:been )?\w+,? so (?:it|that|this|i|we) (?:is|am|are) (?:not|no longer|unable))/,
-  notRefusal:
-    /\b(?:cannot be (?:undone|reversed|reverted|revoked|taken back)|(?:cannot|could not) (?:see|find) any (?:problem|issue|reason|error)|if (?:you|i|we|it|that|this) (?:\w+ )?(?:cannot|could not|are not able|are unable)|cannot wait|(?:cannot|could not|not able to|unable to) (?:\w+ ){0,6}?(?:until|unless|without (?:your|the|a|an|knowing)|before (?:you|i|we))|(?:until|unless|without|before) (?:\w+ ){1,6}?(?:i|we) (?:cannot|am unable|are unable)|why (?:you )?cannot|will not (?:take|be (?:long|a problem|charged|changed))|may not (?:be|have))\b/,
   waits:
     /\b(?:one|just a|a|give me a) (?:moment|minute|second|sec)|(?:please )?(?:hold on|wait|bear with me|hang on|stand by)\b|let me (?:just |quickly |first )?(?:check|look|see|find|pull|verify|search|review|get|take|confirm)|(?:i will|i am going to|i am) (?:just |now |quickly |first )?(?:check(?:ing)?|look(?:ing)? (?:it|that|this|into|up|for|your)|search(?:ing)?|pull(?:ing)? up|verify(?:ing)?)\b/,
   greets: /^(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|welcome|greetings|dear)\b/,
@@ -60,11 +55,13 @@ const serviceWords = new Set(
 export function recogniseAgent(text: string, vocabulary: Vocabulary): AgentActs {
   const all = plain(text);
   if (isSenseless(text)) return { ...silence, nonsense: true };
-  const sentences = sentencesOf(all).map((sentence) => classify(sentence, vocabulary));
+  const spoken = sentencesOf(all);
+  const sentences = spoken.map((sentence) => classify(sentence, vocabulary));
   const has = (act: keyof Acts) => sentences.some((each) => Boolean(each[act]));
   const asks = [
     ...new Set([
       ...sentences.flatMap((each) => each.asks),
+      ...spoken.flatMap((sentence, at) => referredTo(spoken[at - 1], sentence, vocabulary)),
       ...exactQuestions(all, vocabulary),
       ...listedAbove(all, vocabulary),
     ]),
@@ -85,7 +82,9 @@ export function recogniseAgent(text: string, vocabulary: Vocabulary): AgentActs 
     asksOther: asks.length === 0 && has('asksOther'),
   };
   const isSomething =
-    Object.values(acts).some((act) => (Array.isArray(act) ? act.length > 0 : act)) || has('acknowledges');
+    Object.values(acts).some((act) => (Array.isArray(act) ? act.length > 0 : act)) ||
+    has('acknowledges') ||
+    isEnglish(all);
   return { ...acts, nonsense: !isSomething };
 }
 
@@ -118,9 +117,12 @@ function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
   const asks =
     offersMore || notUnderstood || /\bwhat (?:would|do|can) you (?:like|want|need)(?: (?:me|us))? to do\b/.test(text)
       ? []
-      : factsAskedIn(withoutNeedless(sentence), vocabulary, proposes);
-  const handsOff = !question && patterns.handsOff.test(text) && !patterns.handsOffDenied.test(text) && !proposes;
-  const refuses = !question && !notUnderstood && patterns.refuses.test(text) && !patterns.notRefusal.test(text);
+      : [
+          ...factsAskedIn(withoutNeedless(sentence), vocabulary, proposes),
+          ...(proposes ? [] : kindsAskedIn(withoutNeedless(sentence), vocabulary)),
+        ];
+  const handsOff = !question && !proposes && handsOver(text);
+  const refuses = !question && !notUnderstood && isDeclined(text);
   const reportsDone = !question && !proposes && !refuses && !asks.length && isReport(text);
   const waits = !question && patterns.waits.test(text);
   const topical = words.some((word) => vocabulary.words.has(word) || serviceWords.has(word) || /\d/.test(word));

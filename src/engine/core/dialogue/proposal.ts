@@ -3,13 +3,18 @@ import { isSenseless } from './sense.ts';
 import { plain, type Sentence, sentencesOf } from './text.ts';
 
 const offers =
-  /\b(?:(?:any|some)(?:thing| thing) (?:else|more|further)|what else (?:can|could|may|would)|how else (?:can|could|may)|any (?:other|more|further|additional) (?:questions?|requests?|concerns?|issues?|matters?|help|assistance)|(?:any )?(?:further|more|additional|other) (?:assistance|help|questions?|requests?)|(?:another|other) (?:thing|way)s? (?:that )?(?:i|we) (?:can|could|may)|else (?:that )?(?:i|we) (?:can|could|may) (?:do|help|assist)|(?:is|are) there (?:any ?thing|something) (?:else|more))\b/;
+  /\b(?:(?:any|some)(?:thing| thing) (?:else|more|further)|what else (?:can|could|may|would)|how else (?:can|could|may)|any (?:other|more|further|additional) (?:questions?|requests?|concerns?|issues?|matters?|help|assistance)|(?:any )?(?:further|more|additional|other) (?:assistance|help|questions?|requests?)|(?:another|other) (?:thing|way)s? (?:that )?(?:i|we) (?:can|could|may)|else (?:that )?(?:i|we) (?:can|could|may) (?:do|help|assist)|(?:is|are|was|were) there (?:any ?thing|something) (?:else|more)|(?:help|assist\w*)(?: you)? with (?:another|any other|some other|other|anything|something (?:else|more))(?: matter| question| questions| thing| issue| request)?(?: today)?$|(?:is|was|will) (?:that|this) (?:be )?(?:all|everything)(?: for (?:today|now|you))?(?=$| or\b| that)|(?:feel free|do not hesitate|you are welcome|you can always) to (?:ask|reach out|contact|come back|write|get in touch|message|let me know)|need (?:any )?(?:more|further|other) help|other questions?|(?:another|a further|a second|some other) (?:question|issue|matter|request|concern)(?: (?:i|we) (?:can|could|may)| for me| today|$)|left (?:to do|for me to do|on your (?:mind|list))|on your mind)\b/;
 const noOffers =
-  /\b(?:cannot|not able to|unable to|will not|could not|not|nothing) (?:\w+ ){0,3}(?:do |help with |help you with |assist with )?(?:any ?thing (?:else|more|further)|any (?:further|more)|else)\b|\b(?:any|some)thing else (?:in|inside|on|about) (?:the|your|this|that)\b/;
+  /\b(?:cannot|not able to|unable to|will not|could not|not|nothing) (?:\w+ ){0,3}(?:do |help with |help you with |assist with )?(?:any ?thing (?:else|more|further)|any (?:further|more)|else)\b|\b(?:any|some)thing else (?:in|inside|on|about) (?:the|your|this|that)\b(?! (?:mind|list|agenda))/;
 const misunderstandings =
   /\b(?:(?:do|did) not (?:quite |fully |really )?(?:understand|catch|get (?:that|it|what)|follow)|cannot (?:quite )?(?:understand|follow)|not (?:quite )?(?:sure|clear) (?:what|i (?:understand|follow|understood))|could you (?:please )?(?:rephrase|repeat|clarify|say that again|explain)|can you (?:please )?(?:rephrase|repeat|clarify|say that again|explain)|please (?:rephrase|repeat|clarify|say that again)|what do you mean|come again|pardon|am (?:a (?:bit|little) )?confused|unclear)\b/;
 
 const proposals: readonly RegExp[] = [
+  /^(?:so |then |and |ok |okay |well )*(?:shall|should|may|can) (?:i|we)(?: then| now| please| do so)?$/,
+  /\b(?:do|would) you (?:still |really )?(?:want|like) (?:that|this|it|one)(?: done| then| to happen| changed| cancelled| sent| booked)?$|^want (?:that|this|it|one)(?: then)?$/,
+  /\b(?:give me|i need|with|waiting for|await) (?:the |a |your )?(?:go.?ahead|green light|thumbs up|nod|ok(?:ay)?|approval)\b|\bsay the word\b|\b(?:if|as soon as|once) you (?:are (?:happy|ok|okay|fine) with|agree|approve|give me the go)\b/,
+  /\b(?:did i|have i|do i have) (?:get|got|understood?|all) (?:that|this|it|you|everything)?(?: all)? ?(?:right|correct(?:ly)?)\b/,
+  /\bif (?:you (?:would )?(?:like|want|wish|prefer)|that (?:is|sounds) (?:ok|okay|fine|good|right|correct)|so)\b,? (?:then )?(?:i|we) (?:can|could|will|would) (?!(?:not|need)\b)/,
   /\b(?:shall|should|may|might) (?:i|we) (?!(?:please |also )*(?:have|get|ask|know|take your|see your|trouble|help|assist|be of|request)\b)/,
   /\b(?:can|could) (?:i|we) (?:go ahead|proceed|continue|confirm|do (?:that|this|it)|cancel|change|move|book|update|return|refund|exchange|process|send|redirect|reschedule|report)\b/,
   /\b(?:do|would|did|are) you (?:still |really |also )?(?:want|like|wish|prefer|okay with|ok with|happy with|happy for)(?: for)? (?:me|us) to (?!(?:help|assist)\b)/,
@@ -30,7 +35,7 @@ const proposals: readonly RegExp[] = [
 /** Proposals only when they are asked. */
 const askedProposals: readonly RegExp[] = [
   /\b(?:go ahead|proceed|continue)(?: with (?:it|that|this|the [\w ]+|your [\w ]+))?$/,
-  /^(?:ok(?:ay)?|so|and|right|correct|proceed|confirm(?:ed)?|agreed?|go ahead|deal|alright|all good|sounds good|is (?:that|it) a yes)(?: with (?:that|this|it)| then| or not| to (?:proceed|go ahead))?$/,
+  /^(?:ok(?:ay)?|so|and|right|correct|proceed|confirm(?:ed)?|agreed?|go ahead|deal|alright|all good|sounds good|looks? (?:good|right|ok|okay|fine)|(?:all|everything|is everything|this|that|it|details) (?:right|correct|fine|ok|okay|good|clear|in order|accurate)(?: like (?:this|that)| so far| now| for you)?|good to go|happy (?:with|for) (?:that|this|it|me to [\w ]+)|any objections?|objections|no objections|are we good|fine by you|is this (?:it|what you want(?:ed)?)|interested|shall (?:i|we))(?: with (?:that|this|it)| then| or not| to (?:proceed|go ahead))?$/,
 ];
 /** "Where should we send it?" asks for the place and not for a yes. */
 const openQuestion = /(?:^|[ ,:-])(?:what|which|where|when|who|whose|how|why)\b[^,:;-]*$/;

@@ -1,23 +1,31 @@
 import { type Mention, mentionsIn, type Vocabulary } from './mention.ts';
 import { type Sentence, sentencesOf, wordsOf } from './text.ts';
 
+const giving =
+  'provide|give|tell|share|send|enter|specify|state|supply|type|write|let me know|remind|confirm|verify|say|name|choose|select|pick|indicate|clarify|spell|read|repeat|list|mention|describe|forward|pass|quote|post|key|dictate|drop|text|message|submit|include|reply|resend|re-enter|retype|check|look up|find|explain';
+const giver = '(?:please |also |kindly |just |maybe |possibly |perhaps |quickly |first |then |briefly )*';
 const requestPhrase = new RegExp(
   [
-    '(?:please|kindly) (?:\\w+ ){0,2}?(?:provide|give|tell|share|send|enter|specify|state|supply|type|write|confirm|verify|let me know|reply with|include|say|name|choose|select|pick|indicate|submit|add|also|fill)',
-    '(?:could|can|may|might) (?:i|we) (?:please |also |just |kindly )*(?:have|get|ask|know|take|see|trouble|request)',
-    '(?:could|can|would|will) you (?:please |also |kindly |just |maybe |possibly )*(?:provide|give|tell|share|send|enter|specify|state|supply|type|write|let me know|remind|confirm|verify|say|name|choose|select|indicate|clarify)',
-    'would you mind (?:\\w+ )?(?:providing|giving|telling|sharing|sending)',
-    '(?:i|we)(?: will| would| do| also| just| still| first| only| shall| am going to| have to)* (?:need|require|want to know|like to know|like to have|must know|must ask|am missing|miss)',
+    `(?:please|kindly) (?:\\w+ ){0,2}?(?:${giving}|add|also|fill|have)`,
+    `^(?:and |so |then |ok |okay |just |now |simply |first )*(?:tell|give|send|provide|type|enter|state|specify|share|quote|spell|name|pick|choose)`,
+    `(?:could|can|may|might) (?:i|we) ${giver}(?:have|get|ask|know|take|see|trouble|request|grab|note)`,
+    `(?:could|can|would|will|might) you ${giver}(?:be so kind (?:as )?to |be able to )?(?:${giving})`,
+    '(?:would you|do you)? ?mind (?:\\w+ )?\\w+ing',
+    '(?:i|we)(?: will| would| do| also| just| still| first| only| shall| am going to| have to| then)* (?:need|require|want to know|like to know|love to know|like to have|like to ask|must know|must ask|must have|am missing|am after|miss|ask you for|ask for)',
     '(?:give|tell|send) (?:me|us)',
     '(?:i|we) (?:\\w+ )?(?:have|need) to know',
     '(?:double.?check|re.?check|check again)',
     'is there (?:a|an|any|another|some)(?: other)? (?!thing)',
     '(?:just|only) your',
-    '(?:provide|share|enter|specify|state|supply) (?:me |us )?(?:with )?(?:your|the|a|an)',
-    'let me know (?:your|the|which|what|where|when|who|how|why)',
-    '(?:missing|looking for)(?: is| are)? (?:your|the)',
-    'do you (?:happen to |still |also )?(?:have|know|remember|recall)',
+    '(?:provide|share|enter|specify|state|supply|quote) (?:me |us )?(?:with )?(?:your|the|a|an)',
+    'let me (?:have|know) (?:your|the|which|what|where|when|who|how|why)',
+    '(?:missing|looking for|waiting for|asking for|left|lacks?|lacking|remaining)(?: is| are| to know is)? (?:your|the|a|an|which|what|when|why|where)',
+    'do you (?:happen to |still |also |by any chance )?(?:have|know|remember|recall)',
     'have you got|are you able to (?:give|provide|tell)',
+    '(?:without|as soon as (?:i|we) (?:have|know|get)|once (?:i|we) (?:have|know|get)|until (?:i|we) (?:have|know|get)|unless (?:i|we) (?:have|know|get)|when (?:i|we) (?:have|know))',
+    '(?:if|once|as soon as|unless|until) you (?:could |can |would )?(?:give|tell|send|share|provide|let me know|type|enter|supply)',
+    '(?:it )?(?:would|will) (?:really )?help(?: me| us)?(?: a lot)?(?: if you| to know| to have)',
+    'all (?:that )?(?:i|we) (?:still )?need(?: now)? is|the (?:next|last|only) thing (?:i|we) need is',
     'what|which|where|when|why|who|whose|how',
   ].join('|'),
 );
@@ -26,7 +34,7 @@ const request = new RegExp(anyRequest.source, 'g');
 const whPlain =
   /(?:^|[ ,.:-])(?:what|which|where|who|whose|when) (?:is|are|was|were|would|should|do|does|did|\w+ (?:is|are|would|do|does|did|should|shall|can)) /;
 const purpose =
-  /\b(?:so that|so i|so we|in order to|before (?:i|we)|then (?:i|we)|and (?:then )?(?:i|we) (?:will|can)|because|since|to (?!know|have|be|get|provide|me|the|your)[a-z]+ (?:your|the|this|that|it|you|a|an|up)\b|for your (?:request|account)|for (?:the|your) (?:return|refund|exchange|cancellation|change|lookup))/;
+  /\b(?:so that|so i|so we|in order to|before (?:i|we)|then (?:i|we)|and (?:then )?(?:i|we) (?:will|can)|because|since|(?<!like |want |wish |prefer |going |able |need |you |have )to (?!know|have|be|get|provide|me|the|your)[a-z]+ (?:your|the|this|that|it|you|a|an|up)\b|for your (?:request|account)|for (?:the|your) (?:return|refund|exchange|cancellation|change|lookup))/;
 const yesNoStart =
   /^(?:(?:ok(?:ay)?|so|and|but|then|well|alright|great|sure|thanks|thank you|sorry|also|just)[ ,.-]+)*(?:is|are|was|were|do|does|did|have|has|had|would|will|should|shall|can|could|may)\b/;
 
@@ -37,7 +45,7 @@ export function factsAskedIn(
   proposes: boolean,
 ): readonly string[] {
   const words = wordsOf(text);
-  const mentions = mentionsIn(words, vocabulary).filter(({ end }) => !isGiven(words, end));
+  const mentions = mentionsAsked(words, vocabulary, question || anyRequest.test(text));
   if (mentions.length === 0) return [];
   const starts = requestStarts(text, question);
   if (
@@ -53,21 +61,24 @@ export function factsAskedIn(
       ? distinctFacts(mentions)
       : [];
   }
-  if (starts.length > 0) return afterRequest(text, mentions, Math.min(...starts), vocabulary);
+  if (starts.length > 0) return afterRequest(text, mentions, Math.min(...starts));
   if (proposes) return [];
   const isShort = words.length <= 7;
   if (question && !yesNoStart.test(text)) return distinctFacts(mentions);
   if (isShort && /\bplease$|^please\b|:$/.test(text)) return distinctFacts(mentions);
-  return /\b(?:is|are|will be|would be) (?:still |also )?(?:required|needed|missing|necessary)\b|\b(?:will|would)(?: also)? (?:do|work|suffice|be (?:enough|fine|sufficient))\b/.test(
+  return /\b(?:is|are|will be|would be) (?:still |also )?(?:required|needed|missing|necessary|enough|sufficient|essential|all (?:i|we) need)\b|\b(?:will|would)(?: \w+)? help\b|^(?:i|we) still (?:do not|have not) (?:have|got|see|received) (?:your|the|a|an|any)\b|^(?:i|we) (?:do not|did not|have not)(?: yet| still)? (?:have|got|see|find) (?:your|the|a|an|any) .*(?:yet|on file|so far)$|\b(?:will|would)(?: also)? (?:do|work|suffice|be (?:enough|fine|sufficient))\b/.test(
     text,
   )
     ? distinctFacts(mentions)
     : [];
 }
 
+const needless =
+  /\b(?:(?:do not|no longer|will not|would not|need not|not) (?:need|require|have to|necessary)|no need (?:to|for)|(?:never|not) ask|forget(?: about)?|ignore|skip|never mind|without needing|regardless of|not interested in|rather than|instead of(?= your| the))\b[^,;]*/g;
+
 /** "I do not need your phone number" asks for nothing. */
 export function withoutNeedless({ text, question }: Sentence): Sentence {
-  return { text: text.replace(/\b(?:do not|no longer|will not) (?:need|require)\b[^,;]*/g, ''), question };
+  return { text: text.replace(needless, ''), question };
 }
 
 /** Where requests begin, in characters. Question words count only where the sentence asks something. */
@@ -75,32 +86,107 @@ function requestStarts(text: string, question: boolean): readonly number[] {
   const asksPlainly =
     question ||
     whPlain.test(text) ||
-    /^(?:and |so |ok |okay |then |sure )*(?:what|which|where|when|why|who|whose|how)\b/.test(text);
+    /^(?:and |so |ok |okay |then |sure )*(?:what|which|where|when(?= (?:is|are|do|does|did|would|will|can|could|should|shall|may|was|were)\b)|why|who|whose|how)\b/.test(
+      text,
+    );
   return [...text.matchAll(request)]
     .filter(({ 0: found }) => asksPlainly || !/\W?(?:what|which|where|when|why|who|whose|how)$/.test(found))
     .map(({ index }) => index);
 }
 
-function afterRequest(
-  text: string,
-  mentions: readonly Mention[],
-  start: number,
+function afterRequest(text: string, mentions: readonly Mention[], start: number): readonly string[] {
+  const tail = text.slice(start);
+  const first = wordsOf(text.slice(0, start)).length;
+  const inTail = mentions.filter((mention) => mention.end > first);
+  if (inTail.length === 0) {
+    const isAside = yesNoStart.test(text) && /^\W?(?:when|where|why|who|how|what|which)\b/.test(tail);
+    return isAside ? [] : distinctFacts(mentions);
+  }
+  const cut = purpose.exec(tail.slice(8));
+  const last = cut ? wordsOf(text.slice(0, start + cut.index + 8)).length : Number.POSITIVE_INFINITY;
+  const beforePurpose = inTail.filter((mention) => mention.end <= last);
+  return distinctFacts(beforePurpose.length > 0 ? beforePurpose : inTail);
+}
+
+const bare = new Set(['the', 'your', 'this', 'that', 'a', 'an', 'my', 'another']);
+const identifying = /^(?:id|number|code|no|identifier|reference|ref|nr)$/;
+const asking =
+  /^(?:know|tell|me|us|say|and|or|about|specify|exactly|until|for|from|by|since|on|is|confirm|so|also|please|ok|okay|but|then|explain|ask|with|to)$/;
+const auxiliary =
+  /^(?:is|are|was|were|do|doe|does|did|would|will|should|shall|can|could|may|might|have|has|had|suit|work|exactly|else|to|in|on|not)$/;
+
+/**
+ * The mentions that a request may be for: not a value that is given, not the thing that another fact belongs to
+ * ("the postcode of the order"), and a question word only where it asks.
+ */
+function mentionsAsked(words: readonly string[], vocabulary: Vocabulary, question: boolean): readonly Mention[] {
+  const all = mentionsIn(words, vocabulary).filter(({ end }) => !isGiven(words, end));
+  const kept = all
+    .filter(
+      ({ start, end }) =>
+        !all.some((other) => other.start <= start && other.end >= end && other.end - other.start > end - start),
+    )
+    .filter((mention) => isAsking(words, mention, question));
+  return kept.filter((mention) => {
+    const before = words[mention.start - 1] ?? '';
+    const isThing =
+      bare.has(before) &&
+      !words.slice(mention.start, mention.end).some((word) => identifying.test(word) || word === 'which');
+    if (!isThing) return true;
+    const link = words[mention.start - 2] ?? '';
+    const belongs =
+      /^(?:of|for|on|in|with|to)$/.test(link) &&
+      kept.some(
+        (other) => other.fact !== mention.fact && other.end <= mention.start - 2 && mention.start - other.end <= 6,
+      );
+    const isObject =
+      mention.end - mention.start === 1 &&
+      !/^(?:of|and|or)$/.test(link) &&
+      question &&
+      kept.some(
+        (other) =>
+          other.start < mention.start &&
+          (/^(?:when|where|why|who|how)$/.test(words[other.start] ?? '') ||
+            (other.fact !== mention.fact && /^(?:which|what)$/.test(words[other.start - 1] ?? ''))),
+      );
+    return !(belongs || isObject);
+  });
+}
+
+function isAsking(words: readonly string[], { start, end }: Mention, question: boolean): boolean {
+  const [first, before, next] = [words[start] ?? '', words[start - 1], words[end] ?? ''];
+  if (
+    end - start === 1 &&
+    /^(?:order|phone|mail|email|name|size)$/.test(first) &&
+    /^(?:you|i|we|they|to)$/.test(before ?? '')
+  )
+    return false;
+  if (/^(?:day|hour|week)$/.test(first) && end - start === 1 && /^\d+$/.test(before ?? '')) return false;
+  if (!/^(?:when|where|why|who)$/.test(first) || end - start > 1) return true;
+  if (before === undefined)
+    return first === 'why' || words.length <= 4 || auxiliary.test(next) || (question && first === 'who');
+  return asking.test(before) || auxiliary.test(next);
+}
+
+/** Facts of the sentence before, when a request only refers to them: "Could you read it out to me?" */
+export function referredTo(
+  before: Sentence | undefined,
+  { text }: Sentence,
   vocabulary: Vocabulary,
 ): readonly string[] {
-  const tail = text.slice(start);
-  const inTail = mentionsIn(wordsOf(tail), vocabulary).filter(({ end }) => !isGiven(wordsOf(tail), end));
-  if (inTail.length === 0) return distinctFacts(mentions);
-  const cut = purpose.exec(tail.slice(8));
-  const beforePurpose = cut ? mentionsIn(wordsOf(tail.slice(0, cut.index + 8)), vocabulary) : inTail;
-  return distinctFacts(
-    beforePurpose.length > 0 ? beforePurpose.filter(({ end }) => !isGiven(wordsOf(tail), end)) : inTail,
-  );
+  if (!before || before.question || mentionsIn(wordsOf(text), vocabulary).length > 0) return [];
+  if (!reference.test(text)) return [];
+  const words = wordsOf(withoutNeedless(before).text);
+  return distinctFacts(mentionsIn(words, vocabulary).filter(({ end }) => !isGiven(words, end)));
 }
+
+const reference =
+  /\b(?:please|kindly|could you|can you|would you|will you|mind|just)\b.*\b(?:read|send|give|tell|type|share|spell|copy|provide|paste|quote|giving|sending|reading|sharing|typing|telling|enter|repeat)\b(?: \w+)? (?:it|them|that one|those|that (?:to|in|for|out|here)|that$)\b/;
 
 /** "order number W1004" tells the number and does not ask for it. */
 function isGiven(words: readonly string[], end: number): boolean {
   const next = words[end] ?? '';
-  const value = ['is', 'of', 'no', 'number', 'id'].includes(next) ? (words[end + 1] ?? '') : next;
+  const value = ['is', 'of', 'no', 'number', 'id', 'to'].includes(next) ? (words[end + 1] ?? '') : next;
   return /\d/.test(value);
 }
 

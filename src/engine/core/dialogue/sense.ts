@@ -13,6 +13,8 @@ export function isSenseless(text: string): boolean {
 function isGibberish(all: string): boolean {
   const words = all.match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return true;
+  const signs = all.match(/[^\p{L}\p{N}\s.,!?'"|-]/gu)?.length ?? 0;
+  if (signs >= 3 && !words.some((word) => /^\p{L}{3,}$/u.test(word))) return true;
   const senseless =
     all.match(/\b(?:the|a|an|of) (?:of|the|a|an|is|be|in|to|for|and|was|which|by|with|at|on)\b(?! (?:in|out))/g)
       ?.length ?? 0;
@@ -20,4 +22,19 @@ function isGibberish(all: string): boolean {
   if (words.length >= 8 && senseless - (all.match(/\bof the\b|\bof an?\b/g)?.length ?? 0) >= 2) return true;
   if (words.length >= 12 && articles / words.length > 0.3) return true;
   return words.length >= 8 && new Set(words).size / words.length < 0.4 && !/\?/.test(all);
+}
+
+const commonWords = new Set(
+  'i you he she it we they me him her us them my your his its our their this that these those there here the a an and or but so if because when where what which who how why not no yes is are was were be been am do does did done have has had will would can could should shall may might must to of in on at for with from by about into out up down over after before until than then as very too just only also still already again now today tomorrow yesterday please thanks thank hello sorry good great fine right okay ok sure all any some more other another same first last next new need want like know think see look find take give get go come make let help tell send'.split(
+    ' ',
+  ),
+);
+const predicates =
+  /\b(?:is|are|was|were|be|been|am|do|does|did|have|has|had|will|would|can|could|should|shall|may|might|must|let|please|see|look|find|take|give|get|go|come|make|need|want|like|know|think)\b/;
+
+/** Whether a text reads like English: many common words, of several kinds, and a verb among them. */
+export function isEnglish(plainText: string): boolean {
+  const words = plainText.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const common = words.filter((word) => commonWords.has(word));
+  return new Set(common).size >= 3 && common.length / words.length >= 0.35 && predicates.test(plainText);
 }

@@ -1,24 +1,33 @@
 import { memo } from './memo.ts';
+import { spelled } from './spelling.ts';
 
 /** One sentence of an utterance, plain (see `plain`), without its full stop. */
 export type Sentence = { readonly text: string; readonly question: boolean };
 
 const contractions: readonly (readonly [RegExp, string])[] = [
-  [/\b(can't|cant|can not)\b/g, 'cannot'],
+  [/\b(can't|cant|can not|cannt)\b/g, 'cannot'],
   [/\b(won't|wont)\b/g, 'will not'],
-  [/\b(do|does|did|is|are|was|were|has|have|had|would|could|should)n'?t\b/g, '$1 not'],
+  [/\bshan'?t\b/g, 'shall not'],
+  [/\bain'?t\b/g, 'is not'],
+  [/\b(do|does|did|is|are|was|were|has|have|had|would|could|should|must|need|might)n'?t\b/g, '$1 not'],
   [/\blet'?s\b/g, 'let us'],
-  [/\b(that|what|it|there|here|where|how|who|everything|when)'s\b/g, '$1 is'],
-  [/\b(that|what|where|how)s\b/g, '$1 is'],
+  [
+    /\b(that|this|what|it|there|here|where|how|who|everything|something|nothing|when|why|he|she|all|which)'s\b/g,
+    '$1 is',
+  ],
+  [/\b(that|what|where|how|there|here)s\b/g, '$1 is'],
   [/\bi'?m\b/g, 'i am'],
   [/\bi'?ve\b/g, 'i have'],
+  [/\bid (?=(?:like|love|need|prefer|rather|want|say|be)\b)/g, 'i would '],
+  [/\bill (?=(?:need|be|have|take|keep|get|send|do|go|let|just|also|check|cancel|change|book)\b)/g, 'i will '],
+  [/\b(you|they)re\b/g, '$1 are'],
+  [/\byoud\b/g, 'you would'],
+  [/\byoull\b/g, 'you will'],
+  [/\byouve\b/g, 'you have'],
   [/\b([a-z]+)'ll\b/g, '$1 will'],
   [/\b([a-z]+)'re\b/g, '$1 are'],
   [/\b([a-z]+)'ve\b/g, '$1 have'],
   [/\b([a-z]+)'d\b/g, '$1 would'],
-  [/\bpls\b|\bplz\b/g, 'please'],
-  [/\bu\b/g, 'you'],
-  [/\bur\b/g, 'your'],
   [/\bin order to\b/g, 'to'],
 ];
 
@@ -40,19 +49,30 @@ export function plain(text: string): string {
     .replace(/[*`_~]+/g, ' ')
     .replace(/^\s*#+\s+/gm, '')
     .replace(/[^\S\n]+/g, ' ');
-  return contractions.reduce((now, [pattern, full]) => now.replace(pattern, full), bare).trim();
+  return contractions.reduce((now, [pattern, full]) => now.replace(pattern, full), spelled(bare)).trim();
 }
 
 /** The sentences of a plain text. A conjunction that starts a new question starts a new sentence. */
 export function sentencesOf(plainText: string): readonly Sentence[] {
   return plainText
     .replace(
-      /,? (?:and|also|but|so) (?=(?:also )?(?:what|which|where|could (?:i|you)|may i|can you|shall i|should i|do you|is (?:that|this|it)|are you) )/g,
+      /,? (?:and|also|but|so) (?=(?:also )?(?:what|which|where|could (?:i|you)|may i|can (?:i|you)|shall i|should i|do you|is (?:that|this|it)|are you) )/g,
       '\n',
     )
     .split(/(?<=[.!?])["')\]]*(?:\s+|$)|\n+|;\s+/)
     .map((part) => ({ text: part.replace(/[\s.!?"')\]]+$/, '').trim(), question: /\?["')\]\s.!]*$/.test(part) }))
     .filter(({ text }) => text !== '');
+}
+
+/**
+ * The clauses of a sentence: its parts between commas, colons and dashes, and before a conjunction, which stays
+ * at the head of its clause.
+ */
+export function clausesOf(sentence: string): readonly string[] {
+  return sentence
+    .split(/[,:;]+(?=\s|$)|\s-+\s|\.{2,}|[()]|\s(?=(?:but|so|because|and|then|or|although|though|unless)\s)/)
+    .map((clause) => clause.replace(/^[\s"'.!-]+|[\s"'.!-]+$/g, ''))
+    .filter((clause) => clause !== '');
 }
 
 /** The words of a text in lower case, numbers in one form and without plural endings. */

@@ -1,5 +1,9 @@
+import { isChange } from './change.ts';
+import { answerOf } from './consent.ts';
 import { memo } from './memo.ts';
-import { plain, sentencesOf } from './text.ts';
+import { isDenial, opensWithNo } from './refusal.ts';
+import { clausesOf, plain, sentencesOf } from './text.ts';
+import { isQuestion, isTag, isWeighing } from './userQuestion.ts';
 
 /** What a user's utterance does. */
 export type UserActs = {
@@ -14,130 +18,83 @@ export type UserActs = {
   readonly thanks: boolean;
 };
 
-const softener =
-  '(?:(?:hi|hello|oh|ah|well|um+|uh+|hm+|so|and|please|thanks|thank you(?: so much| very much)?|great|perfect|cool|awesome|good|excellent|wonderful|fantastic|lovely)[ ,.!-]*)*';
-const yesWord =
-  'yes+|yeah+|yea|yep|yup|yah|ya|aye|y|sure(?: thing)?|correct|absolutely|definitely|certainly|affirmative|of course|by all means|agreed|approved|confirm(?:ed)?';
-/** Words that are a yes only when nothing but another yes or thanks comes with them: "good", but not "good morning". */
-const weakYes =
-  '(?:ok(?:ay)?|okey|k|right|exactly|indeed|alright|all right|fine|very well|perfect|great|good|all good|totally|precisely|please|excellent|wonderful|awesome|cool|lovely)';
-const consent =
-  "go(?: right| on)? ahead|go for it|please do|do (?:it|that|this|so)(?: please)?$|do (?:it|that|this|so) (?:now|for me|please)|proceed|carry on|continue|(?:i|we) (?:do |can |hereby |fully )?(?:confirm|agree|approve|accept|consent)|(?:that|this|it|everything|all(?: of (?:it|that))?)(?: all)?(?: is| are|'s|s)?(?: all| just| exactly| perfectly| totally| absolutely)? (?:right|correct|fine|good|great|perfect|ok|okay|it|what i (?:want|wanted|need))|(?:that|this|it|everything|all)? ?(?:sounds?|looks?|seems?)(?: all)? (?:good|great|right|correct|fine|perfect|ok|okay)|(?:that|this|it) (?:works|will do|would be (?:great|good|fine|perfect|lovely|nice))|works for me|fine by me|fine with me|good to go|let us (?:do (?:it|that)|go|proceed)|make it so|you (?:have|got) my (?:ok|okay|approval|permission|consent|confirmation)|you (?:may|can) (?:go ahead|proceed|do (?:it|that|so)|continue)|(?:yes|ok|okay|alright|sure),? (?:please )?(?:cancel|change|redirect|return|exchange|update|book|send|hold|refund|modify|deliver|reschedule|process|complete)|i am (?:happy|fine|ok|okay|good) with (?:that|this|it)|i would like that|no (?:problem|worries|objections?|changes)";
-
-const onlyWeakYes = new RegExp(
-  `^(?:${weakYes}[ ,.!]*)+(?:(?:thanks|thank you|cheers)(?: (?:so|very) much)?[ ,.!]*)?(?:then|by me|with me|for me|you can|please)?[ ,.!]*$`,
-);
-const yesStart = new RegExp(`^${softener}(?:${yesWord})(?=$|[ ,.!:-])`);
-const consents = new RegExp(
-  `(?:^|[ ,.!-])(?:${consent}|i (?:already |just )?said yes|so yes|yes,? please)(?=$|[ ,.!?-])`,
-);
-const strongConsent =
-  /\b(?:go (?:right )?ahead|please do|proceed|(?:i|we) (?:confirm|agree|approve)|yes please|do it|go for it|yes,? (?:that|this) is (?:right|correct|fine)|yes,? please)\b/;
-
+/** Conditions, hedges and delays: whatever else was said, it is no clear yes. */
 const reserve =
-  /\b(?:but|however|except|instead|actually|wait|hold on|hang on|not yet|rather|although|unless|only if|as long as|provided that|on second thoughts?|changed my mind|one (?:more )?(?:thing|question|moment|sec|second)|if (?!you (?:could|would|can|do not mind|like)|possible)|provided|assuming|once (?:you|i|we|it|that)|before (?:you|we|i|that|doing)|not sure|unsure|maybe|perhaps|let me think|i meant|scratch that|never ?mind|other than|apart from|prefer|hmm+)\b/;
+  /\b(?:but|however|except|excluding|besides|instead|actually(?! (?:yes|yeah|that is (?:fine|ok|okay|right)|go ahead|sure))|wait|hold on|hang on|not yet|rather|although|though|unless|as long as|so long as|provided|providing|assuming|supposing|suppose|presumably|depend(?:s|ing)?|subject to|on condition|conditional\w*|on second thoughts?|changed? my mind|one (?:more )?(?:thing|question|moment|sec|second|minute)|(?:a|one) (?:few )?questions?|whether|(?<!at )once|as soon as|before (?:you|we|i|that|doing|it)|until|till|not (?:\d+ ?%? |entirely |totally |quite |completely )?sure|unsure|maybe|perhaps|possibly|probably|likely|might|could be|i (?:think|guess|suppose|believe|assume|reckon) so|i (?:guess|suppose|reckon|assume)|kind of|sort of|more or less|almost|nearly|mostly|partly|partially|leaning|tempted|in principle|in theory|half|let me|need to (?:think|check|ask|see|look|talk)|have to (?:think|check|ask|see|look|talk)|think (?:about|it over)|sleep on|later|(?<!what )i meant|scratch that|never ?mind|other than|apart from|prefer|hmm+|would (?:say|have|go)|should be|if so|wonder(?:ing)?|doubt|hesitant|reluctant|hope(?:fully)?|first|only (?:if|when|with|for|the|after|on|in|to|one)|when (?:you|i|we|it|my|the)|after (?:you|i|we)|in case|otherwise|unclear|confus\w+)\b/;
+const condition =
+  /\bif\b(?! (?:you (?:would|could|do not mind|like|please|want)(?: please| to)?(?: be so kind| do (?:that|it|so)| go ahead)?(?:$|[.,])|you please|that is (?:ok|okay|fine|alright)(?:$|[.,]))|possible$)/;
 const negation =
-  /\b(?:no|nope|nah|not|never|do not|cannot|will not|would not|should not|did not|stop|wrong|incorrect|disagree|refuse|decline|neither|none)\b/;
-const harmlessNegation =
-  /\b(?:no (?:problem|worries|objections?|changes|need to change)|why not|nothing (?:else|more|to (?:add|change))|no(?:thing)?,? that is (?:all|everything|it)|no other changes|not a problem|do not worry|no doubt|cannot wait|no further (?:changes|questions)|no longer|do not mind|not mind)\b/g;
-const noStart =
-  /^(?:(?:oh|ah|well|um+|uh+|hm+|sorry|i am sorry|thanks|thank you|actually|wait)[ ,.!-]*)*(?:no+(?! longer)|nope|nah|negative|not (?:yet|now|really|quite|at all|exactly|correct|right|that)|no way|never(?! ?mind the)|wrong|incorrect|(?:absolutely|definitely|certainly|of course|probably|preferably|rather|please) not)(?=$|[ ,.!?-])/;
-const denial =
-  /\b(?:do not (?:do|go|proceed|cancel|change|continue|want|confirm|agree|touch|make|send|return|book|redirect|exchange)|i (?:disagree|decline|refuse|would rather not|am not (?:ok|okay|happy|fine))|(?:that|this|it) is (?:not|wrong|incorrect|all wrong)|(?:that|this|it) (?:does not|will not|would not) (?:work|suit|do)|not what i (?:want|wanted|asked|said|meant)|stop|hold off|forget it|never ?mind|leave it|not yet|please do not)\b/;
-
-const changeMarker =
-  /\b(?:instead|on second thoughts?|(?:have )?changed my mind|i meant|scratch that|i would (?:prefer|rather (?!not))|i prefer|make (?:it|that) (?!so\b|quick|fast|happen)|change (?:it|that|this) to|switch (?:it |that )?(?:to|over)|correction|let us (?:make|change|switch|go with|use|do) (?!it\b|that\b|this\b)|rather (?:than|have|use|do|go|get)|not (?:the )?[\w-]+,? but|a different|another one|can (?:we|you|i) (?:make|change|switch) (?:it|that|this))\b/;
-const butChange =
-  /\b(?:but|however|except|only)\b.*\b(?:change|use|make|want|need|with|to|instead|different|other|can you|could you|please|send|should|add|remove|keep|it is|not)\b/;
-const actuallyChange =
-  /\b(?:actually|wait|hold on|never ?mind|sorry|oh)\b[ ,.!-]+(?:no[ ,.]+)?(?:i|can|could|make|change|use|the|my|let us|please|send|do|it|we|that)\b(?! (?:do not (?:know|understand|have)|not (?:sure|know)|am not sure))/;
-const questionStart =
-  /^(?:(?:ok(?:ay)?|and|so|but|wait|hi|hello|hey|sorry|yes|no|well|also|oh|um|thanks|thank you)[ ,.-]+)*(?:what|which|where|when|why|who|whose|how|is|are|was|were|do|does|did|can|could|will|would|should|shall|may|have|has)\b/;
-const tagQuestion =
-  /^(?:and |so |then )?(?:(?:can|could|will|would) you (?:please |just |kindly )*(?:do (?:it|that|this|so)|go ahead|proceed|process (?:it|that|this))|why not\b.*|ok(?:ay)?|right|please|yes|sure)\b/;
+  /\b(?:no|nope|nah|not|never|cannot|stop|wrong|incorrect|disagree|refuse|decline|neither|none|nothing|without|against)\b/;
+const harmless =
+  /\b(?:no (?:problem|worries|objections?|complaints|changes|need to (?:change|worry|ask|wait)[\w ]*|doubt(?: about it)?|rush|hurry|longer|further (?:changes|questions)|other changes|questions|reason not to)|why not|nothing (?:else|more|further|left)?(?: to (?:add|change)| else)|no(?:thing)?,? that is (?:all|everything|it)|not (?:a problem|an issue)|do not worry(?: about[\w ]*)?|cannot wait(?: any longer| any more| anymore)?|(?:do not|not|never) mind(?: waiting| that| the[\w ]*| it)?|(?:i|we) (?:do not|will not) (?:need|use|wear)[\w ]*|(?:is|was|are) not (?:needed|used|wanted)|(?:does|do|did) not fit|do not hesitate|cannot be (?:undone|reversed|reverted|changed back|taken back)|without (?:a|any) doubt|first thing|at first|for once|let me know when[\w ]*|wait any longer|waited long enough)\b/g;
+/** A yes spoken by somebody else, or in the past. */
+const reported =
+  /\b(?:said|says|told|wrote|promised|answered|replied|claimed|confirmed|agreed)\b.*\b(?:yesterday|last|but|nothing|and left|today|never|already|earlier|ago|week|then)\b|\b(?:colleague|driver|app|website|agent|bot|he|she|they|you|husband|wife|neighbou?r|courier|email|mail) (?:\w+ )?(?:said|says|told|wrote|confirmed|agreed|promised)\b/;
+const full = /\b(?:go (?:right )?ahead|proceed|please do|do (?:it|that)|go for it|yes,? please)\b/;
 
 /** The dialogue acts of a user's utterance. */
 export const recogniseUser: (text: string) => UserActs = memo(userActsOf);
 
 function userActsOf(text: string): UserActs {
-  const all = plain(text);
-  const sentences = sentencesOf(all);
+  const sentences = sentencesOf(plain(text));
   const bare = sentences.map((sentence) => sentence.text).join('. ');
-  const thanks = /\b(?:thanks|thank you|thx|cheers|ta|appreciate)\b/.test(bare);
-  const closes = isClosing(bare);
   const questions = sentences.filter((sentence) => isQuestion(sentence.text, sentence.question));
-  const asks = questions.length > 0;
-  const saysNo = noStart.test(bare) || denial.test(bare);
-  const harmless = bare.replace(harmlessNegation, ' ');
-  const denies = saysNo && !saysYesDespite(bare, harmless);
+  const statements = sentences.filter((sentence) => !questions.includes(sentence));
+  const asked = questions.map((each) => each.text);
+  const denies = opensWithNo(bare) || statements.some(({ text: said }) => clausesOf(said).some(isDenial));
   const changes = isChange(bare, denies);
-  const confirms =
+  const closes = isClosing(bare);
+  const isYes =
     !denies &&
     !changes &&
-    !closes &&
-    isYes(
+    isClearYes(
       bare,
-      harmless,
-      questions.map((each) => each.text),
+      statements.map((each) => each.text),
+      asked,
     );
-  return { confirms, denies, changes, asks, closes, thanks };
+  return {
+    confirms: isYes && (!closes || full.test(bare)),
+    denies,
+    changes,
+    asks: asked.some((question) => !/^(?:right|ok|okay|yes|please|correct)$/.test(question)),
+    closes,
+    thanks: /\b(?:thanks|thank you|cheers|ta|appreciate)\b/.test(bare),
+  };
 }
 
-function isYes(bare: string, harmless: string, questions: readonly string[]): boolean {
-  if (bare === '' && questions.length === 0) return false;
-  if (!startsWithYes(bare) && !consents.test(bare) && !onlyWeakYes.test(bare)) return false;
-  if (reserve.test(harmless) || negation.test(harmless)) return false;
-  const open = questions.filter(
-    (question) => !tagQuestion.test(question.replace(yesStart, '').replace(/^[ ,.-]+/, '')) && question !== '',
+function isClearYes(bare: string, statements: readonly string[], questions: readonly string[]): boolean {
+  const rest = bare.replace(harmless, ' ');
+  if (bare === '' || reserve.test(rest) || condition.test(rest) || negation.test(rest) || reported.test(bare))
+    return false;
+  const open = questions.filter((question) => !isTag(question));
+  const clauses = statements.flatMap(clausesOf).map(answerOf);
+  const has = (answer: ReturnType<typeof answerOf>) => clauses.includes(answer);
+  if (open.length > 0) return isSettled(statements) && !open.some((question) => isWeighing(question));
+  if (has('yes') || has('consent')) return true;
+  const isAssent = has('weak') || /\bno (?:objections?|problem|worries)\b/.test(bare) || isOpenedWithAssent(statements);
+  return isAssent && clauses.every((answer) => answer !== 'other');
+}
+
+/** "Ok cancel it": a weak yes at the head of the clause that says what is to be done. */
+function isOpenedWithAssent(statements: readonly string[]): boolean {
+  return /^(?:ok(?:ay)?|right|fine|alright|all right|sure|very well|great|perfect|good) (?:then |so |please |just )*\w+/.test(
+    statements[0] ?? '',
   );
-  if (open.length === 0) return true;
-  return strongConsent.test(bare) && open.every((question) => !yesStart.test(question));
 }
 
-function saysYesDespite(bare: string, harmless: string): boolean {
-  return !noStart.test(harmless.trim()) && !denial.test(harmless) && (startsWithYes(bare) || consents.test(bare));
-}
-
-function startsWithYes(bare: string): boolean {
-  return bare.split('. ').some((sentence) => yesStart.test(sentence));
-}
-
-function isChange(bare: string, denies: boolean): boolean {
-  if (changeMarker.test(bare)) return true;
-  if (/^(?:yes|yeah|yep|sure|ok(?:ay)?|right|correct|fine|great|perfect)\b/.test(bare) && butChange.test(bare))
-    return true;
-  if (actuallyChange.test(bare)) return true;
-  const rest = bare.replace(noStart, '').replace(/^[ ,.!-]+/, '');
+/** Whether the yes stands in full before a question: "Go ahead. How long will it take?" */
+function isSettled(statements: readonly string[]): boolean {
   return (
-    denies &&
-    noStart.test(bare) &&
-    /^(?:i (?:want|need|would like|said|asked|mean)|use|it (?:is|should)|the\b|my\b|please (?!do not|stop|leave)|send|to\b|take|only\b)/.test(
-      rest,
-    )
+    statements.some((statement) => clausesOf(statement).some((clause) => answerOf(clause) === 'consent')) ||
+    statements.some((statement) => full.test(statement))
   );
 }
 
 function isClosing(bare: string): boolean {
-  if (
-    /\b(?:that is|that will be|that would be|that was) (?:all|everything|it for)\b|\bnothing (?:else|more|further)\b|\b(?:good ?bye|bye|have a (?:nice|good|great|lovely) (?:day|one|evening|weekend))\b|\b(?:i am|we are) (?:all )?(?:good|done|set)\b(?! (?:to|with))/.test(
-      bare,
-    )
-  )
-    return (
-      !/\b(?:go ahead|proceed)\b/.test(bare) &&
-      !/^(?:yes|yeah|yep|correct)\b.*\b(?:that is (?:all|everything)) (?:correct|right|fine)/.test(bare)
-    );
+  const isOver =
+    /\b(?:that is|that will be|that would be|that was) (?:all|everything|it for)\b(?! (?:right|correct|fine|good|ok|okay|i (?:want|need)ed? (?:changed|you)))|\bnothing (?:else|more|further)\b(?! to (?:change|add|correct))|\b(?:good ?bye|bye|have a (?:nice|good|great|lovely) (?:day|one|evening|weekend))\b|\b(?:i am|we are) (?:all )?(?:good|done|set)\b(?! (?:to|with))/;
+  if (isOver.test(bare)) return true;
   return /^(?:(?:ok(?:ay)?|great|perfect|all right|alright|no|super|cool)[ ,.!]*)*(?:many )?(?:thanks|thank you)(?: (?:so much|very much|a lot|again|for [^.]*))?$/.test(
     bare,
-  );
-}
-
-function isQuestion(text: string, marked: boolean): boolean {
-  if (marked) return true;
-  return (
-    questionStart.test(text) &&
-    !/^why not\b/.test(text) &&
-    !/^(?:[a-z]+[ ,.-]+)*?do (?:it|that|this|so|not)\b/.test(text) &&
-    text.split(' ').length > 2
   );
 }

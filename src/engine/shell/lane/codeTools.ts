@@ -1,5 +1,5 @@
 import type { CodeTool, ToolContext as DomainContext } from '../../authoring.ts';
-import { type Database, type DatabaseDraft, draft, readView, tracedView } from '../../core/database.ts';
+import { type Database, type DatabaseDraft, draft, readView, settled, tracedView } from '../../core/database.ts';
 import type { World } from '../../core/domain.ts';
 import type { Writes } from '../../core/event.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -71,9 +71,9 @@ function idOf(random: Random, prefix = ''): string {
 }
 
 function concluded(call: CodeCall, { open }: Sides, result: unknown): ToolOutcome {
-  const content = textOf(call.name, result);
-  if (!open) return { content, isError: false, writes: [] };
+  if (!open) return { content: textOf(call.name, result), isError: false, writes: [] };
   const { patches } = open.draft.finish();
+  const content = textOf(call.name, settled(result));
   const writes = patches.length > 0 ? [{ side: open.side, patches }] : [];
   return { content, isError: false, writes: writes as unknown as Writes };
 }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import * as nodeModule from 'node:module';
-import { dirname, relative, sep } from 'node:path';
+import { relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Failure } from '../../core/event.ts';
 
@@ -217,8 +217,3 @@ export async function importDomain(folder: string, file: string): Promise<Readon
 /** What code of a domain may not do, for messages. */
 export const deniedAdvice =
   "a domain's code may read its own folder and nothing else: no other files, no writing, no processes";
-
-/** Folder of a URL, for the permission to read it. */
-export function folderOf(url: string): string {
-  return dirname(fileURLToPath(url));
-}

@@ -26,29 +26,46 @@ export function eventText({
   return JSON.stringify({ n, event, state });
 }
 
+/** Lines that wait for the next flush; `first` is the number of the first of them, counted from the lane's start. */
+export type Pending = { readonly first: number; readonly text: string };
+
 /** The lane's end. Writes block, so that what was flushed has left the lane whatever happens to it then. */
 export class LaneWriter {
   readonly #file: number;
-  #pending = '';
-  #pendingCount = 0;
+  #lines: string[] = [];
+  #bytes = 0;
   #flushed = 0;
+  /** How many of the waiting lines `fresh` has given out. */
+  #given = 0;
 
   constructor(file: number) {
     this.#file = file;
   }
 
-  /** Lines that wait for the next flush, and the number of the first of them. */
-  get pending(): { readonly first: number; readonly text: string } {
-    return { first: this.#flushed, text: this.#pending };
+  /** Roughly how much waits. */
+  get size(): number {
+    return this.#bytes;
+  }
+
+  /** The waiting lines that were not given out before, and the number of the first that waits at all. */
+  fresh(): Pending {
+    const text = this.#given === this.#lines.length ? '' : this.#lines.slice(this.#given).join('');
+    this.#given = this.#lines.length;
+    return { first: this.#flushed, text };
   }
 
   event(rollout: number, ms: number, text: string): void {
     this.#add(`e${tab}${rollout}${tab}${ms}${tab}${text}\n`);
   }
 
+  /** Adds a message; it goes with the next flush. */
+  post(message: Other): void {
+    this.#add(`m${tab}${JSON.stringify(message)}\n`);
+  }
+
   /** Sends a message, and with it everything before it. */
   send(message: Other): void {
-    this.#add(`m${tab}${JSON.stringify(message)}\n`);
+    this.post(message);
     this.flush();
   }
 
@@ -59,17 +76,18 @@ export class LaneWriter {
   }
 
   flush(): void {
-    if (this.#pending === '') return;
-    const bytes = Buffer.from(this.#pending);
-    this.#pending = '';
-    this.#flushed += this.#pendingCount;
-    this.#pendingCount = 0;
+    if (this.#lines.length === 0) return;
+    const bytes = Buffer.from(this.#lines.join(''));
+    this.#flushed += this.#lines.length;
+    this.#lines = [];
+    this.#given = 0;
+    this.#bytes = 0;
     for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done);
   }
 
   #add(line: string): void {
-    this.#pending += line;
-    this.#pendingCount++;
+    this.#lines.push(line);
+    this.#bytes += line.length;
   }
 }
 
@@ -102,7 +120,7 @@ class ArrivedEvent implements LaneEvent {
   }
 }
 
-/** The parent's end: gives whole lines as messages; events of one rollout that follow each other come together. */
+/** The parent's end: gives whole lines as messages; events of one rollout that arrive together come as one. */
 export class LaneReader {
   readonly #deliver: (message: FromLane) => void;
   #rest = '';
@@ -129,26 +147,33 @@ export class LaneReader {
   }
 
   #deliverAll(lines: readonly string[]): void {
-    let rollout = -1;
-    let events: LaneEvent[] = [];
-    const close = () => {
-      if (events.length > 0) this.#deliver({ type: 'events', rollout, events });
-      events = [];
-    };
+    const batches = new Map<number, LaneEvent[]>();
     for (const line of lines) {
-      if (!line.startsWith('e')) {
-        close();
-        if (line.startsWith('x')) this.exitCause = JSON.parse(line.slice(2)) as ExitCause;
-        else this.#deliver(JSON.parse(line.slice(2)) as Other);
-        continue;
+      if (line.startsWith('e')) {
+        const second = line.indexOf(tab, 2);
+        const third = line.indexOf(tab, second + 1);
+        const rollout = Number(line.slice(2, second));
+        const event = new ArrivedEvent(Number(line.slice(second + 1, third)), line.slice(third + 1));
+        const batch = batches.get(rollout);
+        if (batch) batch.push(event);
+        else batches.set(rollout, [event]);
+      } else if (line.startsWith('x')) {
+        this.exitCause = JSON.parse(line.slice(2)) as ExitCause;
+      } else {
+        this.#deliverOther(JSON.parse(line.slice(2)) as Other, batches);
       }
-      const second = line.indexOf(tab, 2);
-      const third = line.indexOf(tab, second + 1);
-      const of = Number(line.slice(2, second));
-      if (of !== rollout) close();
-      rollout = of;
-      events.push(new ArrivedEvent(Number(line.slice(second + 1, third)), line.slice(third + 1)));
     }
-    close();
+    for (const [rollout, events] of batches) this.#deliver({ type: 'events', rollout, events });
+  }
+
+  /** A rollout's events come before whatever else it said after them; rollouts don't wait for each other. */
+  #deliverOther(message: Other, batches: Map<number, LaneEvent[]>): void {
+    const rollout = 'rollout' in message ? message.rollout : null;
+    const events = rollout === null ? undefined : batches.get(rollout);
+    if (rollout !== null && events) {
+      batches.delete(rollout);
+      this.#deliver({ type: 'events', rollout, events });
+    }
+    this.#deliver(message);
   }
 }

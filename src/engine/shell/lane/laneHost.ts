@@ -99,7 +99,8 @@ export class LaneHost {
       const task = setting.domain.tasks.find(({ id }) => id === start.task);
       if (!task) throw new Error(`this domain has no task ${start.task}`);
       const world = await this.#fold(served, run({ setting, task, ports: this.#ports(served) }, start.from));
-      writer.send({ type: 'closed', rollout, databaseDiff: differenceHash(setting.world, world) });
+      writer.post({ type: 'closed', rollout, databaseDiff: differenceHash(setting.world, world) });
+      this.#planFlush();
     } catch (error) {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
       writer.send({ type: 'crashed', rollout, message });
@@ -161,7 +162,7 @@ export class LaneHost {
 
   #planFlush(): void {
     const { writer } = this.#options;
-    if (writer.pending.text.length > flushAt) writer.flush();
+    if (writer.size > flushAt) writer.flush();
     if (this.#isFlushPlanned) return;
     this.#isFlushPlanned = true;
     setImmediate(() => {
@@ -213,7 +214,8 @@ export class LaneHost {
     const question = this.#nextQuestion++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(question, { rollout, resolve, reject });
-      this.#options.writer.send({ type: 'question', question, rollout, about });
+      this.#options.writer.post({ type: 'question', question, rollout, about });
+      this.#planFlush();
     });
   }
 
@@ -233,8 +235,7 @@ export class LaneHost {
         message: `the domain's code exports no tool named ${tool.name}`,
       });
     const guard = <T>(body: () => T): T => {
-      const { first, text } = writer.pending;
-      mark.enter(rollout, tool.name, tool.timeoutMs, first, text);
+      mark.enter(rollout, tool.name, tool.timeoutMs, writer.fresh());
       this.running = rollout;
       let place: 'outside' | 'awaited' = 'outside';
       try {

@@ -1,4 +1,5 @@
 import { readSync, writeSync } from 'node:fs';
+import type { Pending } from './laneChannel.ts';
 
 /**
  * What a lane is doing, in a file that it inherits and that its parent reads after it has died: which rollout is in
@@ -51,20 +52,28 @@ export class MarkWriter {
     this.beat();
   }
 
-  /** Called before domain code runs; `pending` are messages that would be lost with the lane. */
-  enter(rollout: number, tool: string, timeoutMs: number, firstPending: number, pending: string): void {
+  /** Called before domain code runs; `pending` are new lines that would be lost with the lane. */
+  enter(rollout: number, tool: string, timeoutMs: number, pending: Pending): void {
     const header = this.#header;
     header.writeUInt32LE(places.indexOf('inside'), offsets.place);
     header.writeUInt32LE(rollout, offsets.rollout);
     header.writeUInt32LE(header.readUInt32LE(offsets.call) + 1, offsets.call);
     header.writeUInt32LE(timeoutMs, offsets.timeoutMs);
-    header.writeUInt32LE(firstPending, offsets.firstSpooled);
     header.writeUInt32LE(header.write(tool, offsets.name, nameRoom), offsets.nameBytes);
-    const bytes = Buffer.from(pending);
-    header.writeUInt32LE(bytes.length, offsets.spoolBytes);
-    if (bytes.length > 0) writeSync(this.#file, bytes, 0, bytes.length, spoolStart);
+    this.#spool(pending);
     this.#write(0, offsets.beats);
     this.#write(offsets.name, spoolStart);
+  }
+
+  /** Adds to the spool, or begins it anew when what it held was flushed. */
+  #spool({ first, text }: Pending): void {
+    const header = this.#header;
+    const isNew = first !== header.readUInt32LE(offsets.firstSpooled);
+    const held = isNew ? 0 : header.readUInt32LE(offsets.spoolBytes);
+    const bytes = Buffer.from(text);
+    if (bytes.length > 0) writeSync(this.#file, bytes, 0, bytes.length, spoolStart + held);
+    header.writeUInt32LE(first, offsets.firstSpooled);
+    header.writeUInt32LE(held + bytes.length, offsets.spoolBytes);
   }
 
   leave(place: 'outside' | 'awaited'): void {

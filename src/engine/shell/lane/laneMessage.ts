@@ -48,6 +48,8 @@ export type LaneEvent = {
   readonly state: string;
   /** Milliseconds since the event before it. */
   readonly ms: number;
+  /** `{n, event, state}` as JSON text, as it arrived from the lane: what a recording keeps. */
+  readonly text?: string;
 };
 
 /** Lane to supervisor, in batches. */

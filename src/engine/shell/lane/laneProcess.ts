@@ -71,6 +71,7 @@ class ChildLane implements LaneProcess {
     this.#connect();
     this.#watchdog = options.inspect ? null : new Watchdog(this.#marker, (mark) => this.#killHung(mark));
     if (!options.inspect) found(null);
+    if (permissionFlags([], options.inspect ?? false).length === 0) queueMicrotask(() => this.#log(unprotected));
   }
 
   get pid(): number | undefined {
@@ -214,6 +215,9 @@ function spawnLane(options: LaneOptions, marker: number): ChildProcess {
     windowsHide: true,
   });
 }
+
+const unprotected =
+  "this runtime can't limit what a domain's code may read, write and start here; run only code that you trust";
 
 /** No reading outside the domain and the product, no writing, no processes, where the runtime can refuse them. */
 export function permissionFlags(readable: readonly string[], inspect: boolean): readonly string[] {

@@ -1,0 +1,40 @@
+// From F5 to the first stop, and one step, in the debug adapter's own process: what is left is the editor's.
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { DebugClient } from '../test/support/debugClient.ts';
+import type { Measured } from './measure.ts';
+
+const domain = resolve('domains/order-desk');
+const policy = join(domain, 'policy.md');
+
+async function firstStop(): Promise<{ readonly stop: number; readonly step: number }> {
+  const line = readFileSync(policy, 'utf8').split('\n').findIndex((text) => text.includes('Before any call that changes something')) + 1;
+  const from = performance.now();
+  const client = new DebugClient(resolve('dist/rehearsal.mjs'));
+  try {
+    await client.request('initialize', { adapterID: 'rehearsal' });
+    const opening = client.request('launch', { domain, task: 'lamp-variant', runs: mkdtempSync(join(tmpdir(), 'rehearsal-bench-')) });
+    await client.event('initialized');
+    await client.request('setBreakpoints', { source: { path: policy }, breakpoints: [{ line }] });
+    await client.stop(() => client.request('configurationDone'));
+    await opening;
+    const stop = performance.now() - from;
+    const before = performance.now();
+    for (let n = 0; n < 5; n += 1) await client.stop(() => client.request('stepIn', { threadId: 1 }));
+    return { stop, step: (performance.now() - before) / 5 };
+  } finally {
+    client.close();
+  }
+}
+
+/** Medians of five launches of the built adapter. */
+export async function measureDebugger(): Promise<readonly Measured[]> {
+  const runs = [];
+  for (let n = 0; n < 5; n += 1) runs.push(await firstStop());
+  const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[2] ?? Number.NaN;
+  return [
+    { name: 'start of the adapter to the first stop', value: median(runs.map(({ stop }) => stop)), unit: 'ms', note: 'order-desk, breakpoint on a rule, 7 calls in' },
+    { name: 'a step', value: median(runs.map(({ step }) => step)), unit: 'ms', note: 'event by event' },
+  ];
+}

@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** One number of the bench, as the README quotes it. */
+export type Measured = { readonly name: string; readonly value: number; readonly unit: string; readonly note: string };
+
+const ticksPerSecond = 100;
+
+/** Every process below one, by /proc (Linux). */
+export function childrenOf(pid: number): readonly number[] {
+  const parents = readdirSync('/proc').flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? fieldsOf(Number(name)) : null;
+    return stat ? [[Number(name), Number(stat[1])] as const] : [];
+  });
+  const below = (of: number): number[] => parents.filter(([, parent]) => parent === of).flatMap(([child]) => [child, ...below(child)]);
+  return below(pid);
+}
+
+/** User and system CPU seconds of processes so far. */
+export function cpuSeconds(processes: readonly number[]): number {
+  const ticks = processes.map((pid) => fieldsOf(pid)).map((fields) => (fields ? Number(fields[11]) + Number(fields[12]) : 0));
+  return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
+}
+
+/** Proportional set size of processes, in bytes: shared pages count once. */
+export function pssOf(processes: readonly number[]): number {
+  const kilobytes = processes.map((pid) => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0));
+  return 1024 * kilobytes.reduce((sum, each) => sum + each, 0);
+}
+
+/** Fields of /proc/PID/stat after the command's name: state, parent, and so on. */
+function fieldsOf(pid: number): readonly string[] | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return null;
+  }
+}

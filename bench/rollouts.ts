@@ -1,0 +1,100 @@
+// Rollouts with evaluation through lanes, as `rehearsal eval` runs them: gold against agenda on order-desk, with
+// recording, sidecar, chain and signed receipt. And what 256 rollouts weigh that are all under way.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { draft, hashOf, openDatabase, toJson } from '../src/engine/core/database.ts';
+import { runBatch } from '../src/engine/shell/batch.ts';
+import { signingKey } from '../src/engine/shell/ledger.ts';
+import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
+import { laneSeats, outsideOf } from '../src/engine/shell/outside.ts';
+import { startOf } from '../src/engine/shell/start.ts';
+import { openSupervisor } from '../src/engine/shell/supervisor.ts';
+import { childrenOf, cpuSeconds, type Measured, pssOf } from './measure.ts';
+
+const gold = { type: 'gold' } as const;
+const agenda = { type: 'agenda' } as const;
+const nobody = () => Promise.reject(new Error('nobody is asked here'));
+const domain = loadDomain('domains/order-desk');
+
+/** Whole rollouts a second, and CPU of all processes for each. */
+export async function measureRollouts(trials: number): Promise<readonly Measured[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
+  const supervisor = await openSupervisor(domain, { lanes: 2 });
+  const base = { tasks: domain.tasks, basis: 'evaluate', agent: gold, user: agenda, concurrency: 32, key: signingKey(join(folder, 'key.pem')), readKey: () => undefined, askPerson: nobody } as const;
+  try {
+    await runBatch(supervisor, { ...base, folder: join(folder, 'warm'), trials: 5, seed: 'warm' });
+    const processes = [process.pid, ...childrenOf(process.pid)];
+    const [from, cpu] = [performance.now(), cpuSeconds(processes)];
+    const results = await runBatch(supervisor, { ...base, folder: join(folder, 'run'), trials, seed: 'bench' });
+    const [seconds, spent] = [(performance.now() - from) / 1000, cpuSeconds(processes) - cpu];
+    const right = results.filter(({ reward }) => reward === 1).length;
+    if (right !== results.length) throw new Error(`${results.length - right} of ${results.length} rollouts did not get reward 1`);
+    return [
+      { name: 'rollouts with evaluation', value: results.length / seconds, unit: 'a second', note: `${results.length} rollouts of order-desk, 2 lanes` },
+      { name: 'CPU of a rollout with evaluation', value: (1000 * spent) / results.length, unit: 'ms', note: 'all processes' },
+    ];
+  } finally {
+    await supervisor.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Memory of the supervisor and its lanes while `count` rollouts wait in the middle of their conversation. */
+export async function measureLive(count: number, events: number): Promise<readonly Measured[]> {
+  const supervisor = await openSupervisor(domain, { lanes: 2 });
+  const database = hashOf(openDatabase(domain.world.agent));
+  try {
+    const arrived = Array.from({ length: count }, (_, trial) => {
+      const task = domain.tasks[trial % domain.tasks.length] as (typeof domain.tasks)[number];
+      const from = startOf(supervisor.domain, database, task, { seed: 'live', trial, basis: 'evaluate', agent: gold, user: agenda });
+      let seen = 0;
+      return new Promise<void>((there) => {
+        const live = supervisor.start({ task, from, seats: laneSeats(gold, agenda), outside: outsideOf(gold, agenda, () => undefined, nobody), recording: null, pace: 'step' }, (batch) => {
+          seen += batch.length;
+          if (seen < events) for (const _ of batch) live.step();
+          else there();
+        });
+        live.step();
+      });
+    });
+    await Promise.all(arrived);
+    const processes = [process.pid, ...childrenOf(process.pid)];
+    return [{ name: `memory of ${count} live rollouts`, value: pssOf(processes) / 2 ** 20, unit: 'MiB', note: `after ${events} events each; summed PSS of supervisor and 2 lanes` }];
+  } finally {
+    await supervisor.close();
+  }
+}
+
+/** One write and the hash after it, against copying the database and hashing its text, in the same process. */
+export function measureWrite(): readonly Measured[] {
+  const json = JSON.parse(readFileSync('domains/order-desk/database.json', 'utf8'));
+  let database = openDatabase(json);
+  hashOf(database);
+  const orders = Object.keys(json.orders);
+  const ours = timed(3000, (n) => {
+    const open = draft(database);
+    (open.view['orders'] as unknown as Record<string, { status: string }>)[orders[n % orders.length] as string]!.status = `s${n}`;
+    database = open.finish().db;
+    return hashOf(database).length;
+  });
+  let copy = structuredClone(toJson(database)) as Record<string, Record<string, { status: string }>>;
+  const plain = timed(60, (n) => {
+    copy = structuredClone(copy);
+    copy['orders']![orders[n % orders.length] as string]!.status = `p${n}`;
+    return JSON.stringify(copy).length;
+  });
+  return [
+    { name: 'a write and its state hash', value: ours, unit: 'us', note: 'order-desk' },
+    { name: 'copying the database and dumping it instead', value: plain / ours, unit: 'times as long', note: 'structuredClone and JSON.stringify, same run' },
+  ];
+}
+
+function timed(count: number, act: (n: number) => number): number {
+  let sink = 0;
+  for (let n = 0; n < count / 10; n += 1) sink += act(n);
+  const from = performance.now();
+  for (let n = 0; n < count; n += 1) sink += act(n);
+  if (sink === 0) throw new Error('nothing was done');
+  return (1000 * (performance.now() - from)) / count;
+}

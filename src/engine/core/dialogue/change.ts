@@ -1,0 +1,40 @@
+import { afterNo, opensWithNo } from './refusal.ts';
+
+const markers: readonly RegExp[] = [
+  /\b(?:instead|rather than|in place of|in lieu of|as opposed to|in preference to)\b(?! of (?:waiting|arguing))/,
+  /\b(?:on second thoughts?|(?:have )?changed? my mind|scratch that|correction|change of plans?|i take (?:it|that) back)\b/,
+  /(?<!what |which |as |how )\bi (?:meant|mean)\b(?! (?:it|that|this|yes|no|well|what)\b)/,
+  /\bi (?:would )?prefer\b(?! (?:not|that you|you|if|to (?:wait|keep))\b)|\bi would rather (?!not|you|wait|think|keep)/,
+  /\bmake (?:it|that|them) (?!so\b|quick|fast|happen|right|clear)/,
+  /\b(?:change|switch|swap|move) (?:it|that|this|them) (?:to|for|over)\b|\bswitch (?:to|over)\b/,
+  /\blet us (?:make|change|switch|go with|go for|use|take|do|have|try|say) (?!it\b|that\b|this\b)/,
+  /\brather (?:have|use|do|go|get|take)\b|\bdifferent (?:one|colou?r|size|day|date|address|item|card)\b.*\bplease|\banother one\b/,
+  /\b(?:but )?not (?:the |a |on |in |at |to |for )*[\w-]+(?: \w+)?,? but\b/,
+  /\bcan (?:we|you|i) (?:make|change|switch) (?:it|that|this)\b|\bhow about\b|\bwhat about (?:the \w+ one|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)/,
+  /\b(?:better|rather) (?:on|at|to|in|with|the|make|use|take|send)\b/,
+];
+const yesStart =
+  /^(?:(?:oh|well|thanks|thank you|hm+)[ ,.!]*)*(?:yes+|yeah|yep|yup|sure|ok(?:ay)?|right|correct|fine|great|perfect|good|alright|all right|sounds good|almost|nearly|looks good|go ahead|absolutely|definitely|that is (?:fine|right|correct|ok|okay|good))\b/;
+const butDeed =
+  /\b(?:but|however|except|only|just)\b.*\b(?:change|use|make|want|need|with|to|instead|different|other|can you|could you|please|send|should|add|remove|keep|it is|not|put|leave|bring|deliver|take|in|on|for|at|ship|exclude|include|without|needs|must)\b/;
+const notReally =
+  /\b(?:think|thought|check|ask|sleep on|look at|see|know|wonder|question|worried|hope|sure|wait|remember|quick|fast|soon|last time|let me|talk|speak|wondering|nervous|understand)\b/;
+const actuallyDeed =
+  /\b(?:actually|wait|hold on|never ?mind|sorry|oh|no)\b[ ,.!-]+(?:no[ ,.]+)?(?:i (?:want|need|would like|would|meant)|can|could|make|change|use|send|bring|take|put|deliver|cancel|return|add|let us|please (?!wait|do not|stop|leave|hold|continue|go)|the|my|it (?:is|should)|do (?!not|it|that|this|so|you|we|i)\w)\b/;
+const afterNoDeed =
+  /^(?:i (?:want|need|would like|said|asked|mean|meant)\b(?! (?:to )?(?:keep|stay|leave|wait|think|no|that|not|it to stay))|it (?:is|should|has|needs)|that (?:should|has to)|use|the\b|my\b|please (?!do not|stop|leave|keep|wait|hold)|send|to\b|take|only\b|just (?!leave|keep|stop|forget)|bring|deliver|put|change|cancel|return|exchange|ship|on\b|in\b|at\b|for\b|both\b|all\b|give)/;
+const keptX = /\b(?:keep|leave) [\w ]+ and (?:cancel|return|send|change|exchange|use|remove)\b/;
+const contrast =
+  /^(?:please |just |actually )*(?:i (?:want|need|would like)|use|send|bring|take|put|deliver|make|ship|book|cancel|return|exchange|refund|give|change)\b[^,]*, (?:and )?not (?:the|my|to|on|in|at|just|for|with|a|[a-z]+(?: [a-z]+)?$)/;
+const condition = /\b(?:if|unless|as long as|provided|assuming|once|until)\b/;
+
+/** Whether a text asks for something other than what was said before. `isDenied`: it says no as well. */
+export function isChange(text: string, isDenied: boolean): boolean {
+  if (/\bi (?:do not|would not) (?:want|need) .*\binstead\b/.test(text) && !/[,.] /.test(text)) return false;
+  if (markers.some((pattern) => pattern.test(text))) return true;
+  if (contrast.test(text) || keptX.test(text)) return true;
+  const but = butDeed.exec(text);
+  if (yesStart.test(text) && but && !notReally.test(but[0]) && !condition.test(but[0]) && !/\?/.test(text)) return true;
+  if (actuallyDeed.test(text) && !condition.test(text) && !opensWithNo(text)) return true;
+  return isDenied && opensWithNo(text) && afterNoDeed.test(afterNo(text));
+}

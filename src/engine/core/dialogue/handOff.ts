@@ -1,0 +1,42 @@
+const person =
+  '(?:human|human being|person|real person|agent|colleague|co-?worker|specialist|representative|rep|supervisor|manager|advis[eo]r|expert|operator|staff member|team member|member of (?:our|the|my) (?:\\w+ )?(?:team|staff)|team|department|desk|someone|somebody)s?';
+const whose = '(?:(?:a|an|one of (?:our|my|the)|our|my|the|another|some) )?';
+const you =
+  '(?:you|this|your (?:call|case|chat|request|conversation|claim|issue|file|matter|enquiry|inquiry)|the (?:case|chat|matter|conversation|claim|issue))';
+
+const handing: readonly RegExp[] = [
+  new RegExp(
+    `\\b(?:transferr?|redirect|rout|reroute?|refer|forward|connect|escalat|switch)(?:e|ing|ed|r?ing|r?ed)? ${you}(?: over| on| through| up| directly| straight| now| along| across)*(?: to| with|$| now| right)`,
+  ),
+  /\b(?:transferr?ing|connecting|escalat(?:e|ing|ed)|transferred)\b(?= (?:you|it|this|now|to|with|your|the (?:case|chat|call|matter))|$)/,
+  /\b(?:you|your (?:call|case|chat|request|conversation|claim)) (?:are|is|will be|have been|has been|get)(?: now| being| also)* (?:transferred|handed|passed|connected|escalated|forwarded|routed|referred)/,
+  new RegExp(
+    `\\b(?:hand|handing|handed|pass|passing|passed|put|putting|turn|turning|send|sending)(?: \\w+)? (?:${you}|it)(?: \\w+)? (?:over|on|through|along|across|up)\\b`,
+  ),
+  /\bput(?:ting)? you in (?:touch|contact) with\b/,
+  new RegExp(
+    `\\b${whose}(?:[\\w-]+ ){0,2}?${person}(?: [\\w-]+){0,6}? (?:will|can|is going to|shall|is about to)(?: now| then| soon| shortly| also| be able to)* (?:take|help|assist|contact|call|get|reach|join|handle|continue|look|email|follow|pick|deal|attend|be (?:with|in)|carry|respond|come)\\b`,
+  ),
+  /\b(?:she|he|they|someone|somebody) will (?:take (?:over|it from|this from)|be with you|get back to you|join (?:this|the|us)|contact you|call you)/,
+  /\btak(?:e|es|ing) (?:this |it |things )?over(?: from (?:here|me))?\b|\btak(?:e|es|ing) (?:it|this|things) from here\b/,
+  /\b(?:get|getting|call|calling|fetch|fetching|bring|bringing|loop|looping|pull|pulling|involv(?:e|ing))(?: in)? (?:you )?(?:a|an|my|our|the|another|one of \w+) (?:[\w-]+ )?(?:human|colleagues?|specialists?|representative|supervisor|manager|real person|person|advis[eo]r|expert)\b/,
+  new RegExp(
+    `\\byou (?:will|are going to|can now|are about to) (?:now |shortly |soon )*(?:be )?(?:speak|speaking|talk|talking|chat|chatting) (?:to|with) ${whose}(?:[\\w-]+ )?${person}`,
+  ),
+];
+const denied =
+  /\b(?:cannot|not able to|unable to|will not|no need to|not necessary to|without|not allowed to|do not need to)\b[^,;]*\b(?:transfer|escalat|hand|connect|forward|pass|put|refer|rout|get|bring)/;
+const offered =
+  /\b(?:if you (?:like|want|prefer|wish|would)|(?:can|could|may|might) (?:also |always |then )*(?:transfer|connect|hand|pass|put|escalate|forward|refer) )/;
+const otherThings =
+  /\b(?:money|refund|amount|funds|payment|parcel|package)\b[^,;]*\b(?:transferred|forwarded|handed|passed|redirected|routed)\b/;
+
+/** Whether a sentence says that a person takes over, or is about to. */
+export function handsOver(text: string): boolean {
+  return (
+    handing.some((pattern) => pattern.test(text)) &&
+    !denied.test(text) &&
+    !offered.test(text) &&
+    !otherThings.test(text)
+  );
+}

@@ -1,0 +1,46 @@
+const lead =
+  '^(?:(?:ok(?:ay)?|and|so|but|then|wait|hi|hello|hey|sorry|yes|no|well|also|oh|um+|hm+|thanks|thank you|cool|great|fine|right|please|actually|quick question|one question|question)[ ,.-]+)*';
+const auxiliary = 'is|are|was|were|do|does|did|can|could|will|would|should|shall|may|might|must|have|has|had';
+const subject =
+  '(?:i|you|we|they|he|she|it|this|that|there|these|those|the|my|your|our|any|anyone|anybody|someone|somebody|nobody|all|both|delivery|shipping|returns?|refunds?|a|an|one)';
+const whQuestion = new RegExp(
+  `${lead}(?:(?:at|on|in|for|from|to|by|since|until|with|under) )?(?:(?:(?:what|which|who|whose|how)(?: (?:exactly|else|on earth))?(?: [\\w-]+){0,3}?|(?:where|when|why)(?: (?:exactly|else|on earth))?) (?:${auxiliary}|happens?|about|if|costs?|means?)\\b|who \\w+s\\b|how (?:much|many|long|far|soon|often|come|big|late|fast)\\b|what if\\b|why (?!not$|not )|which one\\b)`,
+);
+const yesNoQuestion = new RegExp(`${lead}(?:${auxiliary})(?: not)? ${subject}\\b`);
+const notAsked =
+  /(?:^|[ ,.])do (?:it|that|this|so)(?:$| (?:now|please|then|for|right|today|and|as))|(?:^|[ ,])do not\b|^(?:yes |ok |oh )*have (?:a|an|it|that|the)\b|^(?:yes |yeah |ok )*(?:is|are|was|will) (?:fine|good|ok)|^when (?:i|you|we|they|he|she|it|the|my) \b|^(?:what|which) (?:i|you|we) \w+ (?:is|was) /;
+const indirect =
+  /\b(?:i (?:was |am )?(?:just )?(?:wonder(?:ing)?|curious)|(?:i|we) (?:\w+ )?(?:want|like|love|need) to know|(?:can|could|would|will) (?:you|i|we) (?:please )?(?:tell|explain|say|check|know|ask)|tell me (?:what|which|when|where|why|who|how|if|whether)|let me know (?:what|which|when|where|why|who|how|whether)|any idea (?:when|what|how|why|where|if)|any (?:chance|news|update)|do not (?:understand|get|see) (?:why|what|how)|i (?:have|have got) (?:a|one|another|some|a few|a quick) (?:quick |more |last )?questions?)\b/;
+const fragment =
+  /^(?:(?:i (?:think|guess|suppose|believe|hope) so|yes|yeah|no|nope|ok|okay|maybe|perhaps|sure|right|fine|possibly|probably|not sure|i guess|hm+|um+|well|sounds good|good)[ ,.]*)+$/;
+
+/** Whether a sentence of a user asks something; the question mark may be missing. */
+export function isQuestion(text: string, marked: boolean): boolean {
+  if (fragment.test(text) || /^(?:\w+[ ,]+)?why not(?:$|[ ,])/.test(text)) return false;
+  if (marked) return true;
+  if (/\b(?:i would|would) say (?:yes|no)\b/.test(text)) return false;
+  if (indirect.test(text)) return true;
+  return clauseHeads(text).some(
+    (clause) =>
+      clause.split(' ').length > 2 && !notAsked.test(clause) && (whQuestion.test(clause) || yesNoQuestion.test(clause)),
+  );
+}
+
+/** The sentence itself, and what follows a comma, colon or "but" in it. */
+function clauseHeads(text: string): readonly string[] {
+  return [text, ...text.split(/[,:] |\s-\s| (?=but )/).slice(1)];
+}
+
+/** Whether a question only repeats that something may be done: "Can you do that please?" */
+export function isTag(question: string): boolean {
+  return /^(?:(?:and|so|then|yes|yeah|ok|okay|sure)[ ,]+)*(?:(?:(?:can|could|will|would) you (?:please |just |kindly )*(?:do (?:it|that|this|so)|go ahead|proceed|process (?:it|that|this))(?: please| now| for me)*$)|why not\b|ok(?:ay)?$|right$|please$|yes$|sure$)/.test(
+    question,
+  );
+}
+
+/** Whether a question could make the asker take a yes back: one about price, loss or risk. */
+export function isWeighing(question: string): boolean {
+  return /\b(?:cost|costs|fee|fees|charge[ds]?|price|extra|pay|lose|much|penalty|expensive|free|risk|refundable|right|correct|sure|mean|really|or)\b/.test(
+    question,
+  );
+}

@@ -1,0 +1,30 @@
+import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Context } from './context.ts';
+
+/**
+ * Copies a sample domain of the extension into a folder that the person chooses, and opens it.
+ * @returns the copy's folder, or undefined when the person cancelled
+ */
+export async function openSample({ extension }: Context): Promise<string | undefined> {
+  const samples = join(extension.extensionPath, 'domains');
+  const name = await vscode.window.showQuickPick(readdirSync(samples).sort(), { placeHolder: 'Which sample domain?' });
+  if (!name) return undefined;
+  const [parent] =
+    (await vscode.window.showOpenDialog({
+      canSelectFiles: false,
+      canSelectFolders: true,
+      openLabel: 'Copy Here',
+      title: `Folder to copy ${name} into`,
+    })) ?? [];
+  if (!parent) return undefined;
+  const target = join(parent.fsPath, name);
+  if (existsSync(target)) {
+    void vscode.window.showErrorMessage(`${target} exists already: choose another folder, or open that one.`);
+    return undefined;
+  }
+  cpSync(join(samples, name), target, { recursive: true });
+  await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(target));
+  return target;
+}

@@ -1,0 +1,65 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { inRoot } from '../../../scripts/repository.ts';
+import type { Workbench, WorkbenchOptions } from './workbench.ts';
+
+/** How a workbench looks whose pictures the README shows: dark, and without what is not spoken of. */
+export const pictured: WorkbenchOptions = {
+  viewport: { width: 1400, height: 900 },
+  settings: {
+    'workbench.colorTheme': 'Dark 2026',
+    'editor.minimap.enabled': false,
+    'breadcrumbs.enabled': false,
+    'workbench.layoutControl.enabled': false,
+  },
+};
+
+/** A picture for the README: into docs/pictures with REHEARSAL_PICTURES=1, else beside the other screenshots. */
+export async function picture(workbench: Workbench, name: string): Promise<void> {
+  await rest(workbench);
+  if (!process.env.REHEARSAL_PICTURES) {
+    await workbench.screenshot(name);
+    return;
+  }
+  const folder = inRoot('docs', 'pictures');
+  mkdirSync(folder, { recursive: true });
+  await workbench.page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+/** Moves the pointer to where it explains nothing, and waits until hovers and progress are gone. */
+async function rest({ page }: Workbench): Promise<void> {
+  await page.mouse.move(700, 895);
+  await page.waitForTimeout(1000);
+  await page.locator('.monaco-hover:visible').first().waitFor({ state: 'hidden' });
+}
+
+/** Drags from one place to another, as a person does. */
+async function drag(
+  { page }: Workbench,
+  from: readonly [number, number],
+  to: readonly [number, number],
+): Promise<void> {
+  await page.mouse.move(...from);
+  await page.mouse.down();
+  await page.mouse.move(...to, { steps: 8 });
+  await page.mouse.up();
+}
+
+/** Room for a conversation: a wide side bar, WATCH closed, and VARIABLES tall. */
+export async function arrangeDebugView(workbench: Workbench): Promise<void> {
+  const { page } = workbench;
+  const place = async (selector: string) => {
+    const box = await page.locator(selector).first().boundingBox();
+    if (!box) throw new Error(`${selector} is hidden`);
+    return box;
+  };
+  const bar = await place('.part.sidebar');
+  const middle = bar.y + bar.height / 2;
+  await drag(workbench, [bar.x + bar.width, middle], [bar.x + 520, middle]);
+  const watch = page.locator('.pane-header[aria-label="Watch Section"]');
+  if ((await watch.getAttribute('aria-expanded')) === 'true') await watch.click();
+  // Panes open and close with an animation.
+  await page.waitForTimeout(500);
+  const stack = await place('.pane-header[aria-label="Call Stack Section"]');
+  await drag(workbench, [stack.x + 200, stack.y], [stack.x + 200, stack.y + 180]);
+}

@@ -1,0 +1,119 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { inRoot } from '../../../scripts/repository.ts';
+import { launchBrowser } from '../../../scripts/vscode/browser.ts';
+import { page as viewHtml } from '../../../src/extension/views/page.ts';
+import type { ToExtension, ToWebview, ViewId } from '../../../src/webview/protocol.ts';
+import { type Theme, themes } from './themes.ts';
+
+/** A view's own page in a browser, with the extension played by the test. */
+export type ViewPage = {
+  readonly page: Page;
+  readonly send: (...messages: readonly ToWebview[]) => Promise<void>;
+  readonly posted: () => Promise<readonly ToExtension[]>;
+  readonly setTheme: (theme: Theme) => Promise<void>;
+  /** What the content security policy refused, and the page's errors. */
+  readonly complaints: () => Promise<readonly string[]>;
+  /** Violations that axe-core finds, one line each. */
+  readonly accessibility: () => Promise<readonly string[]>;
+  readonly close: () => Promise<void>;
+};
+
+export type ViewBrowser = {
+  readonly open: (view: ViewId, theme?: Theme, state?: unknown) => Promise<ViewPage>;
+  readonly close: () => Promise<void>;
+};
+
+/** Serves the built bundle with the extension's own page and policy. */
+export async function openViewBrowser(): Promise<ViewBrowser> {
+  if (!existsSync(inRoot('dist', 'webview.js')))
+    throw new Error('dist/webview.js is missing: run `npm run build` first.');
+  const server = createServer((request, response) => {
+    const name = request.url?.slice(1) ?? '';
+    const isAsset = name === 'webview.js' || name === 'webview.css';
+    response.setHeader('content-type', name.endsWith('.js') ? 'text/javascript' : isAsset ? 'text/css' : 'text/html');
+    response.end(isAsset ? readFileSync(inRoot('dist', name)) : html(name as ViewId));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const browser = await launchBrowser();
+  return {
+    open: async (view, theme = themes.dark, state) => {
+      const page = await browser.newPage({ viewport: { width: 1200, height: 1000 } });
+      return openView(page, `${origin}/${view}`, theme, state);
+    },
+    close: async () => {
+      await browser.close();
+      server.close();
+    },
+  };
+}
+
+function html(view: ViewId): string {
+  let nonces = 0;
+  const nonce = (): string => `nonce${++nonces}`;
+  return viewHtml({ view, title: view, source: "'self'", script: '/webview.js', styles: '/webview.css', nonce });
+}
+
+/** What the page keeps for the test, besides what belongs to the view. */
+type TestWindow = { posted: ToExtension[]; refused: string[]; applyTheme: (theme: Theme) => void; axe: typeof axe };
+
+async function openView(page: Page, address: string, theme: Theme, state: unknown): Promise<ViewPage> {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  await page.addInitScript(playEditor, { theme, state });
+  await page.goto(address);
+  await page.waitForFunction(() => (window as unknown as TestWindow).posted.some(({ type }) => type === 'ready'));
+  return {
+    page,
+    send: (...messages) =>
+      page.evaluate(
+        (all) => {
+          for (const message of all) window.postMessage(message, '*');
+        },
+        messages as readonly unknown[],
+      ),
+    posted: () => page.evaluate(() => (window as unknown as TestWindow).posted),
+    setTheme: (next) => page.evaluate((value) => (window as unknown as TestWindow).applyTheme(value), next),
+    complaints: async () => [...errors, ...(await page.evaluate(() => (window as unknown as TestWindow).refused))],
+    accessibility: async () => {
+      await page.evaluate(axe.source);
+      const { violations } = await page.evaluate(() => (window as unknown as TestWindow).axe.run());
+      return violations.map(({ id, impact, help, nodes }) => `${impact} ${id}: ${help}: ${nodes[0]?.html}`);
+    },
+    close: () => page.close(),
+  };
+}
+
+/** Runs in the page before the view does: the editor's functions, variables and classes. */
+function playEditor({ theme, state }: { theme: Theme; state: unknown }): void {
+  const host = window as unknown as TestWindow & { acquireVsCodeApi: () => unknown };
+  host.posted = [];
+  host.refused = [];
+  host.acquireVsCodeApi = () => ({
+    postMessage: (message: ToExtension) => host.posted.push(message),
+    getState: () => state,
+    setState: () => {},
+  });
+  host.applyTheme = ({ bodyClass, variables }) => {
+    document.documentElement.removeAttribute('style');
+    for (const [name, value] of Object.entries(variables)) {
+      document.documentElement.style.setProperty(`--vscode-${name}`, value);
+    }
+    document.body.className = bodyClass;
+    document.body.dataset.vscodeThemeKind = bodyClass.split(' ').at(-1) ?? '';
+  };
+  document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+    host.refused.push(`${violatedDirective} refused ${blockedURI}`);
+  });
+  const bodyWatch = new MutationObserver(() => {
+    if (!document.body) return;
+    bodyWatch.disconnect();
+    host.applyTheme(theme);
+  });
+  bodyWatch.observe(document, { childList: true, subtree: true });
+}
