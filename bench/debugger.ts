@@ -9,12 +9,19 @@ const domain = resolve('domains/order-desk');
 const policy = join(domain, 'policy.md');
 
 async function firstStop(): Promise<{ readonly stop: number; readonly step: number }> {
-  const line = readFileSync(policy, 'utf8').split('\n').findIndex((text) => text.includes('Before any call that changes something')) + 1;
+  const line =
+    readFileSync(policy, 'utf8')
+      .split('\n')
+      .findIndex((text) => text.includes('Before any call that changes something')) + 1;
   const from = performance.now();
   const client = new DebugClient(resolve('dist/rehearsal.mjs'));
   try {
     await client.request('initialize', { adapterID: 'rehearsal' });
-    const opening = client.request('launch', { domain, task: 'lamp-variant', runs: mkdtempSync(join(tmpdir(), 'rehearsal-bench-')) });
+    const opening = client.request('launch', {
+      domain,
+      task: 'lamp-variant',
+      runs: mkdtempSync(join(tmpdir(), 'rehearsal-bench-')),
+    });
     await client.event('initialized');
     await client.request('setBreakpoints', { source: { path: policy }, breakpoints: [{ line }] });
     await client.stop(() => client.request('configurationDone'));
@@ -34,7 +41,12 @@ export async function measureDebugger(): Promise<readonly Measured[]> {
   for (let n = 0; n < 5; n += 1) runs.push(await firstStop());
   const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[2] ?? Number.NaN;
   return [
-    { name: 'start of the adapter to the first stop', value: median(runs.map(({ stop }) => stop)), unit: 'ms', note: 'order-desk, breakpoint on a rule, 7 calls in' },
+    {
+      name: 'start of the adapter to the first stop',
+      value: median(runs.map(({ stop }) => stop)),
+      unit: 'ms',
+      note: 'order-desk, breakpoint on a rule, 7 calls in',
+    },
     { name: 'a step', value: median(runs.map(({ step }) => step)), unit: 'ms', note: 'event by event' },
   ];
 }

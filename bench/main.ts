@@ -3,7 +3,10 @@ import { measureDebugger } from './debugger.ts';
 import type { Measured } from './measure.ts';
 import { measureLive, measureRollouts, measureWrite } from './rollouts.ts';
 
-const steps: readonly { readonly name: string; readonly run: () => Promise<readonly Measured[]> | readonly Measured[] }[] = [
+const steps: readonly {
+  readonly name: string;
+  readonly run: () => Promise<readonly Measured[]> | readonly Measured[];
+}[] = [
   { name: 'database', run: measureWrite },
   { name: 'rollouts', run: () => measureRollouts(50) },
   { name: 'memory', run: () => measureLive(256, 20) },

@@ -11,19 +11,24 @@ export function childrenOf(pid: number): readonly number[] {
     const stat = /^\d+$/.test(name) ? fieldsOf(Number(name)) : null;
     return stat ? [[Number(name), Number(stat[1])] as const] : [];
   });
-  const below = (of: number): number[] => parents.filter(([, parent]) => parent === of).flatMap(([child]) => [child, ...below(child)]);
+  const below = (of: number): number[] =>
+    parents.filter(([, parent]) => parent === of).flatMap(([child]) => [child, ...below(child)]);
   return below(pid);
 }
 
 /** User and system CPU seconds of processes so far. */
 export function cpuSeconds(processes: readonly number[]): number {
-  const ticks = processes.map((pid) => fieldsOf(pid)).map((fields) => (fields ? Number(fields[11]) + Number(fields[12]) : 0));
+  const ticks = processes
+    .map((pid) => fieldsOf(pid))
+    .map((fields) => (fields ? Number(fields[11]) + Number(fields[12]) : 0));
   return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
 }
 
 /** Proportional set size of processes, in bytes: shared pages count once. */
 export function pssOf(processes: readonly number[]): number {
-  const kilobytes = processes.map((pid) => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0));
+  const kilobytes = processes.map((pid) =>
+    Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0),
+  );
   return 1024 * kilobytes.reduce((sum, each) => sum + each, 0);
 }
 

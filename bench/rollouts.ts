@@ -21,7 +21,16 @@ const domain = loadDomain('domains/order-desk');
 export async function measureRollouts(trials: number): Promise<readonly Measured[]> {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
   const supervisor = await openSupervisor(domain, { lanes: 2 });
-  const base = { tasks: domain.tasks, basis: 'evaluate', agent: gold, user: agenda, concurrency: 32, key: signingKey(join(folder, 'key.pem')), readKey: () => undefined, askPerson: nobody } as const;
+  const base = {
+    tasks: domain.tasks,
+    basis: 'evaluate',
+    agent: gold,
+    user: agenda,
+    concurrency: 32,
+    key: signingKey(join(folder, 'key.pem')),
+    readKey: () => undefined,
+    askPerson: nobody,
+  } as const;
   try {
     await runBatch(supervisor, { ...base, folder: join(folder, 'warm'), trials: 5, seed: 'warm' });
     const processes = [process.pid, ...childrenOf(process.pid)];
@@ -29,10 +38,21 @@ export async function measureRollouts(trials: number): Promise<readonly Measured
     const results = await runBatch(supervisor, { ...base, folder: join(folder, 'run'), trials, seed: 'bench' });
     const [seconds, spent] = [(performance.now() - from) / 1000, cpuSeconds(processes) - cpu];
     const right = results.filter(({ reward }) => reward === 1).length;
-    if (right !== results.length) throw new Error(`${results.length - right} of ${results.length} rollouts did not get reward 1`);
+    if (right !== results.length)
+      throw new Error(`${results.length - right} of ${results.length} rollouts did not get reward 1`);
     return [
-      { name: 'rollouts with evaluation', value: results.length / seconds, unit: 'a second', note: `${results.length} rollouts of order-desk, 2 lanes` },
-      { name: 'CPU of a rollout with evaluation', value: (1000 * spent) / results.length, unit: 'ms', note: 'all processes' },
+      {
+        name: 'rollouts with evaluation',
+        value: results.length / seconds,
+        unit: 'a second',
+        note: `${results.length} rollouts of order-desk, 2 lanes`,
+      },
+      {
+        name: 'CPU of a rollout with evaluation',
+        value: (1000 * spent) / results.length,
+        unit: 'ms',
+        note: 'all processes',
+      },
     ];
   } finally {
     await supervisor.close();
@@ -47,20 +67,43 @@ export async function measureLive(count: number, events: number): Promise<readon
   try {
     const arrived = Array.from({ length: count }, (_, trial) => {
       const task = domain.tasks[trial % domain.tasks.length] as (typeof domain.tasks)[number];
-      const from = startOf(supervisor.domain, database, task, { seed: 'live', trial, basis: 'evaluate', agent: gold, user: agenda });
+      const from = startOf(supervisor.domain, database, task, {
+        seed: 'live',
+        trial,
+        basis: 'evaluate',
+        agent: gold,
+        user: agenda,
+      });
       let seen = 0;
       return new Promise<void>((there) => {
-        const live = supervisor.start({ task, from, seats: laneSeats(gold, agenda), outside: outsideOf(gold, agenda, () => undefined, nobody), recording: null, pace: 'step' }, (batch) => {
-          seen += batch.length;
-          if (seen < events) for (const _ of batch) live.step();
-          else there();
-        });
+        const live = supervisor.start(
+          {
+            task,
+            from,
+            seats: laneSeats(gold, agenda),
+            outside: outsideOf(gold, agenda, () => undefined, nobody),
+            recording: null,
+            pace: 'step',
+          },
+          (batch) => {
+            seen += batch.length;
+            if (seen < events) for (const _ of batch) live.step();
+            else there();
+          },
+        );
         live.step();
       });
     });
     await Promise.all(arrived);
     const processes = [process.pid, ...childrenOf(process.pid)];
-    return [{ name: `memory of ${count} live rollouts`, value: pssOf(processes) / 2 ** 20, unit: 'MiB', note: `after ${events} events each; summed PSS of supervisor and 2 lanes` }];
+    return [
+      {
+        name: `memory of ${count} live rollouts`,
+        value: pssOf(processes) / 2 ** 20,
+        unit: 'MiB',
+        note: `after ${events} events each; summed PSS of supervisor and 2 lanes`,
+      },
+    ];
   } finally {
     await supervisor.close();
   }
@@ -74,7 +117,9 @@ export function measureWrite(): readonly Measured[] {
   const orders = Object.keys(json.orders);
   const ours = timed(3000, (n) => {
     const open = draft(database);
-    (open.view['orders'] as unknown as Record<string, { status: string }>)[orders[n % orders.length] as string]!.status = `s${n}`;
+    (open.view['orders'] as unknown as Record<string, { status: string }>)[
+      orders[n % orders.length] as string
+    ]!.status = `s${n}`;
     database = open.finish().db;
     return hashOf(database).length;
   });
@@ -86,7 +131,12 @@ export function measureWrite(): readonly Measured[] {
   });
   return [
     { name: 'a write and its state hash', value: ours, unit: 'us', note: 'order-desk' },
-    { name: 'copying the database and dumping it instead', value: plain / ours, unit: 'times as long', note: 'structuredClone and JSON.stringify, same run' },
+    {
+      name: 'copying the database and dumping it instead',
+      value: plain / ours,
+      unit: 'times as long',
+      note: 'structuredClone and JSON.stringify, same run',
+    },
   ];
 }
 

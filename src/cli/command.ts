@@ -1,7 +1,10 @@
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import type { ExitCode, Io } from './io.ts';
 
-export type Given = { readonly positionals: readonly string[]; readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>> };
+export type Given = {
+  readonly positionals: readonly string[];
+  readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
+};
 
 /** One command of the command line. `--json` and `--help` are every command's. */
 export type Command = {

@@ -20,7 +20,10 @@ export class UsageError extends Error {}
 /** A progress line that rewrites itself in a terminal, and says something every tenth step without one. */
 export function progress(io: Io, total: number): (done: number, note: string) => void {
   return (done, note) => {
-    if (io.terminal) io.err(`\r\u001b[K[${'#'.repeat(Math.round((20 * done) / total)).padEnd(20, '.')}] ${done}/${total} ${note}${done === total ? '\n' : ''}`);
+    if (io.terminal)
+      io.err(
+        `\r\u001b[K[${'#'.repeat(Math.round((20 * done) / total)).padEnd(20, '.')}] ${done}/${total} ${note}${done === total ? '\n' : ''}`,
+      );
     else if (done === total || done % Math.ceil(total / 10) === 0) io.err(`${done}/${total} ${note}\n`);
   };
 }

@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
 import { Fault } from '../engine/shell/fault.ts';
 import { version } from '../engine/shell/version.ts';
-import { commands } from './commands.ts';
 import type { Command } from './command.ts';
+import { commands } from './commands.ts';
 import { type ExitCode, type Io, UsageError } from './io.ts';
 
 /** Parses, calls, prints, sets the exit code; nothing else. */
@@ -43,19 +43,35 @@ async function call(command: Command, argv: readonly string[], io: Io): Promise<
 }
 
 function report(error: unknown, command: Command, argv: readonly string[], io: Io): ExitCode {
-  const known = error instanceof UsageError || error instanceof Fault || (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+  const known =
+    error instanceof UsageError ||
+    error instanceof Fault ||
+    (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
   if (!known) throw error;
   const { message } = error as Error;
-  const where = error instanceof Fault && error.failure.file ? `${error.failure.file}${error.failure.line ? `:${error.failure.line}` : ''}: ` : '';
+  const where =
+    error instanceof Fault && error.failure.file
+      ? `${error.failure.file}${error.failure.line ? `:${error.failure.line}` : ''}: `
+      : '';
   const text = message.startsWith(where) ? message : `${where}${message}`;
-  if (argv.includes('--json')) io.out(`${JSON.stringify({ error: { code: error instanceof Fault ? error.failure.code : 'usage', message: text } })}\n`);
+  if (argv.includes('--json'))
+    io.out(
+      `${JSON.stringify({ error: { code: error instanceof Fault ? error.failure.code : 'usage', message: text } })}\n`,
+    );
   else io.err(`rehearsal ${command.name}: ${text}\n`);
   return 2;
 }
 
 function overview(): string {
   const rows = commands.map(({ name, summary }) => `  ${name.padEnd(8)} ${summary}`);
-  return ['rehearsal: author, rehearse, debug and train tool-using agents', '', ...rows, '', '`rehearsal COMMAND --help` says more. Exit codes: 0 done, 1 findings, 2 could not be done.', ''].join('\n');
+  return [
+    'rehearsal: author, rehearse, debug and train tool-using agents',
+    '',
+    ...rows,
+    '',
+    '`rehearsal COMMAND --help` says more. Exit codes: 0 done, 1 findings, 2 could not be done.',
+    '',
+  ].join('\n');
 }
 
 /** The terminal this process has. */

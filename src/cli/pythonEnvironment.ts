@@ -18,10 +18,19 @@ export function trainerFolder(): string {
 export async function preparePython(io: Io, given: string | undefined): Promise<string> {
   const python = given ?? ['python3', 'python'].find((name) => isPython(name));
   if (!python || (given && !isPython(given))) {
-    throw new Fault({ who: 'environment', code: 'python/missing', message: `${given ?? 'python3'} is no Python 3.11 or newer. Install one, or name it with --python (in the editor: the setting rehearsal.trainer.python)` });
+    throw new Fault({
+      who: 'environment',
+      code: 'python/missing',
+      message: `${given ?? 'python3'} is no Python 3.11 or newer. Install one, or name it with --python (in the editor: the setting rehearsal.trainer.python)`,
+    });
   }
   const script = join(trainerFolder(), 'setup_environment.py');
-  if (!existsSync(script)) throw new Fault({ who: 'environment', code: 'trainer/missing', message: `${script} is missing: install Rehearsal again` });
+  if (!existsSync(script))
+    throw new Fault({
+      who: 'environment',
+      code: 'trainer/missing',
+      message: `${script} is missing: install Rehearsal again`,
+    });
   const child = spawn(python, [script, '--profile', 'local'], { stdio: ['ignore', 'pipe', 'pipe'] });
   let last = '';
   let words = '';
@@ -34,11 +43,18 @@ export async function preparePython(io: Io, given: string | undefined): Promise<
   });
   io.signal.addEventListener('abort', () => child.kill(), { once: true });
   const code = await new Promise<number | null>((done) => child.once('close', done));
-  if (code !== 0) throw new Fault({ who: 'environment', code: 'python/environment', message: `the trainer's Python environment could not be made: ${words}` });
+  if (code !== 0)
+    throw new Fault({
+      who: 'environment',
+      code: 'python/environment',
+      message: `the trainer's Python environment could not be made: ${words}`,
+    });
   return (JSON.parse(last) as { python: string }).python;
 }
 
 function isPython(command: string): boolean {
-  const { status } = spawnSync(command, ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))'], { stdio: 'ignore' });
+  const { status } = spawnSync(command, ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))'], {
+    stdio: 'ignore',
+  });
   return status === 0;
 }

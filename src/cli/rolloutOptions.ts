@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import type { Task } from '../engine/core/task.ts';
+import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
-import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
-import { isPure, type AskPerson } from '../engine/shell/outside.ts';
+import { type AskPerson, isPure } from '../engine/shell/outside.ts';
 import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
@@ -51,14 +51,22 @@ export function openDomain(io: Io, given: string | undefined): StaticDomain {
 export function openDomainAt(folder: string): StaticDomain {
   const loaded = loadDomain(folder);
   const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) throw new UsageError(`the domain has errors:\n${errors.map((each) => formatDiagnostic(each)).join('\n')}`);
+  if (errors.length > 0)
+    throw new UsageError(`the domain has errors:\n${errors.map((each) => formatDiagnostic(each)).join('\n')}`);
   return loaded;
 }
 
 export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
-  if (id === undefined) throw new UsageError(`name a task; ${domain.folder} has ${domain.tasks.map((task) => task.id).slice(0, 12).join(', ')}${domain.tasks.length > 12 ? ', ...' : ''}`);
+  if (id === undefined)
+    throw new UsageError(
+      `name a task; ${domain.folder} has ${domain.tasks
+        .map((task) => task.id)
+        .slice(0, 12)
+        .join(', ')}${domain.tasks.length > 12 ? ', ...' : ''}`,
+    );
   const task = domain.tasks.find((each) => each.id === id);
-  if (!task) throw new UsageError(`there is no task "${id}" in ${domain.folder}. Run "rehearsal check" to see what there is`);
+  if (!task)
+    throw new UsageError(`there is no task "${id}" in ${domain.folder}. Run "rehearsal check" to see what there is`);
   return task;
 }
 
@@ -83,7 +91,11 @@ function seat(given: Given, which: 'agent' | 'user', name: string, io: Io): Seat
   if (isPure(parsed) || parsed.type !== 'openai') return parsed;
   const temperature = text(given, 'temperature');
   const maxTokens = wholeNumber(given, 'max-tokens');
-  return { ...parsed, ...(temperature === undefined ? {} : { temperature: Number(temperature) }), ...(maxTokens === undefined ? {} : { maxTokens }) };
+  return {
+    ...parsed,
+    ...(temperature === undefined ? {} : { temperature: Number(temperature) }),
+    ...(maxTokens === undefined ? {} : { maxTokens }),
+  };
 }
 
 export function wholeNumber(given: Given, name: string): number | undefined {

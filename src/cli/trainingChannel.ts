@@ -61,14 +61,25 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
     return opening;
   };
 
-  const methods: { readonly [Method in keyof typeof paramsOf]: (params: z.infer<(typeof paramsOf)[Method]>, id: number) => Promise<unknown> } = {
+  const methods: {
+    readonly [Method in keyof typeof paramsOf]: (
+      params: z.infer<(typeof paramsOf)[Method]>,
+      id: number,
+    ) => Promise<unknown>;
+  } = {
     hello: async ({ protocol }) => {
-      if (protocol !== trainingProtocol) throw new Refusal('unsupported-protocol', `this engine speaks protocol ${trainingProtocol}, the trainer ${protocol}`);
+      if (protocol !== trainingProtocol)
+        throw new Refusal(
+          'unsupported-protocol',
+          `this engine speaks protocol ${trainingProtocol}, the trainer ${protocol}`,
+        );
       return { protocol: trainingProtocol, engine: version };
     },
     tasks: async ({ domain, split }) => {
       const { supervisor } = await open(domain);
-      return supervisor.domain.tasks.filter((task) => !split || task.split === split).map((task) => ({ id: task.id, split: task.split, persona: task.persona }));
+      return supervisor.domain.tasks
+        .filter((task) => !split || task.split === split)
+        .map((task) => ({ id: task.id, split: task.split, persona: task.persona }));
     },
     rollout: async (params, id) => rollout(await open(params.domain), params, id, live, cwd),
     cancel: async ({ request }) => {
@@ -98,7 +109,9 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
     close: async (): Promise<void> => {
       for (const { rollout: running } of live.values()) running.cancel();
       const opened = await Promise.allSettled(domains.values());
-      await Promise.all(opened.map((each) => (each.status === 'fulfilled' ? each.value.supervisor.close() : undefined)));
+      await Promise.all(
+        opened.map((each) => (each.status === 'fulfilled' ? each.value.supervisor.close() : undefined)),
+      );
     },
   };
 }
@@ -106,7 +119,8 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
 async function openDomain(folder: string, log: (text: string) => void): Promise<Opened> {
   const domain = loadDomain(folder);
   const errors = domain.diagnostics.filter(({ severity }) => severity === 'error');
-  if (errors.some(({ code }) => code === 'domain/file-missing')) throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
+  if (errors.some(({ code }) => code === 'domain/file-missing'))
+    throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   const supervisor = await openSupervisor(domain, { log });
   return { supervisor, database: hashOf(openDatabase(supervisor.loaded.world.agent)) };
@@ -126,21 +140,48 @@ async function rollout(
   const readKey = (name: string) => keyOf(name === 'agent' ? params.agent : params.user);
   const askPerson = () => Promise.reject(new Error('no person sits at a training rollout'));
   const recording = params.recording ? resolve(cwd, params.recording) : null;
-  const started = startOf(supervisor.domain, database, task, { seed: params.seed, trial: params.trial, basis: params.basis, agent, user, ...(params.turn_cap ? { turnCap: params.turn_cap } : {}) });
-  const running = { rollout: supervisor.start({ task, from: started, seats: laneSeats(agent, user), outside: outsideOf(agent, user, readKey, askPerson), recording }), cancelled: false };
+  const started = startOf(supervisor.domain, database, task, {
+    seed: params.seed,
+    trial: params.trial,
+    basis: params.basis,
+    agent,
+    user,
+    ...(params.turn_cap ? { turnCap: params.turn_cap } : {}),
+  });
+  const running = {
+    rollout: supervisor.start({
+      task,
+      from: started,
+      seats: laneSeats(agent, user),
+      outside: outsideOf(agent, user, readKey, askPerson),
+      recording,
+    }),
+    cancelled: false,
+  };
   live.set(id, running);
   let late = false;
-  const timer = params.timeout_s ? setTimeout(() => { late = true; running.rollout.cancel(); }, params.timeout_s * 1000) : undefined;
+  const timer = params.timeout_s
+    ? setTimeout(() => {
+        late = true;
+        running.rollout.cancel();
+      }, params.timeout_s * 1000)
+    : undefined;
   try {
     const closed = await running.rollout.closed;
     if (running.cancelled) throw new Refusal('cancelled', 'the rollout was cancelled');
     const result = resultOf(task, params.trial, recording ?? '', closed);
-    const failure = late ? { who: 'infrastructure', message: `the rollout took longer than ${params.timeout_s} s` } : closed.failure && { who: closed.failure.who, message: closed.failure.message };
+    const failure = late
+      ? { who: 'infrastructure', message: `the rollout took longer than ${params.timeout_s} s` }
+      : closed.failure && { who: closed.failure.who, message: closed.failure.message };
     return {
       reward: result.reward,
       end_reason: result.endReason,
       turns: result.turns,
-      metrics: { toolCalls: result.toolCalls, violations: result.violations, toolErrors: closed.events.filter((event) => event.type === 'toolReturned' && event.isError).length },
+      metrics: {
+        toolCalls: result.toolCalls,
+        violations: result.violations,
+        toolErrors: closed.events.filter((event) => event.type === 'toolReturned' && event.isError).length,
+      },
       recording,
       failure,
     };
@@ -177,6 +218,7 @@ function issueText(error: z.ZodError): string {
 
 function errorOf(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof Refusal) return { code: error.code, message: error.message };
-  if (error instanceof Fault) return { code: error.failure.who === 'environment' ? 'bad-domain' : 'internal', message: error.message };
+  if (error instanceof Fault)
+    return { code: error.failure.who === 'environment' ? 'bad-domain' : 'internal', message: error.message };
   return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
 }

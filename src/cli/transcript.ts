@@ -1,7 +1,17 @@
 import type { RolloutEvent } from '../engine/core/event.ts';
 
 /** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
-export type Speaker = 'user' | 'agent' | 'call' | 'result' | 'error' | 'rule' | 'violation' | 'database' | 'note' | 'reward';
+export type Speaker =
+  | 'user'
+  | 'agent'
+  | 'call'
+  | 'result'
+  | 'error'
+  | 'rule'
+  | 'violation'
+  | 'database'
+  | 'note'
+  | 'reward';
 
 export type TranscriptLine = { readonly speaker: Speaker; readonly text: string };
 
@@ -29,15 +39,27 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
   switch (event.type) {
     case 'rolloutStarted':
       return [
-        line('note', `${event.domain.name} / ${event.task.id}, trial ${event.trial}, seed ${event.seed}: agent ${event.seats.agent}, user ${event.seats.user}`),
-        ...(event.parent ? [line('note', `fork of ${event.parent.recording} at step ${event.parent.event}: ${event.parent.edit}`)] : []),
+        line(
+          'note',
+          `${event.domain.name} / ${event.task.id}, trial ${event.trial}, seed ${event.seed}: agent ${event.seats.agent}, user ${event.seats.user}`,
+        ),
+        ...(event.parent
+          ? [line('note', `fork of ${event.parent.recording} at step ${event.parent.event}: ${event.parent.edit}`)]
+          : []),
       ];
     case 'worldPrepared':
       return event.writes.length > 0 ? [line('database', `the task starts with ${changes(event.writes)}`)] : [];
     case 'userReplied':
-      return [line('user', event.content), ...(event.stop ? [line('note', `the user ends the conversation (${event.stop})`)] : [])];
+      return [
+        line('user', event.content),
+        ...(event.stop ? [line('note', `the user ends the conversation (${event.stop})`)] : []),
+      ];
     case 'agentReplied':
-      return event.content && event.toolCalls.length === 0 ? [line('agent', event.content)] : event.content ? [line('note', `the agent thinks aloud: ${event.content}`)] : [];
+      return event.content && event.toolCalls.length === 0
+        ? [line('agent', event.content)]
+        : event.content
+          ? [line('note', `the agent thinks aloud: ${event.content}`)]
+          : [];
     case 'rulesChecked':
       return rulesOf(event.verdicts);
     case 'toolCalled':
@@ -49,11 +71,18 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'worldEdited':
       return [line('database', `edited: ${changes(event.writes)}`)];
     case 'rolloutEnded':
-      return [line('note', `ended: ${event.reason}${event.failure ? ` (${event.failure.who}: ${event.failure.message})` : ''}`)];
+      return [
+        line(
+          'note',
+          `ended: ${event.reason}${event.failure ? ` (${event.failure.who}: ${event.failure.message})` : ''}`,
+        ),
+      ];
     case 'sourceRead':
       return [line('note', `read the state of ${event.source}`)];
     case 'verdictReached':
-      return [line('note', `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}: ${event.verdict.detail}`)];
+      return [
+        line('note', `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}: ${event.verdict.detail}`),
+      ];
     case 'rewarded':
       return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
     default:
@@ -67,7 +96,9 @@ function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verd
   const violated = verdicts.filter(({ verdict }) => verdict === 'violated');
   return [
     ...(held.length > 0 ? [line('rule', `${held.join(', ')} held`)] : []),
-    ...violated.map(({ rule, gate, reason }) => line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`)),
+    ...violated.map(({ rule, gate, reason }) =>
+      line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`),
+    ),
   ];
 }
 

@@ -15,7 +15,7 @@ export type Context = {
 export const keyName = 'OPENAI_API_KEY';
 
 export function createContext(extension: vscode.ExtensionContext): Context {
-  // Secret storage can take a good part of a second to answer, and every F5 asks.
+  // Every F5 asks for the key, and secret storage answers by way of the window.
   let key: Thenable<string | undefined> | undefined;
   extension.subscriptions.push(
     extension.secrets.onDidChange(() => {

@@ -5,12 +5,26 @@ import { expect, test } from 'vitest';
 import { rehearsal } from '../support/terminal.ts';
 
 const folder = () => join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'run');
-const recordings = (run: string) => readdirSync(run).filter((name) => name.endsWith('.traj.jsonl')).sort();
+const recordings = (run: string) =>
+  readdirSync(run)
+    .filter((name) => name.endsWith('.traj.jsonl'))
+    .sort();
 const texts = (run: string) => recordings(run).map((name) => readFileSync(join(run, name), 'utf8'));
 
 async function evaluated(...more: readonly string[]) {
   const run = folder();
-  const { code, out } = await rehearsal('eval', 'domains/parcel-desk', '--split', 'test', '--agent', 'gold', '--out', run, '--json', ...more);
+  const { code, out } = await rehearsal(
+    'eval',
+    'domains/parcel-desk',
+    '--split',
+    'test',
+    '--agent',
+    'gold',
+    '--out',
+    run,
+    '--json',
+    ...more,
+  );
   return { run, code, ...(JSON.parse(out) as { summary: { meanReward: number; rollouts: number } }) };
 }
 
@@ -27,7 +41,17 @@ test('the same seed gives the same bytes, in any order and concurrency; another 
 test('an interrupted run goes on with what has no receipt', async () => {
   const { run } = await evaluated('--tasks', 'reschedule-P46,reschedule-P50');
   const before = texts(run);
-  const again = await rehearsal('eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46,reschedule-P50,reschedule-P81', '--agent', 'gold', '--out', run, '--json');
+  const again = await rehearsal(
+    'eval',
+    'domains/parcel-desk',
+    '--tasks',
+    'reschedule-P46,reschedule-P50,reschedule-P81',
+    '--agent',
+    'gold',
+    '--out',
+    run,
+    '--json',
+  );
   expect((JSON.parse(again.out) as { summary: { rollouts: number } }).summary.rollouts).toBe(1);
   expect(texts(run).slice(0, 2)).toEqual(before);
 });
@@ -36,11 +60,17 @@ test('replay reproduces every state, and verify finds one changed byte', async (
   const run = folder();
   await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--out', run);
   const path = join(run, 'lamp-variant.0.traj.jsonl');
-  expect(await rehearsal('replay', path, '--quiet')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+ steps replayed, every state as recorded/) });
+  expect(await rehearsal('replay', path, '--quiet')).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^\d+ steps replayed, every state as recorded/),
+  });
   expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '1 recordings verified\n' });
   const text = readFileSync(path, 'utf8');
   writeFileSync(path, text.replace('Could it be white', 'Could it be green'));
-  expect(await rehearsal('verify', run)).toMatchObject({ code: 1, out: expect.stringMatching(/lamp-variant\.0\.traj\.jsonl:3: event 2 \(userReplied\) was changed/) });
+  expect(await rehearsal('verify', run)).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/lamp-variant\.0\.traj\.jsonl:3: event 2 \(userReplied\) was changed/),
+  });
   writeFileSync(path, text.replace('"variant":"white"}', '"variant":"green"}'));
   expect((await rehearsal('replay', path, '--quiet')).code).toBe(1);
 });
@@ -62,12 +92,22 @@ test('the transcript of the well-known failure', async () => {
 
 test('--gate turns a reward of 0 into exit code 1', async () => {
   expect((await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--gate', '--out', folder())).code).toBe(1);
-  expect((await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--agent', 'gold', '--gate', '--out', folder())).code).toBe(0);
+  expect(
+    (await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--agent', 'gold', '--gate', '--out', folder())).code,
+  ).toBe(0);
 });
 
 test('an unreachable model ends the rollout as not scored, and the record is kept and whole', async () => {
   const run = folder();
-  const { code, out } = await rehearsal('run', 'domains/parcel-desk', 'reschedule-P46', '--agent', 'openai:m@http://127.0.0.1:9/v1', '--out', run);
+  const { code, out } = await rehearsal(
+    'run',
+    'domains/parcel-desk',
+    'reschedule-P46',
+    '--agent',
+    'openai:m@http://127.0.0.1:9/v1',
+    '--out',
+    run,
+  );
   expect(code).toBe(2);
   expect(out).toMatch(/ended: infrastructureFailed \(infrastructure: http:\/\/127\.0\.0\.1:9\/v1 can't be reached/);
   expect((await rehearsal('verify', run)).code).toBe(0);

@@ -31,14 +31,20 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['run', parcels, 'no-such-task', '--fly'], message: /Unknown option '--fly'/ },
   { argv: ['eval', parcels, '--split', 'dev'], message: /--split is train or test, not "dev"/ },
   { argv: ['eval', parcels, '--trials', 'many'], message: /--trials is a whole number above 0, not "many"/ },
-  { argv: ['eval', parcels, '--agent', 'sorcerer'], message: /"sorcerer" is not a seat for the agent: expected gold, scripted, human or openai/ },
+  {
+    argv: ['eval', parcels, '--agent', 'sorcerer'],
+    message: /"sorcerer" is not a seat for the agent: expected gold, scripted, human or openai/,
+  },
   { argv: ['eval', parcels, '--basis', 'mood'], message: /--basis is evaluate or train/ },
   { argv: ['replay', 'nothing.traj.jsonl'], message: /there is no such recording/ },
   { argv: ['verify', 'nothing'], message: /there is no such run folder or recording/ },
   { argv: ['serve'], message: /say --stdio/ },
   { argv: ['train', 'dream', parcels], message: /say what to train with: sft or grpo/ },
   { argv: ['train', 'sft', parcels, '--resume'], message: /--resume needs the folder of the run/ },
-  { argv: ['train', 'sft', parcels, '--out', join(scratch, 'r'), '--python', '/no/such/python'], message: /no Python 3\.11 or newer/ },
+  {
+    argv: ['train', 'sft', parcels, '--out', join(scratch, 'r'), '--python', '/no/such/python'],
+    message: /no Python 3\.11 or newer/,
+  },
   { argv: ['dap', '--port', 'x'], message: /--port is a number/ },
 ];
 

@@ -28,12 +28,17 @@ export class DebugClient {
   }
 
   /** Sends a request and gives its response, successful or not. */
-  request<Body = unknown>(name: string, args: object = {}): Promise<DebugProtocol.Response & { readonly body: Body }> {
+  request<Body = unknown>(
+    name: string,
+    args: object = {},
+  ): Promise<Omit<DebugProtocol.Response, 'body'> & { readonly body: Body }> {
     this.#seq += 1;
     const text = JSON.stringify({ seq: this.#seq, type: 'request', command: name, arguments: args });
     const seq = this.#seq;
     this.#child.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
-    return new Promise((resolve) => this.#waiting.set(seq, resolve as (response: DebugProtocol.Response) => void));
+    return new Promise((resolve) =>
+      this.#waiting.set(seq, resolve as unknown as (response: DebugProtocol.Response) => void),
+    );
   }
 
   /** The first event of a kind after those that were there before. */

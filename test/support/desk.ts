@@ -1,9 +1,9 @@
 import { draft, hashOf, openDatabase, readView } from '../../src/engine/core/database.ts';
 import { type Domain, domainFileSchema } from '../../src/engine/core/domain.ts';
+import type { RolloutStarted } from '../../src/engine/core/event.ts';
 import type { JsonObject } from '../../src/engine/core/json.ts';
 import { personaSchema } from '../../src/engine/core/persona.ts';
 import { parsePolicy } from '../../src/engine/core/policy.ts';
-import type { RolloutStarted } from '../../src/engine/core/event.ts';
 import type { Setting } from '../../src/engine/core/rollout.ts';
 import { type Task, taskSchema } from '../../src/engine/core/task.ts';
 import type { Tool } from '../../src/engine/core/tool.ts';
@@ -43,7 +43,11 @@ export const domain: Domain = {
     { rule: 'look-first', check: 'before', tools: ['paint'], require: ['look'], gate: true },
     { rule: 'ask-first', check: 'confirmed', tools: 'writes', names: ['colour'], gate: true },
   ],
-  tools: [tool('look', 'read', { chair: text }), tool('paint', 'write', { chair: text, colour: text }), tool('leave', 'write', {}, { handsOff: true })],
+  tools: [
+    tool('look', 'read', { chair: text }),
+    tool('paint', 'write', { chair: text, colour: text }),
+    tool('leave', 'write', {}, { handsOff: true }),
+  ],
   personas: [personaSchema.parse({ id: 'plain', description: 'A person.' })],
   tasks: [task],
   lexicon: domainFileSchema.parse({ name: 'chairs' }).lexicon,
@@ -52,7 +56,10 @@ export const domain: Domain = {
 
 export const setting: Setting = {
   domain,
-  world: { agent: openDatabase({ chairs: { A1: { colour: 'blue', coats: 0 }, B2: { colour: 'green', coats: 1 } } }), user: openDatabase({}) },
+  world: {
+    agent: openDatabase({ chairs: { A1: { colour: 'blue', coats: 0 }, B2: { colour: 'green', coats: 1 } } }),
+    user: openDatabase({}),
+  },
 };
 
 /** Runs a call of one of the desk's tools as a lane would. */
@@ -62,7 +69,9 @@ export const callTool: Ports['callTool'] = (called, { arguments: given }, { worl
   if (called.name === 'leave') return { content: 'ok', isError: false, writes: [] };
   if (called.name === 'look') {
     const found = chairs(readView(world.agent))[chair ?? ''];
-    return found ? { content: JSON.stringify(found), isError: false, writes: [] } : { content: 'Error: no such chair', isError: true, writes: [] };
+    return found
+      ? { content: JSON.stringify(found), isError: false, writes: [] }
+      : { content: 'Error: no such chair', isError: true, writes: [] };
   }
   const open = draft(world.agent);
   const found = chairs(open.view)[chair ?? ''];
@@ -81,7 +90,14 @@ export function played(agent: readonly Line[], user: readonly string[]): Ports {
       const turn = messages.filter(({ role }) => role === 'agent').length;
       const line = agent[turn] ?? 'Anything else?';
       if (typeof line === 'string') return { content: line, toolCalls: [] };
-      return { content: null, toolCalls: Object.entries(line).map(([name, args], index) => ({ id: `c${turn}_${index}`, name, arguments: args })) };
+      return {
+        content: null,
+        toolCalls: Object.entries(line).map(([name, args], index) => ({
+          id: `c${turn}_${index}`,
+          name,
+          arguments: args,
+        })),
+      };
     },
     user: ({ messages }) => {
       const turn = messages.filter(({ role }) => role === 'user').length;
@@ -93,11 +109,21 @@ export function played(agent: readonly Line[], user: readonly string[]): Ports {
 }
 
 export function started(seed = '1', of: Task = task): RolloutStarted {
-  return startOf(domain, hashOf(setting.world.agent), of, { seed, trial: 0, basis: 'evaluate', agent: { type: 'gold' }, user: { type: 'agenda' } });
+  return startOf(domain, hashOf(setting.world.agent), of, {
+    seed,
+    trial: 0,
+    basis: 'evaluate',
+    agent: { type: 'gold' },
+    user: { type: 'agenda' },
+  });
 }
 
 /** Every step of a rollout on the desk. */
-export async function steps(ports: Ports, from: Parameters<typeof run>[1] = started(), of: Task = task): Promise<readonly Step[]> {
+export async function steps(
+  ports: Ports,
+  from: Parameters<typeof run>[1] = started(),
+  of: Task = task,
+): Promise<readonly Step[]> {
   const rollout: Rollout = { setting, task: of, ports };
   return Array.fromAsync(run(rollout, from));
 }

@@ -18,11 +18,15 @@ export const check: Command = {
     const describe = { describeTools: () => describeCodeTools(loadDomain(folder)), describeMcp: describeMcpTools };
     const { loaded, diagnostics, ok } = await checkDomain({ folder, ...(runs ? describe : {}) });
     if (given.values['json'] === true) {
-      io.out(`${JSON.stringify({ name: loaded.domain.name, tasks: loaded.tasks.length, tools: loaded.toolNames, diagnostics })}\n`);
+      io.out(
+        `${JSON.stringify({ name: loaded.domain.name, tasks: loaded.tasks.length, tools: loaded.toolNames, diagnostics })}\n`,
+      );
     } else {
       for (const found of diagnostics) io.out(`${formatDiagnostic(found, io.cwd)}\n`);
       const { domain } = loaded;
-      io.out(`${domain.name}: ${domain.tasks.length} tasks, ${domain.personas.length} personas, ${domain.policy.rules.length} rules, ${loaded.toolNames.length} code tools; ${diagnostics.length === 0 ? 'no findings' : `${diagnostics.length} findings`}\n`);
+      io.out(
+        `${domain.name}: ${domain.tasks.length} tasks, ${domain.personas.length} personas, ${domain.policy.rules.length} rules, ${loaded.toolNames.length} code tools; ${diagnostics.length === 0 ? 'no findings' : `${diagnostics.length} findings`}\n`,
+      );
     }
     return ok ? 0 : 1;
   },

@@ -1,13 +1,21 @@
 import { availableParallelism } from 'node:os';
+import { summaryOf } from '../../engine/core/metrics.ts';
 import { runBatch, type TrialResult } from '../../engine/shell/batch.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
-import { summaryOf } from '../../engine/core/metrics.ts';
+import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
 import { isPure } from '../../engine/shell/outside.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type Io, progress, UsageError } from '../io.ts';
-import { askAtTerminal, newRunFolder, openDomain, readRolloutOptions, rolloutHelp, rolloutOptions, wholeNumber } from '../rolloutOptions.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import {
+  askAtTerminal,
+  newRunFolder,
+  openDomain,
+  readRolloutOptions,
+  rolloutHelp,
+  rolloutOptions,
+  wholeNumber,
+} from '../rolloutOptions.ts';
 
 export const evaluate: Command = {
   name: 'eval',
@@ -61,11 +69,14 @@ export const evaluate: Command = {
 
 function chosenTasks(given: Given, domain: StaticDomain): StaticDomain['tasks'] {
   const split = text(given, 'split');
-  if (split !== undefined && split !== 'train' && split !== 'test') throw new UsageError(`--split is train or test, not "${split}"`);
+  if (split !== undefined && split !== 'train' && split !== 'test')
+    throw new UsageError(`--split is train or test, not "${split}"`);
   const names = text(given, 'tasks')?.split(',');
   const unknown = names?.filter((name) => !domain.tasks.some(({ id }) => id === name)) ?? [];
   if (unknown.length > 0) throw new UsageError(`there is no task ${unknown.join(', ')} in ${domain.folder}`);
-  const tasks = domain.tasks.filter((task) => (split === undefined || task.split === split) && (names === undefined || names.includes(task.id)));
+  const tasks = domain.tasks.filter(
+    (task) => (split === undefined || task.split === split) && (names === undefined || names.includes(task.id)),
+  );
   if (tasks.length === 0) throw new UsageError(`no task of ${domain.folder} is chosen by these options`);
   return tasks;
 }
@@ -77,11 +88,16 @@ function report(io: Io, json: boolean, folder: string, results: readonly TrialRe
     return;
   }
   const failed = results.filter(({ reward }) => reward !== 1);
-  for (const result of failed.slice(0, 20)) io.out(`${result.task} trial ${result.trial}: ${result.reward ?? 'not scored'}: ${result.failure?.message ?? result.reason}\n`);
+  for (const result of failed.slice(0, 20))
+    io.out(
+      `${result.task} trial ${result.trial}: ${result.reward ?? 'not scored'}: ${result.failure?.message ?? result.reason}\n`,
+    );
   if (failed.length > 20) io.out(`... and ${failed.length - 20} more\n`);
   const powers = summary.passHat.map((value, index) => `pass^${index + 1} ${value.toFixed(3)}`).join('  ');
   io.out(`${summary.scored} scored of ${summary.rollouts}, mean reward ${summary.meanReward.toFixed(3)}  ${powers}\n`);
-  io.out(`turns ${summary.meanTurns.toFixed(1)}, violations in ${summary.withViolations}, not scored ${summary.rollouts - summary.scored}\nrun ${folder}\n`);
+  io.out(
+    `turns ${summary.meanTurns.toFixed(1)}, violations in ${summary.withViolations}, not scored ${summary.rollouts - summary.scored}\nrun ${folder}\n`,
+  );
 }
 
 function gatePassed(given: Given, mean: number): boolean {

@@ -9,21 +9,31 @@ import { lineText, transcriptOf } from '../transcript.ts';
 export const replayCommand: Command = {
   name: 'replay',
   summary: 'fold a recording again and compare the state after every step',
-  help: 'rehearsal replay RECORDING [--domain FOLDER] [--quiet]\n\nShows the conversation from the recorded answers; no model and no tool is called. Exit code 1 when a step\'s\nstate differs from the recorded one.\n\n  --domain FOLDER    the domain it was recorded in (default: from run.json beside the recording)\n  --quiet            only the result\n',
+  help: "rehearsal replay RECORDING [--domain FOLDER] [--quiet]\n\nShows the conversation from the recorded answers; no model and no tool is called. Exit code 1 when a step's\nstate differs from the recorded one.\n\n  --domain FOLDER    the domain it was recorded in (default: from run.json beside the recording)\n  --quiet            only the result\n",
   options: { domain: { type: 'string' }, quiet: { type: 'boolean' } },
   run: async (given, io) => {
     const path = resolve(io.cwd, given.positionals[0] ?? '');
-    if (!given.positionals[0] || !existsSync(path)) throw new UsageError(`${given.positionals[0] ?? 'RECORDING'}: there is no such recording (a file that ends in .traj.jsonl)`);
+    if (!given.positionals[0] || !existsSync(path))
+      throw new UsageError(
+        `${given.positionals[0] ?? 'RECORDING'}: there is no such recording (a file that ends in .traj.jsonl)`,
+      );
     const domain = openDomain(io, text(given, 'domain') ?? domainBeside(path));
     const { steps, problems } = replayRecording(domain, path);
     const json = given.values['json'] === true;
-    if (!json && given.values['quiet'] !== true) for (const { event } of steps) for (const line of transcriptOf(event)) io.out(`${lineText(line, io.terminal)}\n`);
+    if (!json && given.values['quiet'] !== true)
+      for (const { event } of steps) for (const line of transcriptOf(event)) io.out(`${lineText(line, io.terminal)}\n`);
     report(io, json, path, steps.length, problems);
     return problems.length > 0 ? 1 : 0;
   },
 };
 
-function report(io: Io, json: boolean, path: string, steps: number, problems: readonly { readonly line: number; readonly message: string }[]): void {
+function report(
+  io: Io,
+  json: boolean,
+  path: string,
+  steps: number,
+  problems: readonly { readonly line: number; readonly message: string }[],
+): void {
   if (json) io.out(`${JSON.stringify({ steps, problems })}\n`);
   else if (problems.length === 0) io.out(`${steps} steps replayed, every state as recorded\n`);
   else for (const { line, message } of problems) io.out(`${path}:${line}: ${message}\n`);

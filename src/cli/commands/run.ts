@@ -1,8 +1,16 @@
-import { signingKey } from '../../engine/shell/ledger.ts';
 import { runBatch } from '../../engine/shell/batch.ts';
+import { signingKey } from '../../engine/shell/ledger.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import type { Command } from '../command.ts';
-import { askAtTerminal, newRunFolder, openDomain, readRolloutOptions, rolloutHelp, rolloutOptions, taskNamed } from '../rolloutOptions.ts';
+import {
+  askAtTerminal,
+  newRunFolder,
+  openDomain,
+  readRolloutOptions,
+  rolloutHelp,
+  rolloutOptions,
+  taskNamed,
+} from '../rolloutOptions.ts';
 import { lineText, transcriptOf } from '../transcript.ts';
 
 export const runCommand: Command = {
@@ -30,7 +38,9 @@ export const runCommand: Command = {
         askPerson: askAtTerminal(io),
         signal: io.signal,
         onEvents: (_task, _trial, events) => {
-          if (!json) for (const { event } of events) for (const line of transcriptOf(event)) io.out(`${lineText(line, io.terminal)}\n`);
+          if (!json)
+            for (const { event } of events)
+              for (const line of transcriptOf(event)) io.out(`${lineText(line, io.terminal)}\n`);
         },
       });
       if (!result) {

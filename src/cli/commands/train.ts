@@ -56,14 +56,22 @@ training tasks first. GRPO plays groups of rollouts with the model and learns fr
     const recordings = kind === 'sft' ? [await recordingsFor(given, io, domain, run)] : [];
     const config = join(run, 'launch.json');
     writeFileSync(config, `${JSON.stringify(configOf(given, kind, domain, run, recordings), null, 2)}\n`);
-    const args = ['-m', 'rehearsal_trainer', kind, '--config', config, ...(given.values['resume'] === true ? ['--resume'] : [])];
+    const args = [
+      '-m',
+      'rehearsal_trainer',
+      kind,
+      '--config',
+      config,
+      ...(given.values['resume'] === true ? ['--resume'] : []),
+    ];
     return launch(io, python, args, run, given);
   },
 };
 
 function runFolder(given: Given, io: Io, kind: Kind): string {
   const out = text(given, 'out');
-  if (given.values['resume'] === true && (!out || !existsSync(resolve(io.cwd, out)))) throw new UsageError('--resume needs the folder of the run: --out FOLDER');
+  if (given.values['resume'] === true && (!out || !existsSync(resolve(io.cwd, out))))
+    throw new UsageError('--resume needs the folder of the run: --out FOLDER');
   const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
   return out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'training', `${stamp}-${kind}`);
 }
@@ -85,7 +93,16 @@ async function recordingsFor(given: Given, io: Io, domain: StaticDomain, run: st
   const show = progress(io, tasks.length * trials);
   let done = 0;
   try {
-    const options = { folder, tasks, trials, seed: 'gold', basis: 'train', agent: { type: 'gold' }, user: { type: 'agenda' }, concurrency: 16 } as const;
+    const options = {
+      folder,
+      tasks,
+      trials,
+      seed: 'gold',
+      basis: 'train',
+      agent: { type: 'gold' },
+      user: { type: 'agenda' },
+      concurrency: 16,
+    } as const;
     const ports = { key: signingKey(), readKey: () => undefined, askPerson: askAtTerminal(io), signal: io.signal };
     await runBatch(supervisor, { ...options, ...ports, onFinished: () => show(++done, 'gold rollouts') });
   } finally {
@@ -96,9 +113,21 @@ async function recordingsFor(given: Given, io: Io, domain: StaticDomain, run: st
 
 function configOf(given: Given, kind: Kind, domain: StaticDomain, run: string, recordings: readonly string[]): object {
   const steps = wholeNumber(given, 'steps') ?? (kind === 'sft' ? 60 : 20);
-  const common = { run, profile: text(given, 'profile') ?? 'cpu', model: text(given, 'model') ?? 'smollm2', dialect: domain.file.dialect, steps, ...settings(given) };
+  const common = {
+    run,
+    profile: text(given, 'profile') ?? 'cpu',
+    model: text(given, 'model') ?? 'smollm2',
+    dialect: domain.file.dialect,
+    steps,
+    ...settings(given),
+  };
   if (kind === 'sft') return { ...common, recordings };
-  return { ...common, domain: domain.folder, engine_command: [process.execPath, process.argv[1], 'serve', '--stdio'], engine_cwd: run };
+  return {
+    ...common,
+    domain: domain.folder,
+    engine_command: [process.execPath, process.argv[1], 'serve', '--stdio'],
+    engine_cwd: run,
+  };
 }
 
 function settings(given: Given): Record<string, unknown> {
@@ -122,10 +151,25 @@ async function launch(io: Io, python: string, args: readonly string[], run: stri
   const logPath = join(run, 'log.txt');
   const log = openSync(logPath, 'a');
   const detach = given.values['detach'] === true;
-  const environment = { ...process.env, PYTHONPATH: trainerFolder(), PYTHONUNBUFFERED: '1', REHEARSAL_NODE: process.execPath };
+  const environment = {
+    ...process.env,
+    PYTHONPATH: trainerFolder(),
+    PYTHONUNBUFFERED: '1',
+    REHEARSAL_NODE: process.execPath,
+  };
   const child = spawn(python, args, { cwd: run, env: environment, detached: detach, stdio: ['ignore', log, log] });
   closeSync(log);
-  const failed = new Promise<never>((_resolve, reject) => child.once('error', (error) => reject(new Fault({ who: 'environment', code: 'python/start', message: `${python} can't be started: ${error.message}` }))));
+  const failed = new Promise<never>((_resolve, reject) =>
+    child.once('error', (error) =>
+      reject(
+        new Fault({
+          who: 'environment',
+          code: 'python/start',
+          message: `${python} can't be started: ${error.message}`,
+        }),
+      ),
+    ),
+  );
   if (detach) {
     await Promise.race([failed, isUp(run, child)]);
     child.unref();
@@ -135,8 +179,16 @@ async function launch(io: Io, python: string, args: readonly string[], run: stri
   io.err(`training in ${run}; Ctrl+C ends it with a checkpoint, its log is ${logPath}\n`);
   io.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
   const code = await Promise.race([failed, new Promise<number | null>((done) => child.once('close', done))]);
-  if (code !== 0) throw new Fault({ who: 'environment', code: 'training/failed', message: `training ended with an error: ${lastLine(logPath)}`, file: logPath });
-  io.out(given.values['json'] === true ? `${JSON.stringify({ run })}\n` : `trained: ${join(run, 'checkpoints', 'final')}\n`);
+  if (code !== 0)
+    throw new Fault({
+      who: 'environment',
+      code: 'training/failed',
+      message: `training ended with an error: ${lastLine(logPath)}`,
+      file: logPath,
+    });
+  io.out(
+    given.values['json'] === true ? `${JSON.stringify({ run })}\n` : `trained: ${join(run, 'checkpoints', 'final')}\n`,
+  );
   return 0;
 }
 
@@ -147,7 +199,13 @@ async function isUp(run: string, child: ReturnType<typeof spawn>): Promise<void>
     ended = true;
   });
   while (!existsSync(join(run, 'events.jsonl'))) {
-    if (ended) throw new Fault({ who: 'environment', code: 'training/failed', message: `training did not start: ${lastLine(join(run, 'log.txt'))}`, file: join(run, 'log.txt') });
+    if (ended)
+      throw new Fault({
+        who: 'environment',
+        code: 'training/failed',
+        message: `training did not start: ${lastLine(join(run, 'log.txt'))}`,
+        file: join(run, 'log.txt'),
+      });
     await new Promise((later) => setTimeout(later, 200));
   }
 }

@@ -12,13 +12,18 @@ export const verify: Command = {
   options: { key: { type: 'string' } },
   run: async (given, io) => {
     const path = resolve(io.cwd, given.positionals[0] ?? '');
-    if (!given.positionals[0] || !existsSync(path)) throw new UsageError(`${given.positionals[0] ?? 'RUN_FOLDER'}: there is no such run folder or recording`);
+    if (!given.positionals[0] || !existsSync(path))
+      throw new UsageError(`${given.positionals[0] ?? 'RUN_FOLDER'}: there is no such run folder or recording`);
     const key = text(given, 'key') ?? signingKey().publicKey;
     const { checked, problems } = statSync(path).isDirectory() ? verifyRun(path, key) : verifyRecording(path);
     if (given.values['json'] === true) io.out(`${JSON.stringify({ checked, problems })}\n`);
     else {
       for (const { file, line, message } of problems) io.out(`${file}:${line}: ${message}\n`);
-      io.out(problems.length === 0 ? `${checked} recordings verified\n` : `${problems.length} problems in ${checked} recordings\n`);
+      io.out(
+        problems.length === 0
+          ? `${checked} recordings verified\n`
+          : `${problems.length} problems in ${checked} recordings\n`,
+      );
     }
     return problems.length > 0 ? 1 : 0;
   },

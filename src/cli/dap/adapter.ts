@@ -1,19 +1,27 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { DebugSession, InitializedEvent, InvalidatedEvent, OutputEvent, StoppedEvent, TerminatedEvent, ThreadEvent } from '@vscode/debugadapter';
+import {
+  DebugSession,
+  InitializedEvent,
+  InvalidatedEvent,
+  OutputEvent,
+  StoppedEvent,
+  TerminatedEvent,
+  ThreadEvent,
+} from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { openRun, receiptOf, rolloutName } from '../../engine/shell/batch.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
+import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
 import { parseSeat, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { UsageError } from '../io.ts';
 import { domainBeside, openDomainAt, taskNamed } from '../rolloutOptions.ts';
 import { lineText, transcriptOf } from '../transcript.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
 import { exceptionAt, filters, lines, parseTarget, place, stopsAt, type Target } from './breakpoints.ts';
 import { Debuggee, type DebugStep } from './debuggee.ts';
-import { evaluate, roots } from './expression.ts';
 import { explanationOf } from './explanation.ts';
-import { framesAt, type Frame } from './frames.ts';
+import { evaluate, roots } from './expression.ts';
+import { type Frame, framesAt } from './frames.ts';
 import { jsonChildren, scopesAt, shortened, type Variable } from './variables.ts';
 
 type Arguments = {
@@ -33,7 +41,11 @@ type Arguments = {
   readonly runs?: string;
 };
 
-type Stop = { readonly reason: 'entry' | 'step' | 'breakpoint' | 'exception' | 'pause' | 'end'; readonly text: string; readonly focus?: string };
+type Stop = {
+  readonly reason: 'entry' | 'step' | 'breakpoint' | 'exception' | 'pause' | 'end';
+  readonly text: string;
+  readonly focus?: string;
+};
 
 const thread = 1;
 const help = `Paths: db.orders.W1.status, user, messages[0].content, turn, rules, event, reward
@@ -61,7 +73,10 @@ export class RehearsalSession extends DebugSession {
   #references = new Map<number, readonly Variable[]>();
   #person: ((text: string) => void) | null = null;
 
-  protected override initializeRequest(response: DebugProtocol.InitializeResponse, args: DebugProtocol.InitializeRequestArguments): void {
+  protected override initializeRequest(
+    response: DebugProtocol.InitializeResponse,
+    args: DebugProtocol.InitializeRequestArguments,
+  ): void {
     this.#client = args;
     response.body = {
       supportsConfigurationDoneRequest: true,
@@ -83,7 +98,10 @@ export class RehearsalSession extends DebugSession {
     this.#configured.resolve();
   }
 
-  protected override launchRequest(response: DebugProtocol.LaunchResponse, args: DebugProtocol.LaunchRequestArguments & Arguments): void {
+  protected override launchRequest(
+    response: DebugProtocol.LaunchResponse,
+    args: DebugProtocol.LaunchRequestArguments & Arguments,
+  ): void {
     void this.#begin(response, args, async () => {
       if (!args.domain) throw new UsageError('the launch configuration names no domain (the folder with domain.yaml)');
       const domain = openDomainAt(resolve(args.domain));
@@ -93,23 +111,59 @@ export class RehearsalSession extends DebugSession {
       const debuggee = this.#open(domain, agent, user, args);
       const { seed = '1', trial = 0, basis = 'evaluate' } = args;
       const folder = join(args.runs ?? join(domain.folder, '.rehearsal', 'runs'), `${stamp()}-${task.id}`);
-      const receive = openRun(folder, domain, { seed, trials: 1, basis, agent, user, tasks: [task], key: signingKey() });
+      const receive = openRun(folder, domain, {
+        seed,
+        trials: 1,
+        basis,
+        agent,
+        user,
+        tasks: [task],
+        key: signingKey(),
+      });
       debuggee.onClosed = (recording, closed) => {
-        if (closed.endReason !== 'cancelled') receive(receiptOf(domain.domain.policy.hash, { seed, basis }, basename(recording, '.traj.jsonl'), task, trial, closed));
+        if (closed.endReason !== 'cancelled')
+          receive(
+            receiptOf(
+              domain.domain.policy.hash,
+              { seed, basis },
+              basename(recording, '.traj.jsonl'),
+              task,
+              trial,
+              closed,
+            ),
+          );
       };
-      await debuggee.launch({ task, seed, trial, basis, recording: join(folder, `${rolloutName(task, trial)}.traj.jsonl`) });
+      await debuggee.launch({
+        task,
+        seed,
+        trial,
+        basis,
+        recording: join(folder, `${rolloutName(task, trial)}.traj.jsonl`),
+      });
       return debuggee;
     });
   }
 
-  protected override attachRequest(response: DebugProtocol.AttachResponse, args: DebugProtocol.AttachRequestArguments & Arguments): void {
+  protected override attachRequest(
+    response: DebugProtocol.AttachResponse,
+    args: DebugProtocol.AttachRequestArguments & Arguments,
+  ): void {
     void this.#begin(response, args, async () => {
-      if (!args.recording) throw new UsageError('the attach configuration names no recording (a file that ends in .traj.jsonl)');
+      if (!args.recording)
+        throw new UsageError('the attach configuration names no recording (a file that ends in .traj.jsonl)');
       const recording = resolve(args.recording);
       if (!existsSync(recording)) throw new UsageError(`${recording}: there is no such recording`);
       const folder = args.domain ?? domainBeside(recording);
-      if (!folder) throw new UsageError(`${recording}: which domain was it recorded in? Name its folder as "domain" in the configuration`);
-      const debuggee = this.#open(openDomainAt(resolve(folder)), { type: 'gold' }, seat(args.user ?? 'agenda', 'user'), args);
+      if (!folder)
+        throw new UsageError(
+          `${recording}: which domain was it recorded in? Name its folder as "domain" in the configuration`,
+        );
+      const debuggee = this.#open(
+        openDomainAt(resolve(folder)),
+        { type: 'gold' },
+        seat(args.user ?? 'agenda', 'user'),
+        args,
+      );
       debuggee.attach(recording);
       return debuggee;
     });
@@ -145,35 +199,67 @@ export class RehearsalSession extends DebugSession {
     this.#transcribe();
     const found = args.noDebug ? null : this.#breakpointStop();
     if (found) this.#stopped(found);
-    else if (!args.noDebug && (args.stopOnEntry || args.recording)) this.#stopped({ reason: 'entry', text: args.recording ? 'the start of the recording' : 'before the first message' });
+    else if (!args.noDebug && (args.stopOnEntry || args.recording))
+      this.#stopped({
+        reason: 'entry',
+        text: args.recording ? 'the start of the recording' : 'before the first message',
+      });
     else await this.#run(() => null);
   }
 
-  protected override setBreakPointsRequest(response: DebugProtocol.SetBreakpointsResponse, args: DebugProtocol.SetBreakpointsArguments): void {
+  protected override setBreakPointsRequest(
+    response: DebugProtocol.SetBreakpointsResponse,
+    args: DebugProtocol.SetBreakpointsArguments,
+  ): void {
     const path = args.source.path ?? '';
-    const placed = (args.breakpoints ?? []).map(({ line }) => (this.#domain ? place(this.#domain, path, line) : { line, problem: 'no domain is open' }));
-    this.#bySource.set(path, placed.flatMap((each) => ('target' in each ? [each.target] : [])));
+    const placed = (args.breakpoints ?? []).map(({ line }) =>
+      this.#domain ? place(this.#domain, path, line) : { line, problem: 'no domain is open' },
+    );
+    this.#bySource.set(
+      path,
+      placed.flatMap((each) => ('target' in each ? [each.target] : [])),
+    );
     response.body = {
-      breakpoints: placed.map((each): DebugProtocol.Breakpoint => ('target' in each ? { verified: true, line: each.line } : { verified: false, line: each.line, message: each.problem })),
+      breakpoints: placed.map(
+        (each): DebugProtocol.Breakpoint =>
+          'target' in each
+            ? { verified: true, line: each.line }
+            : { verified: false, line: each.line, message: each.problem },
+      ),
     };
     this.sendResponse(response);
   }
 
-  protected override breakpointLocationsRequest(response: DebugProtocol.BreakpointLocationsResponse, args: DebugProtocol.BreakpointLocationsArguments): void {
+  protected override breakpointLocationsRequest(
+    response: DebugProtocol.BreakpointLocationsResponse,
+    args: DebugProtocol.BreakpointLocationsArguments,
+  ): void {
     const { line, endLine = line } = args;
     const all = this.#domain ? lines(this.#domain, args.source.path ?? '') : [];
-    response.body = { breakpoints: all.filter((each) => each >= line && each <= endLine).map((each) => ({ line: each })) };
+    response.body = {
+      breakpoints: all.filter((each) => each >= line && each <= endLine).map((each) => ({ line: each })),
+    };
     this.sendResponse(response);
   }
 
-  protected override setFunctionBreakPointsRequest(response: DebugProtocol.SetFunctionBreakpointsResponse, args: DebugProtocol.SetFunctionBreakpointsArguments): void {
+  protected override setFunctionBreakPointsRequest(
+    response: DebugProtocol.SetFunctionBreakpointsResponse,
+    args: DebugProtocol.SetFunctionBreakpointsArguments,
+  ): void {
     const parsed = args.breakpoints.map(({ name }) => parseTarget(name));
     this.#functions = parsed.filter((each) => typeof each !== 'string');
-    response.body = { breakpoints: parsed.map((each) => (typeof each === 'string' ? { verified: false, message: each } : { verified: true })) };
+    response.body = {
+      breakpoints: parsed.map((each) =>
+        typeof each === 'string' ? { verified: false, message: each } : { verified: true },
+      ),
+    };
     this.sendResponse(response);
   }
 
-  protected override setExceptionBreakPointsRequest(response: DebugProtocol.SetExceptionBreakpointsResponse, args: DebugProtocol.SetExceptionBreakpointsArguments): void {
+  protected override setExceptionBreakPointsRequest(
+    response: DebugProtocol.SetExceptionBreakpointsResponse,
+    args: DebugProtocol.SetExceptionBreakpointsArguments,
+  ): void {
     this.#filters = new Set(args.filters);
     response.body = { breakpoints: args.filters.map(() => ({ verified: true })) };
     this.sendResponse(response);
@@ -181,11 +267,16 @@ export class RehearsalSession extends DebugSession {
 
   protected override threadsRequest(response: DebugProtocol.ThreadsResponse): void {
     const started = this.#debuggee?.steps[0]?.event;
-    response.body = { threads: [{ id: thread, name: started?.type === 'rolloutStarted' ? started.task.id : 'rollout' }] };
+    response.body = {
+      threads: [{ id: thread, name: started?.type === 'rolloutStarted' ? started.task.id : 'rollout' }],
+    };
     this.sendResponse(response);
   }
 
-  protected override stackTraceRequest(response: DebugProtocol.StackTraceResponse, args: DebugProtocol.StackTraceArguments): void {
+  protected override stackTraceRequest(
+    response: DebugProtocol.StackTraceResponse,
+    args: DebugProtocol.StackTraceArguments,
+  ): void {
     const { startFrame = 0, levels = 0 } = args;
     const frames = this.#debuggee ? framesAt(this.#debuggee, this.#stop.focus) : [];
     this.#frames = frames;
@@ -208,14 +299,22 @@ export class RehearsalSession extends DebugSession {
     const debuggee = this.#debuggee;
     const step = debuggee?.steps[this.#frames[args.frameId]?.step ?? debuggee.cursor];
     response.body = {
-      scopes: step && debuggee
-        ? scopesAt(step, debuggee.steps[step.n - 1]).map((scope) => ({ name: scope.name, variablesReference: this.#refer(scope.children()), expensive: false }))
-        : [],
+      scopes:
+        step && debuggee
+          ? scopesAt(step, debuggee.steps[step.n - 1]).map((scope) => ({
+              name: scope.name,
+              variablesReference: this.#refer(scope.children()),
+              expensive: false,
+            }))
+          : [],
     };
     this.sendResponse(response);
   }
 
-  protected override variablesRequest(response: DebugProtocol.VariablesResponse, args: DebugProtocol.VariablesArguments): void {
+  protected override variablesRequest(
+    response: DebugProtocol.VariablesResponse,
+    args: DebugProtocol.VariablesArguments,
+  ): void {
     const all = this.#references.get(args.variablesReference) ?? [];
     const { start = 0, count = 0 } = args;
     const page = all.slice(start, count > 0 ? start + count : undefined);
@@ -256,10 +355,18 @@ export class RehearsalSession extends DebugSession {
     return reference;
   }
 
-  protected override setVariableRequest(response: DebugProtocol.SetVariableResponse, args: DebugProtocol.SetVariableArguments): void {
+  protected override setVariableRequest(
+    response: DebugProtocol.SetVariableResponse,
+    args: DebugProtocol.SetVariableArguments,
+  ): void {
     const variable = this.#references.get(args.variablesReference)?.find(({ name }) => name === args.name);
-    const edit = variable?.edit?.(args.value) ?? `${args.name} can't be edited: only messages, arguments of calls and values of the database can`;
-    if (typeof edit === 'string' || !this.#debuggee) return this.#refuse(response, String(edit));
+    const edit =
+      variable?.edit?.(args.value) ??
+      `${args.name} can't be edited: only messages, arguments of calls and values of the database can`;
+    if (typeof edit === 'string' || !this.#debuggee) {
+      this.#refuse(response, String(edit));
+      return;
+    }
     this.#debuggee.fork(edit).then(
       (words) => {
         response.body = { value: args.value };
@@ -275,8 +382,12 @@ export class RehearsalSession extends DebugSession {
     if (!debuggee) return;
     this.#printed = debuggee.cursor + 1;
     this.#stoppedAtEnd = false;
-    this.#print(`--- fork: ${words}. It is recorded in ${basename(debuggee.recording)}; the recording it leaves stays as it was ---\n`, 'console');
-    if (debuggee.current) for (const line of transcriptOf(debuggee.current.event)) this.#print(`${lineText(line, this.#colours)}\n`);
+    this.#print(
+      `--- fork: ${words}. It is recorded in ${basename(debuggee.recording)}; the recording it leaves stays as it was ---\n`,
+      'console',
+    );
+    if (debuggee.current)
+      for (const line of transcriptOf(debuggee.current.event)) this.#print(`${lineText(line, this.#colours)}\n`);
     this.#stopped({ reason: 'step', text: `fork: ${words}` });
     if (this.#client.supportsInvalidatedEvent) this.sendEvent(new InvalidatedEvent(['all']));
   }
@@ -314,7 +425,10 @@ export class RehearsalSession extends DebugSession {
     this.#stoppedAtEnd = false;
     while (this.#debuggee?.back()) {
       const found = this.#breakpointStop();
-      if (found) return this.#stopped(found);
+      if (found) {
+        this.#stopped(found);
+        return;
+      }
     }
     this.#stopped({ reason: 'entry', text: 'the start' });
   }
@@ -324,7 +438,10 @@ export class RehearsalSession extends DebugSession {
     this.#pauseRequested = true;
   }
 
-  protected override evaluateRequest(response: DebugProtocol.EvaluateResponse, args: DebugProtocol.EvaluateArguments): void {
+  protected override evaluateRequest(
+    response: DebugProtocol.EvaluateResponse,
+    args: DebugProtocol.EvaluateArguments,
+  ): void {
     const text = args.expression.trim();
     const isConsole = args.context === 'repl';
     if (isConsole && (text.startsWith('/') || this.#person)) {
@@ -335,31 +452,52 @@ export class RehearsalSession extends DebugSession {
     const debuggee = this.#debuggee;
     const step = debuggee?.steps[this.#frames[args.frameId ?? 0]?.step ?? debuggee.cursor];
     const found = step ? evaluate(text, step) : 'nothing has happened yet';
-    if (typeof found === 'string') return this.#refuse(response, found, isConsole);
+    if (typeof found === 'string') {
+      this.#refuse(response, found, isConsole);
+      return;
+    }
     const { value } = found;
     const isTree = typeof value === 'object' && value !== null;
-    response.body = { result: isTree ? shortened(value) : JSON.stringify(value), variablesReference: isTree ? this.#refer(jsonChildren(value)) : 0 };
+    response.body = {
+      result: isTree ? shortened(value) : JSON.stringify(value),
+      variablesReference: isTree ? this.#refer(jsonChildren(value)) : 0,
+    };
     this.sendResponse(response);
   }
 
   #command(text: string): string {
     const [name, ...rest] = text.split(' ');
     if (name === '/help') return help;
-    if (name === '/why') return this.#debuggee?.current ? explanationOf(this.#debuggee.current.state) : 'nothing has happened yet';
+    if (name === '/why')
+      return this.#debuggee?.current ? explanationOf(this.#debuggee.current.state) : 'nothing has happened yet';
     const person = this.#person;
-    if (!person) return name === '/say' ? 'nobody waits for you: a seat of yours is "human" in the launch configuration' : `there is no command ${name}. ${help}`;
+    if (!person)
+      return name === '/say'
+        ? 'nobody waits for you: a seat of yours is "human" in the launch configuration'
+        : `there is no command ${name}. ${help}`;
     this.#person = null;
     person(name === '/say' ? rest.join(' ') : text);
     return '';
   }
 
-  protected override completionsRequest(response: DebugProtocol.CompletionsResponse, args: DebugProtocol.CompletionsArguments): void {
+  protected override completionsRequest(
+    response: DebugProtocol.CompletionsResponse,
+    args: DebugProtocol.CompletionsArguments,
+  ): void {
     const typed = args.text.slice(0, args.column - 1);
     const [parent, last = ''] = /^(.*)\.([\w$]*)$/s.exec(typed)?.slice(1) ?? ['', typed];
     const step = this.#debuggee?.current;
     const found = parent && step ? evaluate(parent, step) : null;
-    const names = found && typeof found !== 'string' && typeof found.value === 'object' && found.value !== null ? Object.keys(found.value) : [...roots, '/why', '/say', '/help'];
-    response.body = { targets: names.filter((name) => name.startsWith(last)).slice(0, 200).map((label) => ({ label, start: typed.length - last.length, length: last.length })) };
+    const names =
+      found && typeof found !== 'string' && typeof found.value === 'object' && found.value !== null
+        ? Object.keys(found.value)
+        : [...roots, '/why', '/say', '/help'];
+    response.body = {
+      targets: names
+        .filter((name) => name.startsWith(last))
+        .slice(0, 200)
+        .map((label) => ({ label, start: typed.length - last.length, length: last.length })),
+    };
     this.sendResponse(response);
   }
 
@@ -367,8 +505,14 @@ export class RehearsalSession extends DebugSession {
     void this.#end().then(() => this.sendResponse(response));
   }
 
-  protected override disconnectRequest(response: DebugProtocol.DisconnectResponse, args: DebugProtocol.DisconnectArguments): void {
-    void this.#debuggee?.close().catch(() => undefined).then(() => super.disconnectRequest(response, args));
+  protected override disconnectRequest(
+    response: DebugProtocol.DisconnectResponse,
+    args: DebugProtocol.DisconnectArguments,
+  ): void {
+    void this.#debuggee
+      ?.close()
+      .catch(() => undefined)
+      .then(() => super.disconnectRequest(response, args));
     if (!this.#debuggee) super.disconnectRequest(response, args);
   }
 
@@ -384,16 +528,29 @@ export class RehearsalSession extends DebugSession {
       const found = this.#noStopAtEnd && !this.#hasTargets ? null : this.#breakpointStop();
       const { current } = debuggee;
       const there = current ? until(current) : null;
-      if (found) return this.#stopped(found);
-      if (this.#pauseRequested) return this.#stopped({ reason: 'pause', text: 'paused' });
-      if (there) return this.#stopped({ reason: 'step', text: there });
+      if (found) {
+        this.#stopped(found);
+        return;
+      }
+      if (this.#pauseRequested) {
+        this.#stopped({ reason: 'pause', text: 'paused' });
+        return;
+      }
+      if (there) {
+        this.#stopped({ reason: 'step', text: there });
+        return;
+      }
     }
     if (run !== this.#runs) return;
     await this.#atEnd();
   }
 
   get #hasTargets(): boolean {
-    return this.#filters.size > 0 || this.#functions.length > 0 || [...this.#bySource.values()].some((targets) => targets.length > 0);
+    return (
+      this.#filters.size > 0 ||
+      this.#functions.length > 0 ||
+      [...this.#bySource.values()].some((targets) => targets.length > 0)
+    );
   }
 
   /** Stops once at the end, so that one can step back from it; going on from there ends the session. */
@@ -402,7 +559,12 @@ export class RehearsalSession extends DebugSession {
     if (!this.#stoppedAtEnd && state) this.#print(`\n${explanationOf(state)}\n`, 'console');
     if (this.#noStopAtEnd || this.#stoppedAtEnd) return this.#end();
     this.#stoppedAtEnd = true;
-    this.#stopped({ reason: 'end', text: state?.reward ? `reward ${state.reward.value ?? 'none'}: ${state.reward.reason}` : 'the end of the recording' });
+    this.#stopped({
+      reason: 'end',
+      text: state?.reward
+        ? `reward ${state.reward.value ?? 'none'}: ${state.reward.reason}`
+        : 'the end of the recording',
+    });
   }
 
   async #end(): Promise<void> {
@@ -419,9 +581,21 @@ export class RehearsalSession extends DebugSession {
     if (!target) return null;
     if (target.type === 'rule' && step.event.type === 'rulesChecked') {
       const verdict = step.event.verdicts.find(({ rule }) => rule === target.id);
-      return { reason: 'breakpoint', focus: target.id, text: `rule ${target.id} ${verdict?.verdict}: ${verdict?.reason}` };
+      return {
+        reason: 'breakpoint',
+        focus: target.id,
+        text: `rule ${target.id} ${verdict?.verdict}: ${verdict?.reason}`,
+      };
     }
-    return { reason: 'breakpoint', text: target.type === 'tool' ? `tool ${target.name} is called` : target.type === 'task' ? `task ${target.id} begins` : step.event.type };
+    return {
+      reason: 'breakpoint',
+      text:
+        target.type === 'tool'
+          ? `tool ${target.name} is called`
+          : target.type === 'task'
+            ? `task ${target.id} begins`
+            : step.event.type,
+    };
   }
 
   #stopped(stop: Stop): void {
@@ -429,7 +603,13 @@ export class RehearsalSession extends DebugSession {
     this.#references = new Map();
     this.#frames = [];
     const event: DebugProtocol.StoppedEvent = new StoppedEvent(stop.reason, thread);
-    event.body = { reason: stop.reason === 'end' ? 'exit' : stop.reason, description: stop.text, text: stop.text, threadId: thread, allThreadsStopped: true };
+    event.body = {
+      reason: stop.reason === 'end' ? 'exit' : stop.reason,
+      description: stop.text,
+      text: stop.text,
+      threadId: thread,
+      allThreadsStopped: true,
+    };
     this.sendEvent(event);
   }
 
@@ -452,7 +632,10 @@ export class RehearsalSession extends DebugSession {
   }
 
   #askPerson(which: 'agent' | 'user', signal: AbortSignal): Promise<string> {
-    this.#print(`your turn as the ${which}: type here what you say${which === 'user' ? ' (/stop ends the conversation)' : ''}\n`, 'console');
+    this.#print(
+      `your turn as the ${which}: type here what you say${which === 'user' ? ' (/stop ends the conversation)' : ''}\n`,
+      'console',
+    );
     return new Promise((resolve, reject) => {
       this.#person = resolve;
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });

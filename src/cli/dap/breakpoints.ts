@@ -10,14 +10,15 @@ export type Target =
   | { readonly type: 'role'; readonly role: 'user' | 'agent' }
   | { readonly type: 'turn'; readonly turn: number };
 
-export type Placed = { readonly line: number; readonly target: Target } | { readonly line: number; readonly problem: string };
+export type Placed =
+  | { readonly line: number; readonly target: Target }
+  | { readonly line: number; readonly problem: string };
 
 export const filters = [
   { filter: 'violation', label: 'Policy violation', description: 'Stop when a rule of the policy is violated' },
   { filter: 'toolError', label: 'Tool error', description: 'Stop when a tool returns an error' },
   { filter: 'reward0', label: 'Reward 0', description: 'Stop at the end of a rollout whose reward is 0' },
 ] as const;
-export type Filter = (typeof filters)[number]['filter'];
 
 /** What a line of a domain's file (from 1) stops on: the rule, tool or task that stands there or above it. */
 export function place(domain: StaticDomain, file: string, line: number): Placed {
@@ -26,23 +27,35 @@ export function place(domain: StaticDomain, file: string, line: number): Placed 
   if (path === resolve(parts.policyFile)) return placeRule(domain, line);
   const tool = nearest([...locations.tools], path, line);
   if (tool) return { line: tool.line, target: { type: 'tool', name: tool.id } };
-  const task = nearest([...locations.tasks], path, line) ?? nearest([...locations.tasks], path, Number.POSITIVE_INFINITY);
+  const task =
+    nearest([...locations.tasks], path, line) ?? nearest([...locations.tasks], path, Number.POSITIVE_INFINITY);
   if (task) return { line: task.line, target: { type: 'task', id: task.id } };
-  return { line, problem: 'nothing of this domain stops here: set breakpoints on rules of the policy, on tools and on tasks' };
+  return {
+    line,
+    problem: 'nothing of this domain stops here: set breakpoints on rules of the policy, on tools and on tasks',
+  };
 }
 
 /** Lines of a file (from 1) where a breakpoint can stand. */
 export function lines(domain: StaticDomain, file: string): readonly number[] {
   const path = resolve(file);
   const { locations, parts } = domain;
-  if (path === resolve(parts.policyFile)) return domain.domain.policy.rules.filter(({ id }) => isChecked(domain, id)).map(({ line }) => line);
-  return [...locations.tools.values(), ...locations.tasks.values()].filter((at) => resolve(at.file) === path).map(({ line }) => line);
+  if (path === resolve(parts.policyFile))
+    return domain.domain.policy.rules.filter(({ id }) => isChecked(domain, id)).map(({ line }) => line);
+  return [...locations.tools.values(), ...locations.tasks.values()]
+    .filter((at) => resolve(at.file) === path)
+    .map(({ line }) => line);
 }
 
 function placeRule(domain: StaticDomain, line: number): Placed {
   const rule = domain.domain.policy.rules.findLast((each) => each.line <= line && line <= each.endLine);
-  if (!rule) return { line, problem: 'there is no rule on this line: a rule is a list item or heading with an id mark such as {#confirm}' };
-  if (!isChecked(domain, rule.id)) return { line: rule.line, problem: `rule ${rule.id} has no machine check in rules.yaml, so nothing can stop here` };
+  if (!rule)
+    return {
+      line,
+      problem: 'there is no rule on this line: a rule is a list item or heading with an id mark such as {#confirm}',
+    };
+  if (!isChecked(domain, rule.id))
+    return { line: rule.line, problem: `rule ${rule.id} has no machine check in rules.yaml, so nothing can stop here` };
   return { line: rule.line, target: { type: 'rule', id: rule.id } };
 }
 
@@ -50,8 +63,14 @@ function isChecked(domain: StaticDomain, id: string): boolean {
   return domain.domain.rules.some(({ rule }) => rule === id);
 }
 
-function nearest(entries: readonly (readonly [string, { readonly file: string; readonly line: number }])[], path: string, line: number) {
-  const above = entries.filter(([, at]) => resolve(at.file) === path && at.line <= line).sort(([, a], [, b]) => b.line - a.line)[0];
+function nearest(
+  entries: readonly (readonly [string, { readonly file: string; readonly line: number }])[],
+  path: string,
+  line: number,
+) {
+  const above = entries
+    .filter(([, at]) => resolve(at.file) === path && at.line <= line)
+    .sort(([, a], [, b]) => b.line - a.line)[0];
   return above && { id: above[0], line: above[1].line };
 }
 

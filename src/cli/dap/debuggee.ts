@@ -14,7 +14,12 @@ import { readRecording } from '../../engine/shell/recording.ts';
 import { replayRecording, settingOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
-import { type LiveRollout, openSupervisor, type RolloutClosed, type Supervisor } from '../../engine/shell/supervisor.ts';
+import {
+  type LiveRollout,
+  openSupervisor,
+  type RolloutClosed,
+  type Supervisor,
+} from '../../engine/shell/supervisor.ts';
 
 /** One stop of the debugger: an event and the state after it. */
 export type DebugStep = { readonly n: number; readonly event: RolloutEvent; readonly state: RolloutState };
@@ -22,8 +27,19 @@ export type DebugStep = { readonly n: number; readonly event: RolloutEvent; read
 /** What a person changed; each makes a fork. */
 export type Edit =
   | { readonly type: 'message'; readonly step: number; readonly content: string }
-  | { readonly type: 'arguments'; readonly step: number; readonly callId: string; readonly path: readonly string[]; readonly value: Json }
-  | { readonly type: 'database'; readonly side: Side; readonly path: readonly (string | number)[]; readonly value: Json };
+  | {
+      readonly type: 'arguments';
+      readonly step: number;
+      readonly callId: string;
+      readonly path: readonly string[];
+      readonly value: Json;
+    }
+  | {
+      readonly type: 'database';
+      readonly side: Side;
+      readonly path: readonly (string | number)[];
+      readonly value: Json;
+    };
 
 export type DebuggeeOptions = {
   readonly domain: StaticDomain;
@@ -97,14 +113,26 @@ export class Debuggee {
     const supervisor = await this.#open();
     const { agent, user } = this.#options;
     const database = hashOf(openDatabase(supervisor.loaded.world.agent));
-    this.#begin(supervisor, task, startOf(supervisor.domain, database, task, { ...start, agent, user }), recording, agent);
+    this.#begin(
+      supervisor,
+      task,
+      startOf(supervisor.domain, database, task, { ...start, agent, user }),
+      recording,
+      agent,
+    );
   }
 
   /** Opens a recording; nothing is called. Throws a `Fault` when it can't be read. */
   attach(recording: string): void {
     const { steps, problems } = replayRecording(this.#options.domain, recording);
     const [problem] = problems;
-    if (steps.length === 0) throw new Fault({ who: 'environment', code: 'recording/broken', message: `${recording}:${problem?.line ?? 1}: ${problem?.message ?? 'is empty'}`, file: recording });
+    if (steps.length === 0)
+      throw new Fault({
+        who: 'environment',
+        code: 'recording/broken',
+        message: `${recording}:${problem?.line ?? 1}: ${problem?.message ?? 'is empty'}`,
+        file: recording,
+      });
     for (const { line, message } of problems) this.#options.log(`${recording}:${line}: ${message}`);
     this.#steps = steps.map(({ n, event, after }) => ({ n, event, state: after }));
     this.#recording = recording;
@@ -138,7 +166,11 @@ export class Debuggee {
     if (started?.type !== 'rolloutStarted') throw new Error('a fork has a start');
     const chain = readRecording(parent).lines[at]?.chain ?? '';
     const { forkAgent, user } = this.#options;
-    const fork = { ...started, seats: { agent: seatName(forkAgent), user: started.seats.user }, parent: { recording: parent.split(/[\\/]/).at(-1) ?? parent, event: at, chain, edit: words } };
+    const fork = {
+      ...started,
+      seats: { agent: seatName(forkAgent), user: started.seats.user },
+      parent: { recording: parent.split(/[\\/]/).at(-1) ?? parent, event: at, chain, edit: words },
+    };
     this.#live?.abandon();
     const task = this.#taskOf(started.task.id);
     const known = events.length;
@@ -155,7 +187,12 @@ export class Debuggee {
 
   #taskOf(id: string): Task {
     const task = this.#options.domain.tasks.find((each) => each.id === id);
-    if (!task) throw new Fault({ who: 'environment', code: 'task/unknown', message: `the domain in ${this.#options.domain.folder} has no task "${id}" any more, so nothing can go on from here` });
+    if (!task)
+      throw new Fault({
+        who: 'environment',
+        code: 'task/unknown',
+        message: `the domain in ${this.#options.domain.folder} has no task "${id}" any more, so nothing can go on from here`,
+      });
     return task;
   }
 
@@ -167,14 +204,28 @@ export class Debuggee {
     return this.#supervisor;
   }
 
-  #begin(supervisor: Supervisor, task: Task, from: Parameters<Supervisor['start']>[0]['from'], recording: string, agent: SeatSpec, user: SeatSpec = this.#options.user): void {
+  #begin(
+    supervisor: Supervisor,
+    task: Task,
+    from: Parameters<Supervisor['start']>[0]['from'],
+    recording: string,
+    agent: SeatSpec,
+    user: SeatSpec = this.#options.user,
+  ): void {
     const { readKey, askPerson } = this.#options;
     this.#steps = [];
     this.#cursor = -1;
     this.#closed = false;
     this.#recording = recording;
     const live = supervisor.start(
-      { task, from, seats: laneSeats(agent, user), outside: outsideOf(agent, user, readKey, askPerson), recording, pace: 'step' },
+      {
+        task,
+        from,
+        seats: laneSeats(agent, user),
+        outside: outsideOf(agent, user, readKey, askPerson),
+        recording,
+        pace: 'step',
+      },
       (events) => {
         if (this.#live === live) this.#received(events);
       },
@@ -200,7 +251,10 @@ export class Debuggee {
   #received(events: readonly LaneEvent[]): void {
     for (const { n, event } of events) {
       const before = this.#steps.at(-1)?.state;
-      const [state] = event.type === 'rolloutStarted' || !before ? begin(this.#setting, event as never) : advance(this.#setting, before, event);
+      const [state] =
+        event.type === 'rolloutStarted' || !before
+          ? begin(this.#setting, event as never)
+          : advance(this.#setting, before, event);
       this.#steps.push({ n, event, state });
     }
     this.#wake?.();
@@ -242,24 +296,59 @@ function edited(steps: readonly DebugStep[], cursor: number, edit: Edit): Edited
   const events = steps.slice(0, edit.step).map(({ event }) => event);
   const original = steps[edit.step]?.event;
   if (original?.type === 'userReplied' && edit.type === 'message') {
-    return { events: [...events, { ...original, content: edit.content, stop: null, origin: 'edited' }], at: edit.step - 1, words: `the user's message ${edit.step} was edited` };
+    return {
+      events: [...events, { ...original, content: edit.content, stop: null, origin: 'edited' }],
+      at: edit.step - 1,
+      words: `the user's message ${edit.step} was edited`,
+    };
   }
-  if (original?.type !== 'agentReplied') throw new Fault({ who: 'environment', code: 'edit/refused', message: 'only messages of the agent and the user, arguments of calls and values of the database can be edited' });
+  if (original?.type !== 'agentReplied')
+    throw new Fault({
+      who: 'environment',
+      code: 'edit/refused',
+      message: 'only messages of the agent and the user, arguments of calls and values of the database can be edited',
+    });
   if (edit.type === 'message') {
-    return { events: [...events, { type: 'agentReplied', content: edit.content, toolCalls: [], origin: 'edited' }], at: edit.step - 1, words: `the agent's message ${edit.step} was edited` };
+    return {
+      events: [...events, { type: 'agentReplied', content: edit.content, toolCalls: [], origin: 'edited' }],
+      at: edit.step - 1,
+      words: `the agent's message ${edit.step} was edited`,
+    };
   }
-  const toolCalls = original.toolCalls.map((call) => (call.id === edit.callId ? { ...call, arguments: withValue(call.arguments, edit.path, edit.value) as typeof call.arguments } : call));
-  return { events: [...events, { ...original, toolCalls, origin: 'edited' }], at: edit.step - 1, words: `an argument of the agent's call ${edit.step} was edited` };
+  const toolCalls = original.toolCalls.map((call) =>
+    call.id === edit.callId
+      ? { ...call, arguments: withValue(call.arguments, edit.path, edit.value) as typeof call.arguments }
+      : call,
+  );
+  return {
+    events: [...events, { ...original, toolCalls, origin: 'edited' }],
+    at: edit.step - 1,
+    words: `an argument of the agent's call ${edit.step} was edited`,
+  };
 }
 
 /** A database value changes between two calls, never inside one: there the call would be made again on top of it. */
-function databaseEdited(steps: readonly DebugStep[], cursor: number, edit: Extract<Edit, { type: 'database' }>): Edited {
+function databaseEdited(
+  steps: readonly DebugStep[],
+  cursor: number,
+  edit: Extract<Edit, { type: 'database' }>,
+): Edited {
   let at = cursor;
   while (at > 0 && steps[at]?.state.phase.type === 'resultAwaited') at -= 1;
   const state = steps[at]?.state;
-  if (!state || state.phase.type === 'closed' || state.ended) throw new Fault({ who: 'environment', code: 'edit/refused', message: 'the rollout is over here: step back before its end, and edit there' });
+  if (!state || state.phase.type === 'closed' || state.ended)
+    throw new Fault({
+      who: 'environment',
+      code: 'edit/refused',
+      message: 'the rollout is over here: step back before its end, and edit there',
+    });
   const old = getAt(state.world[edit.side], edit.path);
-  const patch: Patch = { op: old === undefined ? 'add' : 'replace', path: edit.path, value: edit.value, ...(old === undefined ? {} : { old }) };
+  const patch: Patch = {
+    op: old === undefined ? 'add' : 'replace',
+    path: edit.path,
+    value: edit.value,
+    ...(old === undefined ? {} : { old }),
+  };
   const events = steps.slice(0, at + 1).map(({ event }) => event);
   const write: RolloutEvent = { type: 'worldEdited', writes: [{ side: edit.side, patches: [patch as never] }] };
   return { events: [...events, write], at, words: `${edit.path.join('.')} was edited` };
@@ -268,7 +357,8 @@ function databaseEdited(steps: readonly DebugStep[], cursor: number, edit: Extra
 function withValue(value: unknown, path: readonly string[], to: Json): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return to;
-  if (Array.isArray(value)) return value.map((each, index) => (String(index) === key ? withValue(each, rest, to) : each));
+  if (Array.isArray(value))
+    return value.map((each, index) => (String(index) === key ? withValue(each, rest, to) : each));
   const object = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   return { ...object, [key]: withValue(object[key], rest, to) };
 }

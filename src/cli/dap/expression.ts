@@ -18,10 +18,16 @@ export function evaluate(text: string, step: DebugStep): { readonly value: Json 
   const value = rootValue(root, rest, step);
   if (value !== undefined) return { value };
   const first = typeof root === 'string' && roots.includes(root as (typeof roots)[number]);
-  return first ? `there is no ${text} at step ${step.n}` : `"${root}" is unknown; a path starts with ${roots.join(', ')} (${event.type}, turn ${state.turn})`;
+  return first
+    ? `there is no ${text} at step ${step.n}`
+    : `"${root}" is unknown; a path starts with ${roots.join(', ')} (${event.type}, turn ${state.turn})`;
 }
 
-function rootValue(root: string | number | undefined, rest: readonly (string | number)[], { state, event }: DebugStep): Json | undefined {
+function rootValue(
+  root: string | number | undefined,
+  rest: readonly (string | number)[],
+  { state, event }: DebugStep,
+): Json | undefined {
   switch (root) {
     case 'db':
       return getAt(state.world.agent, rest);
@@ -45,7 +51,13 @@ function rootValue(root: string | number | undefined, rest: readonly (string | n
 }
 
 function inside(value: Json | undefined, path: readonly (string | number)[]): Json | undefined {
-  return path.reduce<Json | undefined>((node, key) => (typeof node === 'object' && node !== null && Object.hasOwn(node, key) ? (node as Record<string, Json>)[key] : undefined), value);
+  return path.reduce<Json | undefined>(
+    (node, key) =>
+      typeof node === 'object' && node !== null && Object.hasOwn(node, key)
+        ? (node as Record<string, Json>)[key]
+        : undefined,
+    value,
+  );
 }
 
 /** The keys of a path, or null when the text is none. */

@@ -28,9 +28,15 @@ export function scopesAt(step: DebugStep, before: DebugStep | undefined): readon
   return [
     scope('Messages', () => state.messages.map(messageVariable)),
     scope('Database', () => databaseVariables(state.world.agent, 'agent', [], before?.state.world.agent)),
-    ...(user > 0 ? [scope("User's database", () => databaseVariables(state.world.user, 'user', [], before?.state.world.user))] : []),
+    ...(user > 0
+      ? [scope("User's database", () => databaseVariables(state.world.user, 'user', [], before?.state.world.user))]
+      : []),
     ...(changes.length > 0 ? [scope('Changed in this step', () => changes)] : []),
-    scope('Rules', () => state.ruleVerdicts.map(({ rule, verdict, reason, step: at, gate }) => leaf(rule, `${verdict} at step ${at}${gate ? ' (gates the reward)' : ''}: ${reason}`))),
+    scope('Rules', () =>
+      state.ruleVerdicts.map(({ rule, verdict, reason, step: at, gate }) =>
+        leaf(rule, `${verdict} at step ${at}${gate ? ' (gates the reward)' : ''}: ${reason}`),
+      ),
+    ),
     scope('Rollout', () => rolloutVariables(step)),
   ];
 }
@@ -48,7 +54,9 @@ function rolloutVariables({ n, event, state }: DebugStep): readonly Variable[] {
     leaf('basis', started.basis),
     leaf('now', started.now),
     leaf('tool errors', `${state.toolErrors} of at most ${started.toolErrorCap}`),
-    ...(started.parent ? [leaf('fork of', `${started.parent.recording}, step ${started.parent.event}: ${started.parent.edit}`)] : []),
+    ...(started.parent
+      ? [leaf('fork of', `${started.parent.recording}, step ${started.parent.event}: ${started.parent.edit}`)]
+      : []),
     ...(state.ended ? [leaf('ended', state.ended.reason)] : []),
     ...state.verdicts.map(({ verifier, held, detail }) => leaf(verifier, `${held ? 'held' : 'failed'}: ${detail}`)),
     ...(state.reward ? [leaf('reward', `${state.reward.value ?? 'none'}: ${state.reward.reason}`)] : []),
@@ -58,7 +66,13 @@ function rolloutVariables({ n, event, state }: DebugStep): readonly Variable[] {
 function messageVariable(message: Message, index: number): Variable {
   const name = `${index + 1} ${message.role}`;
   const expression = `messages[${index}]`;
-  if (message.role === 'tool') return { name, expression, value: `${message.name}: ${message.content}`, type: message.isError ? 'tool error' : 'tool result' };
+  if (message.role === 'tool')
+    return {
+      name,
+      expression,
+      value: `${message.name}: ${message.content}`,
+      type: message.isError ? 'tool error' : 'tool result',
+    };
   const edit = (text: string): Edit => ({ type: 'message', step: message.step, content: unquoted(text) });
   if (message.role === 'user') return { name, expression, value: message.content, type: 'user message', edit };
   const calls = message.toolCalls.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`).join(', ');
@@ -76,7 +90,18 @@ function messageVariable(message: Message, index: number): Variable {
           name: call.name,
           value: JSON.stringify(call.arguments),
           type: 'call',
-          ...(typeof call.arguments === 'string' ? {} : { children: () => jsonChildren(call.arguments as JsonObject, [], (path, value) => ({ type: 'arguments', step: message.step, callId: call.id, path: path.map(String), value })) }),
+          ...(typeof call.arguments === 'string'
+            ? {}
+            : {
+                children: () =>
+                  jsonChildren(call.arguments as JsonObject, [], (path, value) => ({
+                    type: 'arguments',
+                    step: message.step,
+                    callId: call.id,
+                    path: path.map(String),
+                    value,
+                  })),
+              }),
         }),
       ),
     ],
@@ -84,42 +109,83 @@ function messageVariable(message: Message, index: number): Variable {
 }
 
 /** Rows of a database by page; what changed in this step is marked. */
-function databaseVariables(database: Database, side: Side, path: readonly (string | number)[], before: Database | undefined): readonly Variable[] {
+function databaseVariables(
+  database: Database,
+  side: Side,
+  path: readonly (string | number)[],
+  before: Database | undefined,
+): readonly Variable[] {
   const { keys, total } = keysAt(database, path);
   if (total <= pageSize) return keys.map((key) => databaseVariable(database, side, [...path, key], before));
   return Array.from({ length: Math.ceil(total / pageSize) }, (_, page): Variable => {
     const mine = keys.slice(page * pageSize, (page + 1) * pageSize);
-    return { name: `${mine[0]} … ${mine.at(-1)}`, value: `${mine.length} rows`, children: () => mine.map((key) => databaseVariable(database, side, [...path, key], before)) };
+    return {
+      name: `${mine[0]} … ${mine.at(-1)}`,
+      value: `${mine.length} rows`,
+      children: () => mine.map((key) => databaseVariable(database, side, [...path, key], before)),
+    };
   });
 }
 
-function databaseVariable(database: Database, side: Side, path: readonly (string | number)[], before: Database | undefined): Variable {
+function databaseVariable(
+  database: Database,
+  side: Side,
+  path: readonly (string | number)[],
+  before: Database | undefined,
+): Variable {
   const value = getAt(database, path);
   const name = String(path.at(-1));
   const expression = `${side === 'user' ? 'user' : 'db'}${path.map((key) => (typeof key === 'number' ? `[${key}]` : /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`)).join('')}`;
   if (typeof value === 'object' && value !== null) {
-    return { name, expression, value: shortened(value), children: () => databaseVariables(database, side, path, before) };
+    return {
+      name,
+      expression,
+      value: shortened(value),
+      children: () => databaseVariables(database, side, path, before),
+    };
   }
   const old = before ? getAt(before, path) : value;
   const mark = old === value ? '' : `   (was ${JSON.stringify(old) ?? 'missing'})`;
-  return { name, expression, value: `${JSON.stringify(value)}${mark}`, type: typeof value, edit: (text) => ({ type: 'database', side, path, value: parsed(text, value) }) };
+  return {
+    name,
+    expression,
+    value: `${JSON.stringify(value)}${mark}`,
+    type: typeof value,
+    edit: (text) => ({ type: 'database', side, path, value: parsed(text, value) }),
+  };
 }
 
 function changed(before: DebugStep, { state }: DebugStep): readonly Variable[] {
   return (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(before.state.world[side], state.world[side]).map(({ path, before: old, after }) =>
-      leaf(path.join('.'), old === undefined ? `added ${shortened(after)}` : after === undefined ? `removed ${shortened(old)}` : `${shortened(old)} -> ${shortened(after)}`),
+      leaf(
+        path.join('.'),
+        old === undefined
+          ? `added ${shortened(after)}`
+          : after === undefined
+            ? `removed ${shortened(old)}`
+            : `${shortened(old)} -> ${shortened(after)}`,
+      ),
     ),
   );
 }
 
 /** Variables of any JSON value. */
-export function jsonChildren(value: Json, path: readonly (string | number)[] = [], edit?: (path: readonly (string | number)[], value: Json) => Edit): readonly Variable[] {
+export function jsonChildren(
+  value: Json,
+  path: readonly (string | number)[] = [],
+  edit?: (path: readonly (string | number)[], value: Json) => Edit,
+): readonly Variable[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).map(([name, each]) => {
     const here = [...path, name];
-    if (typeof each === 'object' && each !== null) return { name, value: shortened(each), children: () => jsonChildren(each, here, edit) };
-    return { name, value: JSON.stringify(each), ...(edit ? { edit: (text: string) => edit(here, parsed(text, each)) } : {}) };
+    if (typeof each === 'object' && each !== null)
+      return { name, value: shortened(each), children: () => jsonChildren(each, here, edit) };
+    return {
+      name,
+      value: JSON.stringify(each),
+      ...(edit ? { edit: (text: string) => edit(here, parsed(text, each)) } : {}),
+    };
   });
 }
 

@@ -8,14 +8,20 @@ import type { Tool } from './tool.ts';
 
 const mcpServerSchema = z.strictObject({
   type: z.literal('stdio').default('stdio'),
-  command: z.string().describe('`${domainFolder}` and `${instanceFolder}`, a fresh folder for each rollout, are filled in here, in args, env and cwd.'),
+  command: z
+    .string()
+    .describe(
+      '`${domainFolder}` and `${instanceFolder}`, a fresh folder for each rollout, are filled in here, in args, env and cwd.',
+    ),
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),
   cwd: z.string().optional(),
   state: z
     .enum(['replay', 'none'])
     .default('none')
-    .describe('How a fork gets back to an earlier state of this server: its recorded calls are made again, or not at all.'),
+    .describe(
+      'How a fork gets back to an earlier state of this server: its recorded calls are made again, or not at all.',
+    ),
   reader: z
     .strictObject({ tool: z.string(), arguments: z.record(z.string(), z.json()).default({}) })
     .optional()
@@ -50,7 +56,12 @@ export const domainFileSchema = z.strictObject({
 export type DomainFile = z.infer<typeof domainFileSchema>;
 
 /** A rule of the policy: a list item or heading that carries an id mark, with its lines in the file (from 1). */
-export type PolicyRule = { readonly id: string; readonly text: string; readonly line: number; readonly endLine: number };
+export type PolicyRule = {
+  readonly id: string;
+  readonly text: string;
+  readonly line: number;
+  readonly endLine: number;
+};
 
 export type Policy = {
   /** The text the agent's seat gets: the file with its id marks taken out. */

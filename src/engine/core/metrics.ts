@@ -1,5 +1,10 @@
 /** What the metrics read of one finished rollout. */
-export type Scored = { readonly task: string; readonly reward: number | null; readonly turns: number; readonly violations: number };
+export type Scored = {
+  readonly task: string;
+  readonly reward: number | null;
+  readonly turns: number;
+  readonly violations: number;
+};
 
 export type Summary = {
   readonly rollouts: number;
@@ -33,7 +38,11 @@ function passHats(scored: readonly Scored[], trials: number): readonly number[] 
   const most = Math.min(trials, ...[...byTask.values()].map((rows) => rows.length));
   return Array.from({ length: Number.isFinite(most) ? most : 0 }, (_, index) => {
     const k = index + 1;
-    return mean([...byTask.values()].map((rows) => choose(rows.filter(({ reward }) => reward === 1).length, k) / choose(rows.length, k)));
+    return mean(
+      [...byTask.values()].map(
+        (rows) => choose(rows.filter(({ reward }) => reward === 1).length, k) / choose(rows.length, k),
+      ),
+    );
   });
 }
 

@@ -8,12 +8,7 @@ export const personaSchema = z.strictObject({
     .enum(['plain', 'brief', 'chatty', 'formal'])
     .default('plain')
     .describe('How long and how formally this person writes.'),
-  patience: z
-    .int()
-    .min(1)
-    .max(20)
-    .default(4)
-    .describe('Replies that lead nowhere before this person gives up.'),
+  patience: z.int().min(1).max(20).default(4).describe('Replies that lead nowhere before this person gives up.'),
   behaviours: z
     .strictObject({
       omits: z

@@ -1,5 +1,5 @@
-import type { Database, Patch } from './database.ts';
-import { applyPatches } from './database.ts';
+import type { Patch } from './database.ts';
+import { applyPatches, hashOf } from './database.ts';
 import type { Domain, World } from './domain.ts';
 import type { Effect } from './effect.ts';
 import type { EventOf, RolloutEvent, RolloutStarted, Writes } from './event.ts';
@@ -7,7 +7,6 @@ import { contentHash } from './hash.ts';
 import type { ToolCall } from './message.ts';
 import { checkRules } from './rules.ts';
 import type { Phase, RolloutState } from './state.ts';
-import { hashOf } from './database.ts';
 
 /** What `advance` reads besides state and event: frozen data of the domain. */
 export type Setting = { readonly domain: Domain; readonly world: World };
@@ -58,13 +57,21 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
       return to(noted, { type: 'callAwaited', call }, { type: 'callTool', call });
     }
     case 'toolCalled':
-      return to(state, { type: 'resultAwaited', call: event.call as ToolCall }, { type: 'finishCall', call: event.call as ToolCall });
+      return to(
+        state,
+        { type: 'resultAwaited', call: event.call as ToolCall },
+        { type: 'finishCall', call: event.call as ToolCall },
+      );
     case 'databaseWritten':
       return [{ ...state, world: written(state.world, event.writes) }, effectsOf(setting, state)];
     case 'toolReturned':
       return toolReturned(setting, state, event);
     case 'rolloutEnded':
-      return to({ ...state, queue: [], ended: { reason: event.reason, ...failureOf(event) } }, { type: 'verdictsAwaited' }, { type: 'verify' });
+      return to(
+        { ...state, queue: [], ended: { reason: event.reason, ...failureOf(event) } },
+        { type: 'verdictsAwaited' },
+        { type: 'verify' },
+      );
     case 'sourceRead':
       return [{ ...state, sources: { ...state.sources, [event.source]: event.state } }, effectsOf(setting, state)];
     case 'verdictReached':
@@ -88,7 +95,9 @@ export function replay(setting: Setting, events: readonly RolloutEvent[]): Advan
  * call without its result, verdicts without the reward). Going on makes the same ones again.
  */
 export function resumable(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
-  const whole = events.findLastIndex(({ type }) => type !== 'databaseWritten' && type !== 'sourceRead' && type !== 'verdictReached');
+  const whole = events.findLastIndex(
+    ({ type }) => type !== 'databaseWritten' && type !== 'sourceRead' && type !== 'verdictReached',
+  );
   return events.slice(0, whole + 1);
 }
 
@@ -140,7 +149,9 @@ function agentReplied(setting: Setting, state: RolloutState, event: EventOf<'age
     ...(messageId === undefined ? {} : { messageId }),
   };
   const spoken = { ...state, turn: state.turn + 1, messages: [...state.messages, message], queue: toolCalls };
-  return toolCalls.length > 0 ? nextCall(setting, spoken) : afterTurn(spoken, { type: 'userAwaited' }, { type: 'askUser' });
+  return toolCalls.length > 0
+    ? nextCall(setting, spoken)
+    : afterTurn(spoken, { type: 'userAwaited' }, { type: 'askUser' });
 }
 
 function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'toolReturned'>): Advanced {
@@ -188,10 +199,9 @@ function failureOf<F>(from: { readonly failure?: F | undefined }): { readonly fa
 }
 
 function written(world: World, writes: Writes): World {
-  return writes.reduce<World>((now, { side, patches }) => {
-    const database: Database = applyPatches(now[side], patches as readonly Patch[]);
-    return { ...now, [side]: database };
-  }, world);
+  const now = { ...world };
+  for (const { side, patches } of writes) now[side] = applyPatches(now[side], patches as readonly Patch[]);
+  return now;
 }
 
 function unknownEvent(event: never): never {

@@ -38,7 +38,8 @@ function before(required: readonly string[], messages: readonly Message[], call:
   const earlier = messages.find(
     (message) => message.role === 'tool' && !message.isError && required.includes(message.name),
   );
-  if (earlier) return held(`${earlier.role === 'tool' ? earlier.name : ''} succeeded before ${call.name}`, [earlier.step]);
+  if (earlier)
+    return held(`${earlier.role === 'tool' ? earlier.name : ''} succeeded before ${call.name}`, [earlier.step]);
   return violated(`${call.name} was called before any successful ${required.join(' or ')}`, []);
 }
 
@@ -66,7 +67,9 @@ function oneCall(messages: readonly Message[]): Finding {
   const last = messages.findLast((message) => message.role === 'agent');
   const count = last?.role === 'agent' ? last.toolCalls.length : 0;
   const at = last ? [last.step] : [];
-  return count > 1 ? violated(`the message made ${count} tool calls at once`, at) : held('the message made one call', at);
+  return count > 1
+    ? violated(`the message made ${count} tool calls at once`, at)
+    : held('the message made one call', at);
 }
 
 function isNamed(proposal: string, call: ToolCall, name: string): boolean {

@@ -1,8 +1,8 @@
 import type { Domain } from './domain.ts';
+import type { RolloutStarted } from './event.ts';
 import type { Message, ToolCall } from './message.ts';
 import type { Persona } from './persona.ts';
 import type { Random } from './random.ts';
-import type { RolloutStarted } from './event.ts';
 import type { Task } from './task.ts';
 
 /** What a seat may look at when it is its turn. The model-free seats are functions of exactly this. */

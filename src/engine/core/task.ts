@@ -23,7 +23,9 @@ export const assertionSchema = z.strictObject({
     .string()
     .default('agent')
     .describe('`agent` or `user` for that side of the database, or the name of a tool source with a state reader.'),
-  path: z.string().describe('Path into the state, with dots and [index] or [field=value], for example orders.W1.status.'),
+  path: z
+    .string()
+    .describe('Path into the state, with dots and [index] or [field=value], for example orders.W1.status.'),
   equals: z.json().optional(),
   contains: z.json().optional().describe('A substring of a text, an element of a list, or a part of an object.'),
   exists: z.boolean().optional(),
@@ -39,9 +41,12 @@ export const taskSchema = z.strictObject({
   description: z.string().optional().describe('For people: what this task is about and what it tries.'),
   split: z.enum(['train', 'test']).default('train'),
   persona: z.string().describe('Id of a persona of this domain.'),
-  now: z.string().optional().describe('The date and time at which this task happens, ISO 8601. Defaults to that of the domain.'),
+  now: z
+    .string()
+    .optional()
+    .describe('The date and time at which this task happens, ISO 8601. Defaults to that of the domain.'),
   user: z.strictObject({
-    goal: z.string().describe('What the user wants, told to the user\'s seat in the second person.'),
+    goal: z.string().describe("What the user wants, told to the user's seat in the second person."),
     opening: z.string().optional().describe('First words of the user. Written from the goal where absent.'),
     known: z.record(z.string(), factSchema).default({}).describe('Facts the user knows and tells when asked, by name.'),
     unknown: z.array(z.string()).default([]).describe('Facts the user is sure not to know.'),
@@ -84,7 +89,9 @@ export type GoldAction = z.infer<typeof callSchema>;
 
 /** A fact's value as a tool takes it, and its wording by this user. */
 export function factOf(fact: Fact): { readonly value: string | number | boolean; readonly say: string } {
-  return typeof fact === 'object' ? { value: fact.value, say: fact.say ?? String(fact.value) } : { value: fact, say: String(fact) };
+  return typeof fact === 'object'
+    ? { value: fact.value, say: fact.say ?? String(fact.value) }
+    : { value: fact, say: String(fact) };
 }
 
 /** Identity of a task: the hash of its content. */

@@ -11,24 +11,34 @@ import type { Assertion, Task, VerifierName } from './task.ts';
  * the words; only `communicate` reads what the agent said.
  * @param gold the world after the gold actions, from the same start
  */
-export function verdictsOf(basis: readonly VerifierName[], task: Task, state: RolloutState, gold: World): readonly Verdict[] {
-  return basis.map((verifier) => {
-    switch (verifier) {
-      case 'database':
-        return databaseVerdict(state.world, gold, state.next);
-      case 'assertions':
-        return assertionsVerdict(task.assertions, state);
-      case 'communicate':
-        return communicateVerdict(task.communicate, state);
-    }
-  });
+export function verdictsOf(
+  basis: readonly VerifierName[],
+  task: Task,
+  state: RolloutState,
+  gold: World,
+): readonly Verdict[] {
+  return basis.map((verifier) => verdictOf(verifier, task, state, gold));
+}
+
+function verdictOf(verifier: VerifierName, task: Task, state: RolloutState, gold: World): Verdict {
+  switch (verifier) {
+    case 'database':
+      return databaseVerdict(state.world, gold, state.next);
+    case 'assertions':
+      return assertionsVerdict(task.assertions, state);
+    case 'communicate':
+      return communicateVerdict(task.communicate, state);
+  }
 }
 
 function databaseVerdict(world: World, gold: World, step: number): Verdict {
   const sides = (['agent', 'user'] as const).filter((side) => !sameDatabase(world[side], gold[side]));
-  if (sides.length === 0) return { verifier: 'database', held: true, detail: 'the final database is the expected one', evidence: [] };
+  if (sides.length === 0)
+    return { verifier: 'database', held: true, detail: 'the final database is the expected one', evidence: [] };
   const changes = sides.flatMap((side) => diffDatabases(gold[side], world[side]));
-  const shown = changes.slice(0, 3).map((change) => `${change.path.join('.')} is ${show(change.after)}, expected ${show(change.before)}`);
+  const shown = changes
+    .slice(0, 3)
+    .map((change) => `${change.path.join('.')} is ${show(change.after)}, expected ${show(change.before)}`);
   const more = changes.length > 3 ? ` (and ${changes.length - 3} more)` : '';
   return { verifier: 'database', held: false, detail: `${shown.join('; ')}${more}`, evidence: [step - 1] };
 }
@@ -53,7 +63,10 @@ function communicateVerdict(texts: readonly string[], state: RolloutState): Verd
   return {
     verifier: 'communicate',
     held: missing.length === 0,
-    detail: missing.length === 0 ? 'everything that had to be said was said' : `the agent never said ${missing.map((text) => `"${text}"`).join(', ')}`,
+    detail:
+      missing.length === 0
+        ? 'everything that had to be said was said'
+        : `the agent never said ${missing.map((text) => `"${text}"`).join(', ')}`,
     evidence: said.slice(-1).map(({ step }) => step),
   };
 }
@@ -101,11 +114,15 @@ function contains(found: Json | undefined, part: Json): boolean {
 
 function equal(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || a === undefined || b === undefined) return false;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || a === undefined || b === undefined)
+    return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => equal((a as JsonObject)[key], (b as JsonObject)[key]));
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => equal((a as JsonObject)[key], (b as JsonObject)[key]))
+  );
 }
 
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 const show = (value: Json | undefined) => (value === undefined ? 'missing' : JSON.stringify(value));

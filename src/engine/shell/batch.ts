@@ -5,8 +5,8 @@ import type { RolloutEvent } from '../core/event.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
-import type { StaticDomain } from './load/loadDomain.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
+import type { StaticDomain } from './load/loadDomain.ts';
 import { type AskPerson, laneSeats, outsideOf, type ReadKey } from './outside.ts';
 import { type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
@@ -68,7 +68,9 @@ export async function runBatch(supervisor: Supervisor, options: BatchOptions): P
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
   const database = hashOf(openDatabase(supervisor.loaded.world.agent));
-  const waiting = options.tasks.flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial }))).filter(({ task, trial }) => !done.has(rolloutName(task, trial)));
+  const waiting = options.tasks
+    .flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })))
+    .filter(({ task, trial }) => !done.has(rolloutName(task, trial)));
   const results: TrialResult[] = [];
   const work = async () => {
     for (let next = waiting.shift(); next && !options.signal?.aborted; next = waiting.shift()) {
@@ -81,7 +83,14 @@ export async function runBatch(supervisor: Supervisor, options: BatchOptions): P
   return results;
 }
 
-async function runTrial(supervisor: Supervisor, options: BatchOptions, database: string, task: Task, trial: number, receive: (receipt: Receipt) => void): Promise<TrialResult> {
+async function runTrial(
+  supervisor: Supervisor,
+  options: BatchOptions,
+  database: string,
+  task: Task,
+  trial: number,
+  receive: (receipt: Receipt) => void,
+): Promise<TrialResult> {
   const name = rolloutName(task, trial);
   const recording = join(options.folder, `${name}.traj.jsonl`);
   const live = supervisor.start(
@@ -98,7 +107,8 @@ async function runTrial(supervisor: Supervisor, options: BatchOptions, database:
   options.signal?.addEventListener('abort', stop, { once: true });
   try {
     const closed = await live.closed;
-    if (closed.endReason !== 'cancelled') receive(receiptOf(supervisor.domain.policy.hash, options, name, task, trial, closed));
+    if (closed.endReason !== 'cancelled')
+      receive(receiptOf(supervisor.domain.policy.hash, options, name, task, trial, closed));
     return resultOf(task, trial, recording, closed);
   } finally {
     options.signal?.removeEventListener('abort', stop);
@@ -112,7 +122,9 @@ export function rolloutName(task: Task, trial: number): string {
 /** The numbers of one rollout that tables show. */
 export function resultOf(task: Task, trial: number, recording: string, closed: RolloutClosed): TrialResult {
   const count = (type: RolloutEvent['type']) => closed.events.filter((event) => event.type === type).length;
-  const violations = closed.events.flatMap((event) => (event.type === 'rulesChecked' ? event.verdicts.filter(({ verdict }) => verdict === 'violated') : []));
+  const violations = closed.events.flatMap((event) =>
+    event.type === 'rulesChecked' ? event.verdicts.filter(({ verdict }) => verdict === 'violated') : [],
+  );
   const rewarded = closed.events.findLast((event) => event.type === 'rewarded');
   return {
     task: task.id,
@@ -130,7 +142,14 @@ export function resultOf(task: Task, trial: number, recording: string, closed: R
 }
 
 /** The receipt of a finished rollout. */
-export function receiptOf(policyHash: string, options: Pick<BatchOptions, 'seed' | 'basis'>, rollout: string, task: Task, trial: number, closed: RolloutClosed): Receipt {
+export function receiptOf(
+  policyHash: string,
+  options: Pick<BatchOptions, 'seed' | 'basis'>,
+  rollout: string,
+  task: Task,
+  trial: number,
+  closed: RolloutClosed,
+): Receipt {
   return {
     rollout,
     recording: `${rollout}.traj.jsonl`,
@@ -148,7 +167,11 @@ export function receiptOf(policyHash: string, options: Pick<BatchOptions, 'seed'
 }
 
 /** Makes a run's folder, says in `run.json` what it is, and opens its ledger. */
-export function openRun(path: string, domain: StaticDomain, options: Pick<BatchOptions, 'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'tasks' | 'key'>): (receipt: Receipt) => void {
+export function openRun(
+  path: string,
+  domain: StaticDomain,
+  options: Pick<BatchOptions, 'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'tasks' | 'key'>,
+): (receipt: Receipt) => void {
   mkdirSync(path, { recursive: true });
   const file: RunFile = {
     domain: domain.domain.name,

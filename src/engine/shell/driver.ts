@@ -84,7 +84,11 @@ async function* perform(rollout: Rollout, effect: Effect, now: () => RolloutStat
       yield agentReplied(await rollout.ports.agent(viewOf(rollout, state, 'agent')));
       return;
     case 'noteRules':
-      yield { type: 'rulesChecked', callId: effect.callId, verdicts: effect.verdicts.map((verdict) => ({ ...verdict, evidence: [...verdict.evidence] })) };
+      yield {
+        type: 'rulesChecked',
+        callId: effect.callId,
+        verdicts: effect.verdicts.map((verdict) => ({ ...verdict, evidence: [...verdict.evidence] })),
+      };
       return;
     case 'callTool':
       yield { type: 'toolCalled', call: effect.call as Extract<RolloutEvent, { type: 'toolCalled' }>['call'] };
@@ -111,7 +115,8 @@ function outcome(rollout: Rollout, call: ToolCall, state: RolloutState): Promise
   const { domain } = rollout.setting;
   const tool = domain.tools.find(({ name, owner }) => name === call.name && owner === 'agent');
   if (!tool) return failed(`there is no tool named "${call.name}"`);
-  if (typeof call.arguments === 'string') return failed(`the arguments of ${call.name} are not a JSON object: ${call.arguments.slice(0, 200)}`);
+  if (typeof call.arguments === 'string')
+    return failed(`the arguments of ${call.name} are not a JSON object: ${call.arguments.slice(0, 200)}`);
   const random = randomStream(...streamOf(state), `tool:${call.name}`, state.next);
   return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random });
 }
@@ -121,7 +126,8 @@ async function* verify(rollout: Rollout, now: () => RolloutState): AsyncGenerato
   const { task, ports } = rollout;
   const { basis } = now().started;
   if (!isUnscorable(endOf(now()))) {
-    for (const source of sourcesOf(task, task[basis])) yield { type: 'sourceRead', source, state: (await ports.readSource(source)) as never };
+    for (const source of sourcesOf(task, task[basis]))
+      yield { type: 'sourceRead', source, state: (await ports.readSource(source)) as never };
     const gold = task[basis].includes('database') ? await goldWorld(rollout, now().started) : now().world;
     for (const verdict of verdictsOf(task[basis], task, now(), gold)) yield { type: 'verdictReached', verdict };
   }
@@ -135,10 +141,13 @@ async function* verify(rollout: Rollout, now: () => RolloutState): AsyncGenerato
  */
 export async function goldWorld(rollout: Rollout, started: RolloutStarted): Promise<World> {
   const { setting, task, ports } = rollout;
-  let [state] = advance(setting, begin(setting, started)[0], { type: 'worldPrepared', writes: preparation(task, setting.world) });
+  let [state] = advance(setting, begin(setting, started)[0], {
+    type: 'worldPrepared',
+    writes: preparation(task, setting.world),
+  });
   for (const [index, action] of task.actions.entries()) {
     const tool = setting.domain.tools.find(({ name }) => name === action.tool);
-    if (!tool || tool.source.type !== 'code') continue;
+    if (tool?.source.type !== 'code') continue;
     const random = randomStream(...streamOf(state), 'gold', index);
     const call = { id: `gold_${index}`, name: action.tool, arguments: action.arguments as JsonObject };
     const { writes } = await ports.callTool(tool, call, { world: state.world, now: started.now, random });
@@ -159,10 +168,16 @@ export function preparation(task: Task, world: World): Writes {
 }
 
 function place(root: JsonObject, path: readonly (string | number)[], value: Json): void {
-  const target = path.slice(0, -1).reduce<Json | undefined>((node, key) => (node as JsonObject | undefined)?.[key], root);
+  const target = path
+    .slice(0, -1)
+    .reduce<Json | undefined>((node, key) => (node as JsonObject | undefined)?.[key], root);
   const key = path.at(-1);
   if (typeof target !== 'object' || target === null || key === undefined) {
-    throw new Fault({ who: 'environment', code: 'task/state', message: `the task's state names ${path.join('.')}, which is not in the database` });
+    throw new Fault({
+      who: 'environment',
+      code: 'task/state',
+      message: `the task's state names ${path.join('.')}, which is not in the database`,
+    });
   }
   if (value === null) delete (target as Record<string, Json>)[key];
   else (target as Record<string, Json>)[key] = value;
@@ -171,9 +186,21 @@ function place(root: JsonObject, path: readonly (string | number)[], value: Json
 function viewOf(rollout: Rollout, state: RolloutState, seat: 'agent' | 'user'): SeatView {
   const { domain } = rollout.setting;
   const persona = domain.personas.find(({ id }) => id === rollout.task.persona);
-  if (!persona) throw new Fault({ who: 'environment', code: 'task/persona', message: `task ${rollout.task.id} names the persona "${rollout.task.persona}", which this domain does not have` });
+  if (!persona)
+    throw new Fault({
+      who: 'environment',
+      code: 'task/persona',
+      message: `task ${rollout.task.id} names the persona "${rollout.task.persona}", which this domain does not have`,
+    });
   const { started, messages, next } = state;
-  return { domain, task: rollout.task, persona, started, messages, random: randomStream(...streamOf(state), seat, next) };
+  return {
+    domain,
+    task: rollout.task,
+    persona,
+    started,
+    messages,
+    random: randomStream(...streamOf(state), seat, next),
+  };
 }
 
 function agentReplied({ content, reasoning, toolCalls, messageId }: AgentReply): RolloutEvent {
@@ -197,7 +224,9 @@ function endOf(state: RolloutState) {
 
 function sourcesOf(task: Task, basis: readonly VerifierName[]): readonly string[] {
   if (!basis.includes('assertions')) return [];
-  return [...new Set(task.assertions.map((assertion) => assertion.in))].filter((name) => name !== 'agent' && name !== 'user');
+  return [...new Set(task.assertions.map((assertion) => assertion.in))].filter(
+    (name) => name !== 'agent' && name !== 'user',
+  );
 }
 
 function streamOf({ started }: RolloutState): readonly (string | number)[] {

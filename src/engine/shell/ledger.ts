@@ -1,4 +1,12 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -29,7 +37,8 @@ export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: s
 
 /** Where the signing key lives: outside every workspace, readable by its owner alone. */
 export function signingKeyPath(environment: NodeJS.ProcessEnv = process.env): string {
-  const base = environment['REHEARSAL_HOME'] ?? join(environment['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'rehearsal');
+  const base =
+    environment['REHEARSAL_HOME'] ?? join(environment['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'rehearsal');
   return join(base, 'signing-key.pem');
 }
 
@@ -59,7 +68,10 @@ export function openLedger(path: string, key: SigningKey): (receipt: Receipt) =>
   };
 }
 
-export type LedgerReading = { readonly receipts: readonly Receipt[]; readonly problems: readonly { readonly line: number; readonly message: string }[] };
+export type LedgerReading = {
+  readonly receipts: readonly Receipt[];
+  readonly problems: readonly { readonly line: number; readonly message: string }[];
+};
 
 /** Reads a ledger and checks every signature against a public key that the caller trusts. */
 export function readLedger(path: string, trustedKey: string): LedgerReading {
@@ -73,9 +85,16 @@ export function readLedger(path: string, trustedKey: string): LedgerReading {
       problems.push({ line: index + 1, message: 'is no receipt' });
       continue;
     }
-    if (line.before !== before) problems.push({ line: index + 1, message: `receipt of ${line.receipt.rollout} does not follow the one before it: a receipt was dropped, added or swapped` });
+    if (line.before !== before)
+      problems.push({
+        line: index + 1,
+        message: `receipt of ${line.receipt.rollout} does not follow the one before it: a receipt was dropped, added or swapped`,
+      });
     else if (!verify(null, signedBytes(line.receipt, line.before), key, Buffer.from(line.signature, 'base64'))) {
-      problems.push({ line: index + 1, message: `receipt of ${line.receipt.rollout} was changed, or signed with another key` });
+      problems.push({
+        line: index + 1,
+        message: `receipt of ${line.receipt.rollout} was changed, or signed with another key`,
+      });
     }
     before = line.signature;
     receipts.push(line.receipt);
@@ -102,7 +121,11 @@ function parseLedgerLine(raw: string): LedgerLine | null {
 }
 
 function lastSignature(path: string): string {
-  return existingLines(path).flatMap((raw) => parseLedgerLine(raw)?.signature ?? []).at(-1) ?? '';
+  return (
+    existingLines(path)
+      .flatMap((raw) => parseLedgerLine(raw)?.signature ?? [])
+      .at(-1) ?? ''
+  );
 }
 
 function signedBytes(receipt: Receipt, before: string): Buffer {

@@ -1,9 +1,9 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { McpServer } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
@@ -30,13 +30,21 @@ const passedOn = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SYSTEMROOT', 'APPDATA', 'LO
  * A server that does not start, dies or prints rubbish is a `Fault` of the environment that names it.
  */
 export async function startMcpServer(name: string, server: McpServer, folder: string): Promise<McpInstance> {
-  const env = Object.fromEntries(passedOn.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key] as string]])));
+  const env = Object.fromEntries(
+    passedOn.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key] as string]])),
+  );
   const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-mcp-'));
   const filled = (text: string) => text.replaceAll('${domainFolder}', folder).replaceAll('${instanceFolder}', scratch);
   const declared = Object.fromEntries(Object.entries(server.env).map(([key, value]) => [key, filled(value)]));
   const command = filled(server.command);
   const args = server.args.map(filled);
-  const transport = new StdioClientTransport({ command, args, env: { ...env, ...declared }, cwd: server.cwd ? filled(server.cwd) : folder, stderr: 'pipe' });
+  const transport = new StdioClientTransport({
+    command,
+    args,
+    env: { ...env, ...declared },
+    cwd: server.cwd ? filled(server.cwd) : folder,
+    stderr: 'pipe',
+  });
   const close = async () => {
     await client.close().catch(() => undefined);
     rmSync(scratch, { recursive: true, force: true });
@@ -48,35 +56,65 @@ export async function startMcpServer(name: string, server: McpServer, folder: st
     lastWords = (lastWords + chunk.toString()).slice(-400);
   });
   const fault = (code: string, what: string) =>
-    new Fault({ who: 'environment', code, message: `MCP server "${name}" (${[command, ...args].join(' ')}): ${what}${rubbish}${lastWords.trim() ? `. Its last words: ${lastWords.trim()}` : ''}` });
+    new Fault({
+      who: 'environment',
+      code,
+      message: `MCP server "${name}" (${[command, ...args].join(' ')}): ${what}${rubbish}${lastWords.trim() ? `. Its last words: ${lastWords.trim()}` : ''}`,
+    });
   client.onerror = (error) => {
-    if (error instanceof SyntaxError || error.name === 'ZodError') rubbish = '; it prints text that is no MCP message on its standard output';
+    if (error instanceof SyntaxError || error.name === 'ZodError')
+      rubbish = '; it prints text that is no MCP message on its standard output';
   };
   try {
     await client.connect(transport, { timeout: server.timeoutMs });
     const { tools } = await client.listTools({}, { timeout: server.timeoutMs });
-    return instance(client, name, server, tools.map((tool) => described(name, server, tool)), fault, close);
+    return instance(
+      client,
+      name,
+      server,
+      tools.map((tool) => described(name, server, tool)),
+      fault,
+      close,
+    );
   } catch (error) {
     await close();
-    throw error instanceof Fault ? error : fault('mcp/start', `could not be started (${messageOf(error)}). Check the command`);
+    throw error instanceof Fault
+      ? error
+      : fault('mcp/start', `could not be started (${messageOf(error)}). Check the command`);
   }
 }
 
-function instance(client: Client, name: string, server: McpServer, tools: readonly Tool[], fault: (code: string, what: string) => Fault, close: () => Promise<void>): McpInstance {
+function instance(
+  client: Client,
+  name: string,
+  server: McpServer,
+  tools: readonly Tool[],
+  fault: (code: string, what: string) => Fault,
+  close: () => Promise<void>,
+): McpInstance {
   const call = async (toolName: string, args: JsonObject, signal?: AbortSignal): Promise<McpResult> => {
     const problem = argumentProblem(tools, toolName, args);
     if (problem) return { content: `Error: ${problem}`, isError: true };
     try {
-      const result = await client.callTool({ name: toolName, arguments: args as Record<string, unknown> }, undefined, { timeout: server.timeoutMs, ...(signal ? { signal } : {}) });
+      const result = await client.callTool({ name: toolName, arguments: args as Record<string, unknown> }, undefined, {
+        timeout: server.timeoutMs,
+        ...(signal ? { signal } : {}),
+      });
       return { content: textOf(result), isError: result.isError === true };
     } catch (error) {
-      if (error instanceof McpError && error.code === ErrorCode.InvalidParams) return { content: `Error: ${error.message}`, isError: true };
-      if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) throw fault('mcp/timeout', `${toolName} did not answer within ${server.timeoutMs / 1000} s`);
+      if (error instanceof McpError && error.code === ErrorCode.InvalidParams)
+        return { content: `Error: ${error.message}`, isError: true };
+      if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+        throw fault('mcp/timeout', `${toolName} did not answer within ${server.timeoutMs / 1000} s`);
       throw fault('mcp/died', `${toolName} has no result (${messageOf(error)})`);
     }
   };
   const read = async (): Promise<Json> => {
-    if (!server.reader) throw fault('mcp/no-reader', `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${name}`);
+    if (!server.reader)
+      throw fault(
+        'mcp/no-reader',
+        `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${name}`,
+      );
     const { content, isError } = await call(server.reader.tool, server.reader.arguments as JsonObject);
     if (isError) throw fault('mcp/reader', `its reader ${server.reader.tool} failed: ${content}`);
     try {

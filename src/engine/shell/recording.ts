@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { type Recorded, recordedSchema, recordingFormat, type RolloutEvent } from '../core/event.ts';
+import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
 import { Fault } from './fault.ts';
 
 /** Chain head before the first line. */
 export const chainStart = '0'.repeat(64);
 
 /** The chain after a line: SHA-256 over the head before it and the line's own text without its chain. */
-export function chained(head: string, line: { readonly n: number; readonly event: unknown; readonly state: string }): string {
+export function chained(
+  head: string,
+  line: { readonly n: number; readonly event: unknown; readonly state: string },
+): string {
   return createHash('sha256').update(head).update(JSON.stringify(line)).digest('hex');
 }
 
@@ -41,7 +44,10 @@ export type SidecarLine = {
 };
 
 export function openSidecar(path: string, head = chainStart): ChainedFile<SidecarLine> {
-  return openChained(path, head, (at, line) => ({ ...line, chain: createHash('sha256').update(at).update(JSON.stringify(line)).digest('hex') }));
+  return openChained(path, head, (at, line) => ({
+    ...line,
+    chain: createHash('sha256').update(at).update(JSON.stringify(line)).digest('hex'),
+  }));
 }
 
 /** The sidecar that belongs to a recording. */
@@ -49,7 +55,11 @@ export function sidecarPath(recording: string): string {
   return recording.replace(/\.traj\.jsonl$/, '.sidecar.jsonl');
 }
 
-function openChained<Line>(path: string, start: string, seal: (head: string, line: Line) => { readonly chain: string }): ChainedFile<Line> {
+function openChained<Line>(
+  path: string,
+  start: string,
+  seal: (head: string, line: Line) => { readonly chain: string },
+): ChainedFile<Line> {
   const file = guarded(path, () => openSync(path, 'a'));
   let head = start;
   return {
@@ -80,7 +90,9 @@ function guarded<T>(path: string, act: () => T): T {
     throw new Fault({
       who: 'infrastructure',
       code: full ? 'disk/full' : 'disk/write',
-      message: full ? `${path}: the disk is full; what was recorded before is kept. Free space and run again` : `${path}: can't be written (${message})`,
+      message: full
+        ? `${path}: the disk is full; what was recorded before is kept. Free space and run again`
+        : `${path}: can't be written (${message})`,
       file: path,
     });
   }
@@ -112,8 +124,16 @@ export function parseRecording(path: string, text: string): ReadRecording {
       break;
     }
     const { chain, ...rest } = parsed.raw;
-    if (parsed.recorded.n !== lines.length) problems.push({ line: index + 1, message: `event ${parsed.recorded.n} stands where event ${lines.length} belongs: events were dropped, added or swapped` });
-    else if (chained(head, rest as RecordedLine) !== chain) problems.push({ line: index + 1, message: `event ${parsed.recorded.n} (${parsed.recorded.event.type}) was changed after it was recorded: its chain does not fit` });
+    if (parsed.recorded.n !== lines.length)
+      problems.push({
+        line: index + 1,
+        message: `event ${parsed.recorded.n} stands where event ${lines.length} belongs: events were dropped, added or swapped`,
+      });
+    else if (chained(head, rest as RecordedLine) !== chain)
+      problems.push({
+        line: index + 1,
+        message: `event ${parsed.recorded.n} (${parsed.recorded.event.type}) was changed after it was recorded: its chain does not fit`,
+      });
     head = parsed.recorded.chain;
     lines.push(parsed.recorded);
   }

@@ -22,16 +22,27 @@ export function replayRecording(domain: StaticDomain, path: string): Replayed {
   const { lines, problems } = readRecording(path);
   const setting = settingOf(domain);
   const first = lines[0];
-  if (first?.event.type !== 'rolloutStarted') return { steps: [], problems: [...problems, { line: 1, message: 'a recording begins with rolloutStarted' }] };
+  if (first?.event.type !== 'rolloutStarted')
+    return { steps: [], problems: [...problems, { line: 1, message: 'a recording begins with rolloutStarted' }] };
   if (first.event.database !== hashOf(setting.world.agent)) {
-    return { steps: [], problems: [...problems, { line: 1, message: `was recorded on another database than the one in ${domain.folder}` }] };
+    return {
+      steps: [],
+      problems: [
+        ...problems,
+        { line: 1, message: `was recorded on another database than the one in ${domain.folder}` },
+      ],
+    };
   }
   const found: RecordingProblem[] = [...problems];
   let state = begin(setting, first.event)[0];
   const steps = lines.map((line): ReplayedStep => {
     if (line.event.type !== 'rolloutStarted') [state] = advance(setting, state, line.event);
     const hash = stateHash(state);
-    if (hash !== line.state) found.push({ line: line.n + 1, message: `after event ${line.n} (${line.event.type}) the state is ${hash.slice(0, 12)}, recorded was ${line.state.slice(0, 12)}` });
+    if (hash !== line.state)
+      found.push({
+        line: line.n + 1,
+        message: `after event ${line.n} (${line.event.type}) the state is ${hash.slice(0, 12)}, recorded was ${line.state.slice(0, 12)}`,
+      });
     return { ...line, after: state };
   });
   return { steps, problems: found };

@@ -1,5 +1,5 @@
 import type { Domain } from '../core/domain.ts';
-import { recordingFormat, type RolloutStarted } from '../core/event.ts';
+import { type RolloutStarted, recordingFormat } from '../core/event.ts';
 import { systemPrompt } from '../core/policy.ts';
 import { type Task, taskHash } from '../core/task.ts';
 import { type SeatSpec, seatName } from './seats/seatSpec.ts';
@@ -33,7 +33,11 @@ export function startOf(domain: Domain, database: string, task: Task, options: S
     system: systemPrompt(domain, task),
     tools: domain.tools
       .filter(({ owner }) => owner === 'agent')
-      .map(({ name, description, parameters }) => ({ name, description, parameters: parameters as RolloutStarted['tools'][number]['parameters'] })),
+      .map(({ name, description, parameters }) => ({
+        name,
+        description,
+        parameters: parameters as RolloutStarted['tools'][number]['parameters'],
+      })),
     database,
   };
 }

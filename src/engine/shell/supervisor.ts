@@ -390,8 +390,10 @@ class Supervision implements Supervisor {
     const last = live.events.at(-1);
     const tool =
       last?.type === 'toolCalled' ? this.domain.tools.find(({ name }) => name === last.call.name) : undefined;
-    if (!tool || tool.source.type === 'code' || tool.idempotent)
-      return this.#assign(live, [...live.events], live.events.length);
+    if (!tool || tool.source.type === 'code' || tool.idempotent) {
+      this.#assign(live, [...live.events], live.events.length);
+      return;
+    }
     void Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined)))
       .then(() => {
         live.mcp.clear();

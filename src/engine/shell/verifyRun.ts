@@ -22,34 +22,60 @@ export function verifyRun(folder: string, trustedKey: string): Verified {
   const ledger = join(folder, 'ledger.jsonl');
   const { receipts, problems } = readLedger(ledger, trustedKey);
   const recordings = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl'));
-  const unvouched = recordings.filter((name) => !name.includes('.fork-') && !receipts.some(({ recording }) => recording === name));
+  const unvouched = recordings.filter(
+    (name) => !name.includes('.fork-') && !receipts.some(({ recording }) => recording === name),
+  );
   return {
     checked: receipts.length,
     problems: [
       ...problems.map((problem) => ({ file: ledger, ...problem })),
       ...receipts.flatMap((receipt, index) => verifyReceipt(folder, receipt, { file: ledger, line: index + 1 })),
-      ...unvouched.map((name) => ({ file: join(folder, name), line: 1, message: 'has no receipt: the rollout was not finished, or its receipt was dropped' })),
+      ...unvouched.map((name) => ({
+        file: join(folder, name),
+        line: 1,
+        message: 'has no receipt: the rollout was not finished, or its receipt was dropped',
+      })),
     ],
   };
 }
 
-function verifyReceipt(folder: string, receipt: Receipt, at: { readonly file: string; readonly line: number }): readonly RunProblem[] {
+function verifyReceipt(
+  folder: string,
+  receipt: Receipt,
+  at: { readonly file: string; readonly line: number },
+): readonly RunProblem[] {
   const path = join(folder, basename(receipt.recording));
   if (!existsSync(path)) return [{ ...at, message: `${receipt.recording} is missing` }];
   const { lines, problems } = readRecording(path);
   const found: RunProblem[] = problems.map((problem) => ({ file: path, ...problem }));
   const last = lines.at(-1);
-  if (found.length === 0 && last?.chain !== receipt.chain) found.push({ file: path, line: lines.length, message: 'ends elsewhere than its receipt says: events were cut off or added at the end' });
+  if (found.length === 0 && last?.chain !== receipt.chain)
+    found.push({
+      file: path,
+      line: lines.length,
+      message: 'ends elsewhere than its receipt says: events were cut off or added at the end',
+    });
   const rewarded = lines.findLast(({ event }) => event.type === 'rewarded')?.event;
-  if (rewarded?.type === 'rewarded' && rewarded.reward !== receipt.reward) found.push({ file: path, line: lines.length, message: `says reward ${rewarded.reward}, its receipt ${receipt.reward}` });
+  if (rewarded?.type === 'rewarded' && rewarded.reward !== receipt.reward)
+    found.push({
+      file: path,
+      line: lines.length,
+      message: `says reward ${rewarded.reward}, its receipt ${receipt.reward}`,
+    });
   const sidecar = readSidecar(sidecarPath(path));
   found.push(...sidecar.problems);
-  if (sidecar.problems.length === 0 && sidecar.head !== receipt.sidecarChain) found.push({ file: sidecarPath(path), line: 1, message: 'ends elsewhere than its receipt says: lines were cut off or added' });
+  if (sidecar.problems.length === 0 && sidecar.head !== receipt.sidecarChain)
+    found.push({
+      file: sidecarPath(path),
+      line: 1,
+      message: 'ends elsewhere than its receipt says: lines were cut off or added',
+    });
   return found;
 }
 
 function readSidecar(path: string): { readonly head: string; readonly problems: readonly RunProblem[] } {
-  if (!existsSync(path)) return { head: chainStart, problems: [{ file: path, line: 1, message: 'the sidecar is missing' }] };
+  if (!existsSync(path))
+    return { head: chainStart, problems: [{ file: path, line: 1, message: 'the sidecar is missing' }] };
   let head = chainStart;
   const problems: RunProblem[] = [];
   for (const [index, raw] of readFileSync(path, 'utf8').split('\n').entries()) {
@@ -63,7 +89,8 @@ function readSidecar(path: string): { readonly head: string; readonly problems: 
       break;
     }
     const { chain, ...rest } = line;
-    if (createHash('sha256').update(head).update(JSON.stringify(rest)).digest('hex') !== chain) problems.push({ ...at, message: 'was changed, dropped, added or swapped: its chain does not fit' });
+    if (createHash('sha256').update(head).update(JSON.stringify(rest)).digest('hex') !== chain)
+      problems.push({ ...at, message: 'was changed, dropped, added or swapped: its chain does not fit' });
     head = chain ?? '';
   }
   return { head, problems };

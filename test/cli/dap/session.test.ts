@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { afterEach, expect, test } from 'vitest';
 import { DebugClient } from '../../support/debugClient.ts';
@@ -10,7 +11,10 @@ cpSync('domains/order-desk', domain, { recursive: true });
 const policy = join(domain, 'policy.md');
 const tools = join(domain, 'tools.ts');
 const tasks = join(domain, 'tasks', 'lamp-variant.task.yaml');
-const lineOf = (file: string, text: string) => readFileSync(file, 'utf8').split('\n').findIndex((line) => line.includes(text)) + 1;
+const lineOf = (file: string, text: string) =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .findIndex((line) => line.includes(text)) + 1;
 const ruleLine = () => lineOf(policy, 'Before any call that changes something');
 
 let client = new DebugClient();
@@ -22,11 +26,22 @@ afterEach(() => {
 });
 
 /** Initializes, sets breakpoints, launches or attaches, and gives the first stop. */
-async function begin(args: object, breakpoints: Readonly<Record<string, number>> = {}, filters: readonly string[] = []) {
+async function begin(
+  args: object,
+  breakpoints: Readonly<Record<string, number>> = {},
+  filters: readonly string[] = [],
+) {
   await client.request('initialize', { adapterID: 'rehearsal', supportsInvalidatedEvent: true });
   const opening = client.request('recording' in args ? 'attach' : 'launch', { domain, runs, ...args });
   await Promise.race([client.event('initialized'), opening]);
-  const set = await Promise.all(Object.entries(breakpoints).map(([path, line]) => client.request<DebugProtocol.SetBreakpointsResponse['body']>('setBreakpoints', { source: { path }, breakpoints: [{ line }] })));
+  const set = await Promise.all(
+    Object.entries(breakpoints).map(([path, line]) =>
+      client.request<DebugProtocol.SetBreakpointsResponse['body']>('setBreakpoints', {
+        source: { path },
+        breakpoints: [{ line }],
+      }),
+    ),
+  );
   await client.request('setExceptionBreakpoints', { filters });
   const stop = await client.stop(() => client.request('configurationDone'));
   return { stop, opened: await opening, breakpoints: set.flatMap(({ body }) => body.breakpoints) };
@@ -39,14 +54,20 @@ async function top(): Promise<string> {
 }
 
 /** The variables under a path of names, from the scopes of the top frame. */
-async function variables(...path: readonly string[]): Promise<{ readonly reference: number; readonly found: readonly DebugProtocol.Variable[] }> {
+async function variables(
+  ...path: readonly string[]
+): Promise<{ readonly reference: number; readonly found: readonly DebugProtocol.Variable[] }> {
   await top();
   const { body } = await client.request<DebugProtocol.ScopesResponse['body']>('scopes', { frameId: 0 });
   let reference = body.scopes.find(({ name }) => name === path[0])?.variablesReference ?? 0;
-  let found = (await client.request<DebugProtocol.VariablesResponse['body']>('variables', { variablesReference: reference })).body.variables;
+  let found = (
+    await client.request<DebugProtocol.VariablesResponse['body']>('variables', { variablesReference: reference })
+  ).body.variables;
   for (const name of path.slice(1)) {
     reference = found.find((each) => each.name.startsWith(name))?.variablesReference ?? 0;
-    found = (await client.request<DebugProtocol.VariablesResponse['body']>('variables', { variablesReference: reference })).body.variables;
+    found = (
+      await client.request<DebugProtocol.VariablesResponse['body']>('variables', { variablesReference: reference })
+    ).body.variables;
   }
   return { reference, found };
 }
@@ -60,31 +81,40 @@ async function say(text: string) {
 
 const step = (name: string) => client.stop(() => client.request(name, { threadId: 1 }));
 const text = (stop: DebugProtocol.Event) => (stop.body as { text?: string })?.text;
-const recordings = () => readdirSync(runs, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.traj.jsonl'));
+const recordings = () =>
+  readdirSync(runs, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.traj.jsonl'));
 
 test('the well-known failure stops on the rule, and an edit leads to reward 1', async () => {
   const { stop, breakpoints } = await begin({ task: 'lamp-variant' }, { [policy]: ruleLine() });
   expect(breakpoints).toEqual([{ verified: true, line: ruleLine() }]);
-  expect(text(stop)).toBe('rule confirm-before-write violated: change_item was called before anything was proposed to the user');
+  expect(text(stop)).toBe(
+    'rule confirm-before-write violated: change_item was called before anything was proposed to the user',
+  );
   expect(await top()).toBe(`policy.md:${ruleLine()} before change_item: confirm-before-write violated`);
   const [recording = ''] = recordings();
   const path = join(runs, recording);
   const before = readFileSync(path, 'utf8');
   await step('stepBack');
   expect(await top()).toMatch(/^tools\.ts:\d+ agent calls change_item$/);
-  expect(text(await say('I can change the desk lamp in W1138 to white. The items can be changed only once. Shall I do that?'))).toMatch(/^fork: the agent's message \d+ was edited/);
+  expect(
+    text(
+      await say('I can change the desk lamp in W1138 to white. The items can be changed only once. Shall I do that?'),
+    ),
+  ).toMatch(/^fork: the agent's message \d+ was edited/);
   let end = await step('continue');
   while (text(end)?.startsWith('rule')) end = await step('continue');
   expect(text(end)).toBe('reward 1: database and communicate held, and no gated rule was violated');
   expect(readFileSync(path, 'utf8')).toBe(before);
-  await expect(client.output.replaceAll(/\u001b\[\d+m/g, '')).toMatchFileSnapshot('golden/forkToReward1.txt');
+  await expect(stripVTControlCharacters(client.output)).toMatchFileSnapshot('golden/forkToReward1.txt');
 });
 
 test('an unsafe edit ends with reward 0', async () => {
   await begin({ task: 'lamp-variant' }, { [policy]: ruleLine() });
   await step('stepBack');
   const call = await variables('Messages', '8 agent', 'change_item');
-  const stop = await client.stop(() => client.request('setVariable', { variablesReference: call.reference, name: 'variant', value: 'brass' }));
+  const stop = await client.stop(() =>
+    client.request('setVariable', { variablesReference: call.reference, name: 'variant', value: 'brass' }),
+  );
   expect(text(stop)).toMatch(/^fork: an argument of the agent's call \d+ was edited/);
   let end = await step('continue');
   while (text(end)?.startsWith('rule')) end = await step('continue');
@@ -95,8 +125,14 @@ test('a database value is edited, and the fork goes on from it', async () => {
   await begin({ task: 'lamp-variant' }, { [policy]: ruleLine() });
   const row = await variables('Database', 'orders', 'W1101', 'W1138');
   const found = row.found.length > 0 ? row : await variables('Database', 'orders', 'W1001', 'W1138');
-  await client.stop(() => client.request('setVariable', { variablesReference: found.reference, name: 'status', value: 'shipped' }));
-  const { body } = await client.request<DebugProtocol.EvaluateResponse['body']>('evaluate', { expression: 'db.orders.W1138.status', context: 'watch', frameId: 0 });
+  await client.stop(() =>
+    client.request('setVariable', { variablesReference: found.reference, name: 'status', value: 'shipped' }),
+  );
+  const { body } = await client.request<DebugProtocol.EvaluateResponse['body']>('evaluate', {
+    expression: 'db.orders.W1138.status',
+    context: 'watch',
+    frameId: 0,
+  });
   expect(body.result).toBe('"shipped"');
 });
 
@@ -130,7 +166,10 @@ test('over goes to the next turn, out to the end of this one, reverse to the bre
 });
 
 test('a breakpoint on a task stops at its start; a tool breakpoint at the call', async () => {
-  const { stop } = await begin({ task: 'lamp-variant' }, { [tasks]: 3, [tools]: lineOf(tools, 'export const change_item') + 2 });
+  const { stop } = await begin(
+    { task: 'lamp-variant' },
+    { [tasks]: 3, [tools]: lineOf(tools, 'export const change_item') + 2 },
+  );
   expect(text(stop)).toBe('task lamp-variant begins');
   expect(text(await step('continue'))).toBe('tool change_item is called');
   expect(await top()).toMatch(/^tools\.ts:\d+ change_item is called$/);
@@ -138,7 +177,10 @@ test('a breakpoint on a task stops at its start; a tool breakpoint at the call',
 
 test('the filter on violations stops without a breakpoint', async () => {
   const { stop } = await begin({ task: 'lamp-variant' }, {}, ['violation']);
-  expect(stop.body).toMatchObject({ reason: 'exception', text: expect.stringMatching(/^rule confirm-before-write violated/) });
+  expect(stop.body).toMatchObject({
+    reason: 'exception',
+    text: expect.stringMatching(/^rule confirm-before-write violated/),
+  });
 });
 
 test('a recording is stepped through without a call, and forks', async () => {
@@ -152,7 +194,9 @@ test('a recording is stepped through without a call, and forks', async () => {
   expect(text(await step('continue'))).toMatch(/^rule confirm-before-write violated/);
   expect(text(await step('reverseContinue'))).toMatch(/called before anything was proposed/);
   await step('stepBack');
-  expect(text(await say('Shall I change the desk lamp in W1138 to white? It can be changed only once.'))).toMatch(/^fork/);
+  expect(text(await say('Shall I change the desk lamp in W1138 to white? It can be changed only once.'))).toMatch(
+    /^fork/,
+  );
 });
 
 test('a person takes the user seat', async () => {
@@ -170,7 +214,11 @@ test('the console answers paths, /why and /help, and refuses the rest in words',
   await begin({ task: 'lamp-variant' }, { [policy]: ruleLine() });
   await top();
   const ask = async (expression: string) => {
-    const { success, body, message } = await client.request<{ result: string }>('evaluate', { expression, context: 'repl', frameId: 0 });
+    const { success, body, message } = await client.request<{ result: string }>('evaluate', {
+      expression,
+      context: 'repl',
+      frameId: 0,
+    });
     return success ? body.result : `refused: ${(body as { error?: { format: string } }).error?.format ?? message}`;
   };
   expect(await ask('db.orders.W1138.status')).toBe('"pending"');
@@ -191,7 +239,10 @@ const refused: readonly { readonly name: string; readonly args: object; readonly
 
 test.each(refused)('$name is one message', async ({ args, message }) => {
   await client.request('initialize', { adapterID: 'rehearsal' });
-  const { success, body } = await client.request<{ error?: { format: string } }>('recording' in args ? 'attach' : 'launch', { domain, ...args });
+  const { success, body } = await client.request<{ error?: { format: string } }>(
+    'recording' in args ? 'attach' : 'launch',
+    { domain, ...args },
+  );
   expect(success).toBe(false);
   expect(body.error?.format).toMatch(message);
 });

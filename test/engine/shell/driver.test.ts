@@ -15,16 +15,79 @@ const outcome = (all: Awaited<ReturnType<typeof steps>>) => {
   return { reward: reward?.value, end: ended?.reason, why: reward?.reason };
 };
 
-const stories: readonly { readonly name: string; readonly agent: readonly Line[]; readonly user: readonly string[]; readonly reward: number; readonly why: RegExp; readonly end?: string }[] = [
-  { name: 'looks, asks, paints', agent: [look, ask, paint, 'Done.'], user: ['Red please.', 'Yes.'], reward: 1, why: /database and communicate held/ },
-  { name: 'paints without asking', agent: [look, paint, 'Done.'], user: ['Red please.'], reward: 0, why: /rule ask-first was violated at step 7: paint was called before anything was proposed/ },
-  { name: 'paints after a no', agent: [look, ask, paint, 'Done.'], user: ['Red please.', 'No, wait.'], reward: 0, why: /ask-first.*not a yes/ },
-  { name: 'names another colour than it paints', agent: [look, 'I will paint it green. Shall I go ahead?', paint, 'Done.'], user: ['Red.', 'Yes.'], reward: 0, why: /did not name colour/ },
-  { name: 'never looks', agent: [ask, paint, 'Done.'], user: ['Red please.', 'Yes.'], reward: 0, why: /look-first.*before any successful look/ },
-  { name: 'does nothing', agent: ['Hello.'], user: ['Red please.'], reward: 0, why: /chairs\.A1\.colour is "blue", expected "red"/ },
-  { name: 'paints the wrong chair', agent: [{ look: { chair: 'B2' } }, 'I will paint chair B2 red. OK?', { paint: { chair: 'B2', colour: 'red' } }], user: ['Red.', 'Yes.'], reward: 0, why: /database/ },
-  { name: 'talks for ever', agent: [], user: Array.from({ length: 99 }, () => 'Go on.'), reward: 0, why: /cap on turns/, end: 'turnCap' },
-  { name: 'calls what does not exist', agent: Array.from({ length: 20 }, () => ({ fly: {} })), user: ['Red.'], reward: 0, why: /cap on tool errors/, end: 'toolErrorCap' },
+const stories: readonly {
+  readonly name: string;
+  readonly agent: readonly Line[];
+  readonly user: readonly string[];
+  readonly reward: number;
+  readonly why: RegExp;
+  readonly end?: string;
+}[] = [
+  {
+    name: 'looks, asks, paints',
+    agent: [look, ask, paint, 'Done.'],
+    user: ['Red please.', 'Yes.'],
+    reward: 1,
+    why: /database and communicate held/,
+  },
+  {
+    name: 'paints without asking',
+    agent: [look, paint, 'Done.'],
+    user: ['Red please.'],
+    reward: 0,
+    why: /rule ask-first was violated at step 7: paint was called before anything was proposed/,
+  },
+  {
+    name: 'paints after a no',
+    agent: [look, ask, paint, 'Done.'],
+    user: ['Red please.', 'No, wait.'],
+    reward: 0,
+    why: /ask-first.*not a yes/,
+  },
+  {
+    name: 'names another colour than it paints',
+    agent: [look, 'I will paint it green. Shall I go ahead?', paint, 'Done.'],
+    user: ['Red.', 'Yes.'],
+    reward: 0,
+    why: /did not name colour/,
+  },
+  {
+    name: 'never looks',
+    agent: [ask, paint, 'Done.'],
+    user: ['Red please.', 'Yes.'],
+    reward: 0,
+    why: /look-first.*before any successful look/,
+  },
+  {
+    name: 'does nothing',
+    agent: ['Hello.'],
+    user: ['Red please.'],
+    reward: 0,
+    why: /chairs\.A1\.colour is "blue", expected "red"/,
+  },
+  {
+    name: 'paints the wrong chair',
+    agent: [{ look: { chair: 'B2' } }, 'I will paint chair B2 red. OK?', { paint: { chair: 'B2', colour: 'red' } }],
+    user: ['Red.', 'Yes.'],
+    reward: 0,
+    why: /database/,
+  },
+  {
+    name: 'talks for ever',
+    agent: [],
+    user: Array.from({ length: 99 }, () => 'Go on.'),
+    reward: 0,
+    why: /cap on turns/,
+    end: 'turnCap',
+  },
+  {
+    name: 'calls what does not exist',
+    agent: Array.from({ length: 20 }, () => ({ fly: {} })),
+    user: ['Red.'],
+    reward: 0,
+    why: /cap on tool errors/,
+    end: 'toolErrorCap',
+  },
   { name: 'hands over', agent: [{ leave: {} }], user: ['Red.'], reward: 0, why: /database/, end: 'handedOff' },
 ];
 
@@ -35,28 +98,44 @@ test.each(stories)('an agent that $name', async ({ agent, user, reward, why, end
 test('a failed write leaves no trace, and raw arguments come back as an error', async () => {
   const all = await steps(played([{ paint: { chair: 'Z9', colour: 'red' } }], ['Red.']));
   expect(all.some(({ event }) => event.type === 'databaseWritten')).toBe(false);
-  const ports = { ...played([], ['Red.']), agent: () => ({ content: null, toolCalls: [{ id: 'c', name: 'paint', arguments: '{"chair": ' }] }) };
+  const ports = {
+    ...played([], ['Red.']),
+    agent: () => ({ content: null, toolCalls: [{ id: 'c', name: 'paint', arguments: '{"chair": ' }] }),
+  };
   const [answer] = (await steps(ports)).flatMap(({ event }) => (event.type === 'toolReturned' ? [event.content] : []));
   expect(answer).toBe('Error: the arguments of paint are not a JSON object: {"chair": ');
 });
 
-test.each(['infrastructure', 'environment', 'simulator'] as const)('a failure of the %s is never reward 0', async (who) => {
-  const agent = () => {
-    throw new Fault({ who, code: 'x', message: 'it broke' });
-  };
-  expect(outcome(await steps({ ...played([], ['Red.']), agent }))).toMatchObject({ reward: null, why: 'not scored: it broke' });
-});
+test.each(['infrastructure', 'environment', 'simulator'] as const)(
+  'a failure of the %s is never reward 0',
+  async (who) => {
+    const agent = () => {
+      throw new Fault({ who, code: 'x', message: 'it broke' });
+    };
+    expect(outcome(await steps({ ...played([], ['Red.']), agent }))).toMatchObject({
+      reward: null,
+      why: 'not scored: it broke',
+    });
+  },
+);
 
 // Any conversation of these lines, sensible or not.
-const line = fc.oneof(fc.constantFrom<Line>(look, paint, ask, 'Hm.', { fly: {} }), fc.record({ paint: fc.record({ chair: fc.constantFrom('A1', 'B2'), colour: fc.string() }) }) as fc.Arbitrary<Line>);
-const conversation = fc.record({ agent: fc.array(line, { maxLength: 8 }), user: fc.array(fc.constantFrom('Yes.', 'No.', 'Red please.'), { maxLength: 6 }) });
+const line = fc.oneof(
+  fc.constantFrom<Line>(look, paint, ask, 'Hm.', { fly: {} }),
+  fc.record({ paint: fc.record({ chair: fc.constantFrom('A1', 'B2'), colour: fc.string() }) }) as fc.Arbitrary<Line>,
+);
+const conversation = fc.record({
+  agent: fc.array(line, { maxLength: 8 }),
+  user: fc.array(fc.constantFrom('Yes.', 'No.', 'Red please.'), { maxLength: 6 }),
+});
 
 test('replay equals record: the same state after every event', async () => {
   await fc.assert(
     fc.asyncProperty(conversation, async ({ agent, user }) => {
       const all = await steps(played(agent, user));
       const events = all.map(({ event }) => event);
-      for (const { n, state } of all) expect(stateHash(replay(setting, events.slice(0, n + 1))[0])).toBe(stateHash(state));
+      for (const { n, state } of all)
+        expect(stateHash(replay(setting, events.slice(0, n + 1))[0])).toBe(stateHash(state));
     }),
     { numRuns: 50 },
   );
@@ -68,7 +147,14 @@ test('the same conversation gives the same bytes, and a recording survives JSON'
       const text = async () => JSON.stringify((await steps(played(agent, user))).map(({ event }) => event));
       const first = await text();
       expect(await text()).toBe(first);
-      expect(stateHash(replay(setting, JSON.parse(first) as RolloutEvent[])[0])).toBe(stateHash(replay(setting, (await steps(played(agent, user))).map(({ event }) => event))[0]));
+      expect(stateHash(replay(setting, JSON.parse(first) as RolloutEvent[])[0])).toBe(
+        stateHash(
+          replay(
+            setting,
+            (await steps(played(agent, user))).map(({ event }) => event),
+          )[0],
+        ),
+      );
     }),
     { numRuns: 30 },
   );
@@ -93,7 +179,10 @@ test('a crash between any two events goes on to the same end', async () => {
   const user = ['Red please.', 'Yes.'];
   const whole = await steps(played(agent, user));
   for (let n = 1; n < whole.length; n += 1) {
-    const resumed = await steps(played(agent, user), whole.slice(0, n).map(({ event }) => event));
+    const resumed = await steps(
+      played(agent, user),
+      whole.slice(0, n).map(({ event }) => event),
+    );
     expect(resumed.map(({ event }) => event)).toEqual(whole.map(({ event }) => event));
   }
 });

@@ -5,7 +5,15 @@ import { type McpInstance, startMcpServer } from '../../../src/engine/shell/mcp.
 
 const fixture = fileURLToPath(new URL('fixtures/mcpServer.mjs', import.meta.url));
 const declared = (mode: string, more: Partial<McpServer> = {}): McpServer => ({
-  type: 'stdio', command: process.execPath, args: [fixture, mode], env: {}, state: 'replay', writes: ['add'], idempotent: [], timeoutMs: 5000, ...more,
+  type: 'stdio',
+  command: process.execPath,
+  args: [fixture, mode],
+  env: {},
+  state: 'replay',
+  writes: ['add'],
+  idempotent: [],
+  timeoutMs: 5000,
+  ...more,
 });
 
 let started: McpInstance | undefined;
@@ -17,7 +25,11 @@ const start = async (mode: string, more: Partial<McpServer> = {}) => {
 
 test('tools keep their schema, and declared writes are writes', async () => {
   const { tools } = await start('good');
-  expect(tools.find(({ name }) => name === 'add')).toMatchObject({ effect: 'write', source: { type: 'mcp', server: 'fixture' }, parameters: { required: ['by'] } });
+  expect(tools.find(({ name }) => name === 'add')).toMatchObject({
+    effect: 'write',
+    source: { type: 'mcp', server: 'fixture' },
+    parameters: { required: ['by'] },
+  });
   expect(tools.find(({ name }) => name === 'state')?.effect).toBe('read');
 });
 
@@ -25,15 +37,38 @@ test('a call, its state by the reader, and arguments that do not fit', async () 
   const server = await start('good', { reader: { tool: 'state', arguments: {} } });
   expect(await server.call('add', { by: 2 })).toEqual({ content: '{"count":2}', isError: false });
   expect(await server.read()).toEqual({ count: 2 });
-  expect(await server.call('add', { by: 'two' })).toEqual({ content: 'Error: the arguments of add do not fit: by must be of type number.', isError: true });
+  expect(await server.call('add', { by: 'two' })).toEqual({
+    content: 'Error: the arguments of add do not fit: by must be of type number.',
+    isError: true,
+  });
 });
 
 const failures: readonly { readonly name: string; readonly act: () => Promise<unknown>; readonly message: RegExp }[] = [
-  { name: 'a command that does not exist', act: () => startMcpServer('gone', { ...declared('good'), command: 'no-such-program' }, process.cwd()), message: /MCP server "gone".*could not be started/ },
-  { name: 'a server that prints rubbish', act: () => start('rubbish', { timeoutMs: 600 }), message: /prints text that is no MCP message/ },
-  { name: 'a server that never answers', act: () => start('mute', { timeoutMs: 300 }), message: /could not be started/ },
-  { name: 'a server that dies in a call', act: async () => (await start('good')).call('die', {}), message: /die has no result.*last words: fatal: out of cheese/s },
-  { name: 'a call that never returns', act: async () => (await start('good', { timeoutMs: 800 })).call('sleep', {}), message: /sleep did not answer within 0.8 s/ },
+  {
+    name: 'a command that does not exist',
+    act: () => startMcpServer('gone', { ...declared('good'), command: 'no-such-program' }, process.cwd()),
+    message: /MCP server "gone".*could not be started/,
+  },
+  {
+    name: 'a server that prints rubbish',
+    act: () => start('rubbish', { timeoutMs: 600 }),
+    message: /prints text that is no MCP message/,
+  },
+  {
+    name: 'a server that never answers',
+    act: () => start('mute', { timeoutMs: 300 }),
+    message: /could not be started/,
+  },
+  {
+    name: 'a server that dies in a call',
+    act: async () => (await start('good')).call('die', {}),
+    message: /die has no result.*last words: fatal: out of cheese/s,
+  },
+  {
+    name: 'a call that never returns',
+    act: async () => (await start('good', { timeoutMs: 800 })).call('sleep', {}),
+    message: /sleep did not answer within 0.8 s/,
+  },
   { name: 'state without a reader', act: async () => (await start('good')).read(), message: /declares no reader/ },
 ];
 

@@ -9,13 +9,19 @@ import { rehearsal } from '../../support/terminal.ts';
 
 // A domain whose only tools are those of a published MCP server that this project did not write. The server keeps
 // its knowledge graph in a file; every rollout has its own.
-const server = join(dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/package.json')), 'dist', 'index.js');
+const server = join(
+  dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/server-memory/package.json')),
+  'dist',
+  'index.js',
+);
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-memory-'));
 const write = (name: string, text: string) => {
   mkdirSync(dirname(join(folder, name)), { recursive: true });
   writeFileSync(join(folder, name), text);
 };
-write('domain.yaml', `name: memory-desk
+write(
+  'domain.yaml',
+  `name: memory-desk
 database: database.json
 agent: scripted
 mcpServers:
@@ -26,12 +32,15 @@ mcpServers:
     state: replay
     reader: { tool: read_graph }
     writes: [create_entities, add_observations, delete_entities]
-`);
+`,
+);
 write('database.json', '{}');
 write('policy.md', '# Memory desk\n\n- Ask before you keep something. {#ask-first}\n');
 write('rules.yaml', 'rules:\n  - { rule: ask-first, check: confirmed, tools: [create_entities], gate: true }\n');
 write('personas/plain.persona.yaml', 'id: plain\ndescription: A person who wants something remembered.\n');
-write('tasks/keep.task.yaml', `id: keep
+write(
+  'tasks/keep.task.yaml',
+  `id: keep
 persona: plain
 user:
   goal: The desk should remember that Ann likes tea.
@@ -46,7 +55,8 @@ script:
   - - tool: create_entities
       arguments: { entities: [{ name: Ann, entityType: person, observations: [likes tea] }] }
   - Done, I have kept it. Is there anything else?
-`);
+`,
+);
 
 const run = join(folder, 'run');
 let debuggee: Debuggee | undefined;
@@ -54,7 +64,10 @@ afterAll(() => debuggee?.close());
 
 test('a rollout runs against the server, and the reward is read from its state', async () => {
   const { code, out } = await rehearsal('run', folder, 'keep', '--out', run);
-  expect({ code, out }).toMatchObject({ code: 0, out: expect.stringMatching(/create_entities[\s\S]*read the state of memory[\s\S]*reward 1/) });
+  expect({ code, out }).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/create_entities[\s\S]*read the state of memory[\s\S]*reward 1/),
+  });
   expect((await rehearsal('verify', run)).code).toBe(0);
 });
 
@@ -63,8 +76,13 @@ test('a fork makes the recorded calls again on a fresh server and goes on from t
   const before = readFileSync(recording, 'utf8');
   const log: string[] = [];
   debuggee = new Debuggee({
-    domain: loadDomain(folder), agent: { type: 'scripted' }, user: { type: 'agenda' }, forkAgent: { type: 'scripted' },
-    readKey: () => undefined, askPerson: () => Promise.reject(new Error('nobody')), log: (text) => log.push(text),
+    domain: loadDomain(folder),
+    agent: { type: 'scripted' },
+    user: { type: 'agenda' },
+    forkAgent: { type: 'scripted' },
+    readKey: () => undefined,
+    askPerson: () => Promise.reject(new Error('nobody')),
+    log: (text) => log.push(text),
   });
   debuggee.attach(recording);
   const last = debuggee.steps.findLast(({ event }) => event.type === 'agentReplied')?.n ?? 0;
@@ -72,7 +90,9 @@ test('a fork makes the recorded calls again on a fresh server and goes on from t
   while (await debuggee.forward());
   expect(log).toEqual([]);
   expect(debuggee.current?.state.reward).toMatchObject({ value: 1 });
-  expect(debuggee.current?.state.sources['memory']).toMatchObject({ entities: [{ name: 'Ann', observations: ['likes tea'] }] });
+  expect(debuggee.current?.state.sources['memory']).toMatchObject({
+    entities: [{ name: 'Ann', observations: ['likes tea'] }],
+  });
   expect(readFileSync(recording, 'utf8')).toBe(before);
 });
 
@@ -82,5 +102,8 @@ test('an unsafe fork of it gets reward 0', async () => {
   const proposal = session.steps.find(({ event }) => event.type === 'agentReplied')?.n ?? 0;
   await session.fork({ type: 'message', step: proposal, content: 'Noted.' });
   while (await session.forward());
-  expect(session.current?.state.reward).toMatchObject({ value: 0, reason: expect.stringMatching(/rule ask-first was violated/) });
+  expect(session.current?.state.reward).toMatchObject({
+    value: 0,
+    reason: expect.stringMatching(/rule ask-first was violated/),
+  });
 });

@@ -23,28 +23,66 @@ async function endpoint(handler: Handler): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 }
 
-const seat = (baseUrl: string) => ({ type: 'openai' as const, model: 'm', baseUrl, keyName: 'TEST_KEY', timeoutMs: 500 });
-const json = (status: number, value: unknown): Handler => (_request, response) => {
-  response.writeHead(status, { 'content-type': 'application/json', 'x-should-retry': 'false' }).end(typeof value === 'string' ? value : JSON.stringify(value));
-};
-const completion = (message: object) => ({ id: 'c', object: 'chat.completion', created: 0, model: 'm', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', ...message } }], usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 } });
+const seat = (baseUrl: string) => ({
+  type: 'openai' as const,
+  model: 'm',
+  baseUrl,
+  keyName: 'TEST_KEY',
+  timeoutMs: 500,
+});
+const json =
+  (status: number, value: unknown): Handler =>
+  (_request, response) => {
+    response
+      .writeHead(status, { 'content-type': 'application/json', 'x-should-retry': 'false' })
+      .end(typeof value === 'string' ? value : JSON.stringify(value));
+  };
+const completion = (message: object) => ({
+  id: 'c',
+  object: 'chat.completion',
+  created: 0,
+  model: 'm',
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', ...message } }],
+  usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
+});
 const never = AbortSignal.timeout(30_000);
 
 test('the agent is sent the system prompt, the tools and its own identities back', async () => {
   let seen: { messages?: unknown[]; tools?: unknown[] } = {};
   const url = await endpoint((request, response, body) => {
     seen = JSON.parse(body);
-    json(200, completion({ content: null, rehearsal_id: 'm2', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }] }))(request, response, body);
+    json(
+      200,
+      completion({
+        content: null,
+        rehearsal_id: 'm2',
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }],
+      }),
+    )(request, response, body);
   });
   const { reply, call } = await askAgentModel(seat(url), 'k', modelView(), never);
-  expect(reply).toEqual({ content: null, toolCalls: [{ id: 'c1', name: 'look', arguments: { at: 1 } }], messageId: 'm2' });
+  expect(reply).toEqual({
+    content: null,
+    toolCalls: [{ id: 'c1', name: 'look', arguments: { at: 1 } }],
+    messageId: 'm2',
+  });
   expect(call.usage).toEqual({ input: 7, output: 3 });
-  expect(seen.messages).toMatchObject([{ role: 'system' }, { role: 'user' }, { role: 'assistant', rehearsal_id: 'm1' }, { role: 'user' }]);
+  expect(seen.messages).toMatchObject([
+    { role: 'system' },
+    { role: 'user' },
+    { role: 'assistant', rehearsal_id: 'm1' },
+    { role: 'user' },
+  ]);
   expect(seen.tools).toHaveLength(1);
 });
 
 test('a call whose arguments are no JSON object is kept as the raw text', async () => {
-  const url = await endpoint(json(200, completion({ tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at": ' } }] })));
+  const url = await endpoint(
+    json(
+      200,
+      completion({ tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at": ' } }] }),
+    ),
+  );
   const { reply } = await askAgentModel(seat(url), '', modelView(), never);
   expect(reply.toolCalls).toEqual([{ id: 'c1', name: 'look', arguments: '{"at": ' }]);
 });
@@ -63,30 +101,61 @@ test.each([
   expect(roles).toEqual(['system', 'user', 'assistant', 'user', 'assistant']);
 });
 
-const failures: readonly { readonly name: string; readonly handler?: Handler; readonly message: RegExp; readonly who?: string; readonly ask?: (url: string, view: ModelView) => Promise<unknown> }[] = [
+const failures: readonly {
+  readonly name: string;
+  readonly handler?: Handler;
+  readonly message: RegExp;
+  readonly who?: string;
+  readonly ask?: (url: string, view: ModelView) => Promise<unknown>;
+}[] = [
   { name: 'an unreachable endpoint', message: /can't be reached. Is the server running/ },
-  { name: 'a bad key', handler: json(401, { error: { message: 'no' } }), message: /refused the key in TEST_KEY \(401\)/ },
+  {
+    name: 'a bad key',
+    handler: json(401, { error: { message: 'no' } }),
+    message: /refused the key in TEST_KEY \(401\)/,
+  },
   { name: 'a server error', handler: json(500, { error: { message: 'boom' } }), message: /answered 500/ },
-  { name: 'a model that answers with broken JSON', handler: json(200, '{"choices": [{'), message: /the answer is not JSON/ },
+  {
+    name: 'a model that answers with broken JSON',
+    handler: json(200, '{"choices": [{'),
+    message: /the answer is not JSON/,
+  },
   { name: 'an answer that is something else', handler: json(200, { hello: 1 }), message: /no chat completion/ },
   { name: 'a model that never answers', handler: () => undefined, message: /did not answer within 0.5 s/ },
-  { name: 'a conversation that is too long', handler: json(400, { error: { message: 'long', code: 'context_length_exceeded' } }), message: /no longer fits/, who: 'agent' },
-  { name: 'an empty answer of the simulator', handler: json(200, completion({ content: ' ' })), message: /simulator's seat.*empty/, ask: (url, view) => askUserModel(seat(url), '', view, never) },
+  {
+    name: 'a conversation that is too long',
+    handler: json(400, { error: { message: 'long', code: 'context_length_exceeded' } }),
+    message: /no longer fits/,
+    who: 'agent',
+  },
+  {
+    name: 'an empty answer of the simulator',
+    handler: json(200, completion({ content: ' ' })),
+    message: /simulator's seat.*empty/,
+    ask: (url, view) => askUserModel(seat(url), '', view, never),
+  },
 ];
 
-test.each(failures)('$name is one clear fault without the key', async ({ handler, message, who = 'infrastructure', ask }) => {
-  const url = handler ? await endpoint(handler) : 'http://127.0.0.1:9/v1';
-  const asked = ask ? ask(url, modelView()) : askAgentModel(seat(url), 'sk-secret', modelView(), never);
-  const fault = await asked.then(
-    () => null,
-    (error: unknown) => error,
-  );
-  expect(fault).toMatchObject({ name: 'Fault', message: expect.stringMatching(message), failure: { who } });
-  expect(String(fault)).not.toContain('sk-secret');
-}, 20_000);
+test.each(failures)(
+  '$name is one clear fault without the key',
+  async ({ handler, message, who = 'infrastructure', ask }) => {
+    const url = handler ? await endpoint(handler) : 'http://127.0.0.1:9/v1';
+    const asked = ask ? ask(url, modelView()) : askAgentModel(seat(url), 'sk-secret', modelView(), never);
+    const fault = await asked.then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(fault).toMatchObject({ name: 'Fault', message: expect.stringMatching(message), failure: { who } });
+    expect(String(fault)).not.toContain('sk-secret');
+  },
+  20_000,
+);
 
 test.each([
-  ['openai:gpt@http://127.0.0.1:8000/v1', { type: 'openai', model: 'gpt', baseUrl: 'http://127.0.0.1:8000/v1', keyName: 'OPENAI_API_KEY' }],
+  [
+    'openai:gpt@http://127.0.0.1:8000/v1',
+    { type: 'openai', model: 'gpt', baseUrl: 'http://127.0.0.1:8000/v1', keyName: 'OPENAI_API_KEY' },
+  ],
   ['gold', { type: 'gold' }],
   ['agenda', '"agenda" is not a seat for the agent: expected gold, scripted, human or openai:MODEL[@BASE_URL]'],
   ['openai:x@nowhere', '"nowhere" is not a URL: expected something like http://127.0.0.1:8000/v1'],

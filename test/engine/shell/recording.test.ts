@@ -30,12 +30,32 @@ test('a recording reads back as it was written', () => {
   expect(lines.map(({ event }) => event)).toEqual(events);
 });
 
-const damages: readonly { readonly name: string; readonly damage: (text: string) => string; readonly line: number; readonly message: RegExp }[] = [
-  { name: 'one changed byte', damage: (text) => text.replace('Hello', 'Hallo'), line: 2, message: /userReplied.*was changed/ },
-  { name: 'a dropped event', damage: (text) => text.split('\n').toSpliced(1, 1).join('\n'), line: 2, message: /dropped, added or swapped/ },
+const damages: readonly {
+  readonly name: string;
+  readonly damage: (text: string) => string;
+  readonly line: number;
+  readonly message: RegExp;
+}[] = [
+  {
+    name: 'one changed byte',
+    damage: (text) => text.replace('Hello', 'Hallo'),
+    line: 2,
+    message: /userReplied.*was changed/,
+  },
+  {
+    name: 'a dropped event',
+    damage: (text) => text.split('\n').toSpliced(1, 1).join('\n'),
+    line: 2,
+    message: /dropped, added or swapped/,
+  },
   { name: 'a changed state hash', damage: (text) => text.replace('aaaa', 'aaab'), line: 1, message: /was changed/ },
   { name: 'a torn last line', damage: (text) => text.slice(0, -20), line: 4, message: /cut short/ },
-  { name: 'an unknown event', damage: (text) => text.replace('"userReplied"', '"userShouted"'), line: 2, message: /is no event/ },
+  {
+    name: 'an unknown event',
+    damage: (text) => text.replace('"userReplied"', '"userShouted"'),
+    line: 2,
+    message: /is no event/,
+  },
 ];
 
 test.each(damages)('$name is found at its line', ({ damage, line, message }) => {
@@ -51,12 +71,24 @@ test('what was recorded before a torn line is kept', () => {
 
 test('a full disk is one clear fault that names the file', () => {
   const file = openRecording('/dev/full');
-  expect(() => file.append({ n: 0, event: events[0] as RolloutEvent, state: '' })).toThrow(/\/dev\/full: the disk is full; what was recorded before is kept/);
+  expect(() => file.append({ n: 0, event: events[0] as RolloutEvent, state: '' })).toThrow(
+    /\/dev\/full: the disk is full; what was recorded before is kept/,
+  );
 });
 
 const receipt: Receipt = {
-  rollout: 'a.0', recording: 'a.0.traj.jsonl', task: { id: 'a', hash: 'h' }, trial: 0, seed: '1', policyHash: 'p', basis: 'evaluate', reward: 1,
-  endReason: 'userStopped', databaseDiff: 'd', chain: 'c', sidecarChain: 's',
+  rollout: 'a.0',
+  recording: 'a.0.traj.jsonl',
+  task: { id: 'a', hash: 'h' },
+  trial: 0,
+  seed: '1',
+  policyHash: 'p',
+  basis: 'evaluate',
+  reward: 1,
+  endReason: 'userStopped',
+  databaseDiff: 'd',
+  chain: 'c',
+  sidecarChain: 's',
 };
 
 function ledger() {
@@ -70,12 +102,23 @@ function ledger() {
 
 test('receipts verify with the key that signed them', () => {
   const { path, key } = ledger();
-  expect(readLedger(path, key.publicKey)).toMatchObject({ receipts: [{ rollout: 'a.0' }, { rollout: 'a.1' }, { rollout: 'a.2' }], problems: [] });
+  expect(readLedger(path, key.publicKey)).toMatchObject({
+    receipts: [{ rollout: 'a.0' }, { rollout: 'a.1' }, { rollout: 'a.2' }],
+    problems: [],
+  });
 });
 
 test.each([
-  { name: 'a changed reward', damage: (text: string) => text.replace('"reward":1', '"reward":0'), message: /a\.0 was changed/ },
-  { name: 'a dropped receipt', damage: (text: string) => text.split('\n').toSpliced(1, 1).join('\n'), message: /does not follow/ },
+  {
+    name: 'a changed reward',
+    damage: (text: string) => text.replace('"reward":1', '"reward":0'),
+    message: /a\.0 was changed/,
+  },
+  {
+    name: 'a dropped receipt',
+    damage: (text: string) => text.split('\n').toSpliced(1, 1).join('\n'),
+    message: /does not follow/,
+  },
 ])('$name is found', ({ damage, message }) => {
   const { path, key, text } = ledger();
   writeFileSync(path, damage(text));

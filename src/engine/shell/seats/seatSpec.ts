@@ -1,7 +1,5 @@
 /** Who takes a seat, as a person or a configuration names it. */
-export type SeatSpec =
-  | { readonly type: 'gold' | 'scripted' | 'agenda' | 'human' }
-  | ModelSeat;
+export type SeatSpec = { readonly type: 'gold' | 'scripted' | 'agenda' | 'human' } | ModelSeat;
 
 /** A model behind an OpenAI-compatible endpoint. The key itself is never part of this. */
 export type ModelSeat = {
@@ -24,12 +22,17 @@ export const pureSeats = ['gold', 'scripted', 'agenda'] as const;
  * Reads `gold`, `scripted`, `agenda`, `human` or `openai:MODEL[@BASE_URL]`.
  * @returns the seat, or a sentence that says what was expected
  */
-export function parseSeat(text: string, seat: 'agent' | 'user', environment: NodeJS.ProcessEnv = process.env): SeatSpec | string {
+export function parseSeat(
+  text: string,
+  seat: 'agent' | 'user',
+  environment: NodeJS.ProcessEnv = process.env,
+): SeatSpec | string {
   const allowed = seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'human'] as const);
   const simple = allowed.find((name) => name === text);
   if (simple) return { type: simple };
   const model = /^openai:(?<name>[^@]+)(?:@(?<url>.+))?$/.exec(text)?.groups;
-  if (!model?.['name']) return `"${text}" is not a seat for the ${seat}: expected ${allowed.join(', ')} or openai:MODEL[@BASE_URL]`;
+  if (!model?.['name'])
+    return `"${text}" is not a seat for the ${seat}: expected ${allowed.join(', ')} or openai:MODEL[@BASE_URL]`;
   const baseUrl = model['url'] ?? environment['OPENAI_BASE_URL'] ?? defaultBaseUrl;
   if (!URL.canParse(baseUrl)) return `"${baseUrl}" is not a URL: expected something like http://127.0.0.1:8000/v1`;
   return { type: 'openai', model: model['name'], baseUrl, keyName: 'OPENAI_API_KEY' };

@@ -16,10 +16,11 @@ const read = (file: string) => JSON.parse(readFileSync(new URL(file, import.meta
 const lexicon = lexiconSchema.parse(read('lexicon.json'));
 const recognise = recogniser(lexicon, Object.keys(lexicon.facts));
 
-/** The rules were mended on `utterances.json`; nothing was ever mended on `heldOut.json`. */
+/** The rules were mended on the first two sets; nothing was ever mended on `unseen.json`. */
 const sets = [
   { file: 'utterances.json', least: 150 },
   { file: 'heldOut.json', least: 100 },
+  { file: 'unseen.json', least: 150 },
 ];
 
 /** Every label of an utterance has to be right for the utterance to count as right. */
