@@ -66,6 +66,10 @@ test('a message that asks, in place of the call, makes a fork that ends with rew
   await debug.waitForConsole(/REWARD 1\b/);
   await waitForStack('reward 1');
   await debug.expand('Messages');
+  // VS Code can leave a breakpoint's mark on the file that it switches to; showing that file anew takes it away.
+  await workbench.page.locator('.tab', { hasText: 'policy.md' }).click();
+  await workbench.page.locator('.debug-call-stack .monaco-list-row').first().click();
+  await debug.stoppedAt(lineOf(task, 'id: lamp-variant'));
   await picture(workbench, 'reward');
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(1);
   expect(said('lamp-variant.0.fork-1.traj.jsonl')).toContain(asking);
