@@ -91,6 +91,7 @@ export async function measureLive(count: number, events: number): Promise<readon
             else there();
           },
         );
+        live.closed.then(() => there());
         live.step();
       });
     });

@@ -82,7 +82,7 @@ test('knip finds an unused file, an unused export and an unused dependency', () 
   const manifest = { name: 'planted', type: 'module', dependencies: { 'left-alone': '1.0.0' } };
   writeFileSync(join(repository, 'package.json'), JSON.stringify(manifest));
   configure('knip.json', 'tsconfig.json');
-  plant('src/cli/main.ts', 'src/cli/orphan.ts', 'src/cli/answer.ts');
+  plant('src/cli/rehearsal.ts', 'src/cli/orphan.ts', 'src/cli/answer.ts');
   const report = run('knip/bin/knip.js', '--reporter', 'json', '--no-config-hints');
   const { issues } = JSON.parse(report) as { issues: Record<string, { name: string }[] | string>[] };
   const found = issues.flatMap((issue) =>
