@@ -96,8 +96,12 @@ class Generator:
         return future
 
     def release(self, session: str) -> None:
-        """Forgets a session's keys and values."""
+        """Forgets a session's keys and values; an answer that is being sampled for it fails, and no other one."""
         with self._model:
+            closed = [request for request in self._active if request.session == session]
+            self._active = [request for request in self._active if request.session != session]
+            for request in closed:
+                request.future.set_exception(RuntimeError("the session was closed"))
             if self._caches.pop(session, None) is not None:
                 self.decoder.drop(session)
 

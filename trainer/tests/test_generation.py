@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -169,3 +170,18 @@ def test_a_broken_pass_answers_its_callers(tiny_model: Any) -> None:
 )
 def test_common_prefix(left: list[int], right: list[int], limit: int, length: int) -> None:
     assert common_prefix(left, right, limit) == length
+
+
+def test_a_session_that_is_closed_takes_no_other_along(tiny_model: Any) -> None:
+    generator = Generator(decoder_for(tiny_model), end_id=10**6, context=512)
+    try:
+        sampling = Sampling(1.0, 1.0, 200)
+        closed, kept = (generator.submit(name, PROMPT, sampling, seed=7) for name in ("closed", "kept"))
+        while not generator.sampled_tokens:
+            time.sleep(0.01)
+        generator.release("closed")
+        with pytest.raises(RuntimeError, match="the session was closed"):
+            closed.result(timeout=60)
+        assert len(kept.result(timeout=60).ids) == 200
+    finally:
+        generator.close()
