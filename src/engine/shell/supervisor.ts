@@ -88,6 +88,9 @@ type Live = {
   sidecar: ChainedFile<SidecarLine> | null;
   modelCall: ModelCall | null;
   lane: Lane | null;
+  /** Resolves when the lane was told to start it: a step that comes earlier waits for that. */
+  started: Promise<void>;
+  start: () => void;
 };
 
 type Lane = {
@@ -136,6 +139,7 @@ class Supervision implements Supervisor {
 
   start(request: RolloutRequest, onEvents: (events: readonly LaneEvent[]) => void = () => undefined): LiveRollout {
     const { promise, resolve, reject } = Promise.withResolvers<RolloutClosed>();
+    const started = Promise.withResolvers<void>();
     const live: Live = {
       id: this.#nextRollout++,
       request,
@@ -150,12 +154,16 @@ class Supervision implements Supervisor {
       sidecar: null,
       modelCall: null,
       lane: null,
+      started: started.promise,
+      start: started.resolve,
     };
     this.#live.set(live.id, live);
     this.#launch(live).catch((error: unknown) => this.#giveUp(live, error));
     return {
       closed: promise,
-      step: () => live.lane?.process.send({ type: 'step', rollout: live.id }),
+      step: () => {
+        void live.started.then(() => live.lane?.process.send({ type: 'step', rollout: live.id }));
+      },
       cancel: () => {
         live.abort.abort();
         live.lane?.process.send({ type: 'cancel', rollout: live.id });
@@ -252,7 +260,10 @@ class Supervision implements Supervisor {
     live.lane = lane;
     lane.rollouts.set(live.id, live);
     const { task, seats, pace = 'run' } = live.request;
-    const send = () => lane.process.send({ type: 'start', rollout: live.id, task: task.id, from, known, seats, pace });
+    const send = () => {
+      lane.process.send({ type: 'start', rollout: live.id, task: task.id, from, known, seats, pace });
+      live.start();
+    };
     lane.prepared.then(send, (error: unknown) => this.#giveUp(live, error));
   }
 
