@@ -1,10 +1,10 @@
 import type { Location } from '../../engine/shell/diagnostic.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
-import type { Debuggee } from './debuggee.ts';
-import type { DebugStep } from './edit.ts';
+import type { Debuggee, DebugStep } from './debuggee.ts';
 
 /** One frame of the call stack: the step at the cursor, then the turns before it. */
 export type Frame = {
+  readonly index: number;
   readonly name: string;
   readonly file: string;
   readonly line: number;
@@ -23,6 +23,7 @@ export function framesAt({ steps, cursor, domain }: Debuggee, focus: string | un
   return [current, ...turns].map((step, index) => {
     const { file, line } = placeOf(domain, step, index === 0 ? focus : undefined);
     return {
+      index,
       name: index === 0 ? nameOf(step) : `turn ${step.state.turn}: ${nameOf(step)}`,
       file,
       line,
@@ -71,7 +72,7 @@ function nameOf({ event, state }: DebugStep): string {
 }
 
 /** Where in the domain's files a step is about something: its rule, its tool, else its task. */
-export function placeOf(
+function placeOf(
   { locations, parts }: StaticDomain,
   { event, state }: DebugStep,
   focus: string | undefined,
