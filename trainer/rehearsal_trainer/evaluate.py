@@ -3,9 +3,9 @@
     python -m rehearsal_trainer evaluate --set domain=domains/parcel-desk --set run=runs/eval-base
     python -m rehearsal_trainer evaluate --config eval.json --set model=runs/sft/checkpoints/final
 
-One page: serve the model, play `trials` rollouts of each task at `temperature` and one greedy, write
-`result.json`, print a table. What it leaves out: the report card and pass^k intervals, which the engine's own
-`rehearsal eval` has; this script is for a checkpoint of the trainer and for the curve between checkpoints.
+One page: serve the model, play `trials` rollouts of each task at `temperature` and `greedy_trials` greedy
+ones, write `result.json` and its table, print the table. What it leaves out: the report card and pass^k, which
+the engine's own `rehearsal eval` has; this is for a checkpoint of the trainer and the curve between checkpoints.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Config:
     turn_cap: int | None = None
     trials: int = 8
     """Rollouts of each task at `temperature`; 0 leaves them out."""
-    greedy: bool = True
-    """One more rollout of each task at temperature 0."""
+    greedy_trials: int = 8
+    """Rollouts of each task at temperature 0; they differ in what the simulated user says. 0 leaves them out."""
     temperature: float = 1.0
     top_p: float = 1.0
     max_tokens: int = 1024
@@ -92,7 +92,7 @@ def run_evaluation(config: Config) -> dict[str, Any]:
         parts: dict[str, Any] = {}
         settings = [
             ("sampled", sampling, config.trials),
-            ("greedy", Sampling(0.0, 1.0, config.max_tokens), int(config.greedy)),
+            ("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
         ]
         for name, policy, trials in settings:
             if trials == 0:
@@ -128,6 +128,7 @@ def run_evaluation(config: Config) -> dict[str, Any]:
             "tasks": len(tasks), "seconds": time.monotonic() - started, **parts,
         }  # fmt: skip
         (run.path / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        (run.path / "result.txt").write_text(table(result) + "\n", encoding="utf-8")
         run.event("evaluated", result=result)
         return result
     except Exception as error:
@@ -151,6 +152,7 @@ def success(played: Sequence[Any]) -> dict[str, Any]:
     return {
         "right": sum(every),
         "rollouts": len(every),
+        "not_scored": len(played) - len(every),
         "success": sum(every) / len(every) if every else None,
         "interval": [low, high],
         "by_kind": {kind: [sum(values), len(values)] for kind, values in sorted(kinds.items())},
@@ -177,9 +179,11 @@ def table(result: dict[str, Any]) -> str:
         if part is None or part["success"] is None:
             continue
         low, high = part["interval"]
-        label = "greedy" if name == "greedy" else f"T={part['temperature']:g} x {part['trials']}"
+        policy = "greedy" if name == "greedy" else f"T={part['temperature']:g}"
+        label = f"{policy} x {part['trials']}"
         interval = f"95 % interval {100 * low:.0f}-{100 * high:.0f} %"
         share = f"{100 * part['success']:.1f} % ({part['right']} of {part['rollouts']}, {interval})"
         kinds = ", ".join(f"{kind} {right}/{total}" for kind, (right, total) in part["by_kind"].items())
-        lines.append(f"  {label:10} {share}\n             {kinds}")
+        lost = f"; {part['not_scored']} not scored" if part["not_scored"] else ""
+        lines.append(f"  {label:10} {share}{lost}\n             {kinds}")
     return "\n".join(lines)

@@ -11,21 +11,23 @@ import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { preparePython, trainerFolder } from '../pythonEnvironment.ts';
 import { askAtTerminal, openDomain, wholeNumber } from '../rolloutOptions.ts';
 
-const kinds = ['sft', 'grpo'] as const;
+const kinds = ['sft', 'grpo', 'evaluate'] as const;
 type Kind = (typeof kinds)[number];
 
 export const train: Command = {
   name: 'train',
   summary: 'train a model on rollouts of a domain: SFT, then GRPO',
-  help: `rehearsal train sft|grpo DOMAIN [options]
+  help: `rehearsal train sft|grpo|evaluate DOMAIN [options]
 
 Trains on this machine. SFT learns from successful recordings; without --recordings the gold seat plays the
-training tasks first. GRPO plays groups of rollouts with the model and learns from their rewards.
+training tasks first. GRPO plays groups of rollouts with the model and learns from their rewards. Evaluate
+measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes result.json.
 
   --model NAME       smollm2, tiny (random, for trying out), a checkpoint's folder, or a hub id (default: smollm2)
-  --steps N          optimizer steps (default: 60 for SFT, 20 for GRPO)
+  --steps N          optimizer steps (default: 40 for SFT, 20 for GRPO)
   --recordings PATH  SFT: a run's folder, or a recording, to learn from
-  --trials K         SFT without recordings: rollouts of the gold seat for each training task (default: 4)
+  --trials K         SFT without recordings: rollouts of the gold seat for each training task (default: 4);
+                     evaluate: rollouts for each test task, at each temperature (default: 8)
   --profile NAME     cpu or paper: sets of hyper-parameters (default: cpu)
   --set KEY=VALUE    one hyper-parameter, as JSON; may stand several times
   --out FOLDER       the run's folder (default: .rehearsal/training/<id> here)
@@ -112,22 +114,29 @@ async function recordingsFor(given: Given, io: Io, domain: StaticDomain, run: st
 }
 
 function configOf(given: Given, kind: Kind, domain: StaticDomain, run: string, recordings: readonly string[]): object {
-  const steps = wholeNumber(given, 'steps') ?? (kind === 'sft' ? 60 : 20);
   const common = {
     run,
     profile: text(given, 'profile') ?? 'cpu',
     model: text(given, 'model') ?? 'smollm2',
     dialect: domain.file.dialect,
-    steps,
-    ...settings(given),
   };
-  if (kind === 'sft') return { ...common, recordings };
-  return {
-    ...common,
+  const engine = {
     domain: domain.folder,
     engine_command: [process.execPath, process.argv[1], 'serve', '--stdio'],
     engine_cwd: run,
   };
+  const steps = wholeNumber(given, 'steps');
+  const trials = wholeNumber(given, 'trials') ?? 8;
+  switch (kind) {
+    case 'sft':
+      return { ...common, steps: steps ?? 40, recordings, ...settings(given) };
+    case 'grpo':
+      return { ...common, ...engine, steps: steps ?? 20, ...settings(given) };
+    case 'evaluate':
+      return { ...common, ...engine, trials, greedy_trials: trials, ...settings(given) };
+    default:
+      throw kind satisfies never;
+  }
 }
 
 function settings(given: Given): Record<string, unknown> {
@@ -186,10 +195,17 @@ async function launch(io: Io, python: string, args: readonly string[], run: stri
       message: `training ended with an error: ${lastLine(logPath)}`,
       file: logPath,
     });
-  io.out(
-    given.values['json'] === true ? `${JSON.stringify({ run })}\n` : `trained: ${join(run, 'checkpoints', 'final')}\n`,
-  );
+  io.out(outcome(run, given.values['json'] === true));
   return 0;
+}
+
+/** What a run that ended well leaves for its reader: an evaluation's numbers, or where the checkpoint lies. */
+function outcome(run: string, json: boolean): string {
+  const result = join(run, 'result.json');
+  if (!existsSync(result)) {
+    return json ? `${JSON.stringify({ run })}\n` : `trained: ${join(run, 'checkpoints', 'final')}\n`;
+  }
+  return json ? readFileSync(result, 'utf8') : readFileSync(join(run, 'result.txt'), 'utf8');
 }
 
 /** Waits until the run has said `started`, or has ended with an error before that. */

@@ -160,7 +160,7 @@ async function pickModel(kind: TrainingKind): Promise<string | undefined> {
 async function askSteps(kind: TrainingKind): Promise<number | undefined> {
   const value = await vscode.window.showInputBox({
     title: kind === 'sft' ? 'Optimizer steps of SFT' : 'Optimizer steps of GRPO',
-    value: kind === 'sft' ? '60' : '20',
+    value: kind === 'sft' ? '40' : '20',
     validateInput: (text) => (/^[1-9][0-9]*$/.test(text) ? undefined : 'A whole number above 0'),
   });
   return value ? Number(value) : undefined;
