@@ -2,8 +2,9 @@
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { ensureBuilt } from '../scripts/build.ts';
 import { DebugClient } from '../test/support/debugClient.ts';
-import type { Measured } from './measure.ts';
+import { type Measured, median } from './measure.ts';
 
 const domain = resolve('domains/order-desk');
 const policy = join(domain, 'policy.md');
@@ -37,9 +38,9 @@ async function firstStop(): Promise<{ readonly stop: number; readonly step: numb
 
 /** Medians of five launches of the built adapter. */
 export async function measureDebugger(): Promise<readonly Measured[]> {
+  await ensureBuilt();
   const runs = [];
   for (let n = 0; n < 5; n += 1) runs.push(await firstStop());
-  const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[2] ?? Number.NaN;
   return [
     {
       name: 'start of the adapter to the first stop',
@@ -47,6 +48,12 @@ export async function measureDebugger(): Promise<readonly Measured[]> {
       unit: 'ms',
       note: 'order-desk, breakpoint on a rule, 7 calls in',
     },
-    { name: 'a step', value: median(runs.map(({ step }) => step)), unit: 'ms', note: 'event by event' },
+    {
+      name: 'a step',
+      value: median(runs.map(({ step }) => step)),
+      unit: 'ms',
+      note: 'event by event',
+      promise: { at: 'most', value: 50 },
+    },
   ];
 }

@@ -1,46 +1,55 @@
-#!/usr/bin/env node
-/**
- * What a person at the editor waits for, in a real VS Code in a headless browser with the packaged extension:
- *
- *   node bench/editor.ts [--rounds 5]
- *
- * Prints JSON lines {name, value, unit}. `f5ToFirstStop` counts from the key press until the stopped line is drawn
- * (the adapter's process, the lane and the rollout up to the breakpoint included); the first round is cold.
- * `activation` is what VS Code itself shows in Developer: Show Running Extensions: loading the code and `activate`.
- * Left out: desktop VS Code, whose renderer has no server between itself and the extension.
- */
+// What a person at the editor waits for, in a real VS Code in a headless browser with the packaged extension. F5 counts
+// from the key press until the stopped line is drawn (the adapter's process, the lane and the rollout up to the
+// breakpoint included); the first round is cold. Activation is what VS Code itself shows in Developer: Show Running
+// Extensions. Left out: desktop VS Code, whose renderer has no server between itself and the extension.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { packageExtension } from '../scripts/package.ts';
 import { copyDomain, Workbench } from '../test/e2e/support/workbench.ts';
+import { type Measured, median } from './measure.ts';
 
 const task = 'tasks/lamp-variant.task.yaml';
+const rounds = 6;
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });
-  const log = console.log;
-  // Building and packing speak on standard output; this script's output is JSON lines only.
-  console.log = (...words: unknown[]) => console.error(...words);
-  const print = (name: string, value: number, unit: string) =>
-    log(JSON.stringify({ name, value: Math.round(value), unit }));
+/** Shows each number as soon as it is there: a browser or VS Code that does not start leaves the first ones. */
+export async function measureEditor(show: (row: Measured) => void): Promise<readonly Measured[]> {
   const vsix = await packageExtension();
-  print('vsixSize', statSync(vsix).size, 'bytes');
+  show({
+    name: 'the .vsix',
+    value: statSync(vsix).size / 1e6,
+    unit: 'MB',
+    note: 'packed anew where its sources changed',
+    promise: { at: 'most', value: 3 },
+  });
   const domain = copyDomain('order-desk');
   const workbench = await Workbench.open(domain.folder, { vsix });
   try {
-    const [first = 0, ...rest] = await firstStops(workbench, domain.folder, Number(values.rounds));
-    print('f5ToFirstStopCold', first, 'ms');
-    if (rest.length > 0) print('f5ToFirstStop', median(rest), 'ms');
-    print('activation', await activation(workbench), 'ms');
+    const [first = Number.NaN, ...rest] = await firstStops(workbench, domain.folder);
+    const note = 'order-desk, breakpoint on a rule 7 calls in, until the line is drawn';
+    show({ name: 'F5 to the first stop, first time', value: first, unit: 'ms', note });
+    show({
+      name: 'F5 to the first stop',
+      value: median(rest),
+      unit: 'ms',
+      note: `median of the ${rest.length} after that`,
+      promise: { at: 'most', value: 1000 },
+    });
+    show({
+      name: 'activation',
+      value: await activation(workbench),
+      unit: 'ms',
+      note: 'as VS Code reports it',
+      promise: { at: 'most', value: 100 },
+    });
   } finally {
     await workbench.close();
     domain.remove();
   }
+  return [];
 }
 
 /** Milliseconds from F5 to the stopped line, for each round. */
-async function firstStops(workbench: Workbench, folder: string, rounds: number): Promise<number[]> {
+async function firstStops(workbench: Workbench, folder: string): Promise<number[]> {
   const lines = readFileSync(join(folder, 'policy.md'), 'utf8').split('\n');
   await workbench.openFile(task);
   await workbench.waitForText('.codelens-decoration', 'Debug');
@@ -90,10 +99,3 @@ async function activation(workbench: Workbench): Promise<number> {
   if (milliseconds === undefined) throw new Error(`VS Code shows no activation time: ${shown}`);
   return Number(milliseconds);
 }
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}
-
-await main();

@@ -1,7 +1,22 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** One number of the bench, as the README quotes it. */
-export type Measured = { readonly name: string; readonly value: number; readonly unit: string; readonly note: string };
+export type Measured = {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly note: string;
+  /** What was promised of it, in the same unit. */
+  readonly promise?: { readonly at: 'least' | 'most'; readonly value: number };
+};
+
+/** A part that this machine lacks something for, in words that say what. */
+export class Skipped extends Error {}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
 
 const ticksPerSecond = 100;
 

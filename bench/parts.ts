@@ -1,0 +1,49 @@
+// The parts of the bench. Each runs in a process of its own, so that no part inherits another one's heap.
+import { spawn } from 'node:child_process';
+import type { Measured } from './measure.ts';
+
+export type Show = (row: Measured) => void;
+
+type Part = () => Promise<(show: Show) => Promise<readonly Measured[]> | readonly Measured[]>;
+
+/** By name, in the order of the table. Loaded where they run. */
+export const parts: Readonly<Record<string, Part>> = {
+  database: async () => (await import('./rollouts.ts')).measureWrite,
+  promise: async () => (await import('./peer.ts')).measurePromise,
+  rollouts: async () => {
+    const { measureRollouts } = await import('./rollouts.ts');
+    return () => measureRollouts(50);
+  },
+  memory: async () => {
+    const { measureLive } = await import('./rollouts.ts');
+    return () => measureLive(256, 20);
+  },
+  debugger: async () => (await import('./debugger.ts')).measureDebugger,
+  editor: async () => (await import('./editor.ts')).measureEditor,
+};
+
+/** Last line of a part's process that lacks something. */
+export type Absence = { readonly absent: string; readonly isSkipped: boolean };
+
+/** Runs a part in its process and shows its rows as they come. Gives why it ended early, where it did. */
+export async function runPart(name: string, show: Show): Promise<Absence | null> {
+  const child = spawn(process.execPath, ['bench/main.ts', '--part', name], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let rest = '';
+  let said = '';
+  let absence: Absence | null = null;
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-4000);
+  });
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const row = JSON.parse(line) as Measured | Absence;
+      if ('absent' in row) absence = row;
+      else show(row);
+    }
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  if (absence || code === 0) return absence;
+  return { absent: `ended with ${code}: ${said.trim().split('\n').slice(-3).join(' | ')}`, isSkipped: false };
+}

