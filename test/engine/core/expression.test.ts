@@ -98,12 +98,33 @@ describe('an expression', () => {
   });
 
   it('never throws, whatever is written', () => {
-    const part = fc.constantFrom('db', '.orders', '[0]', '(', ')', 'any(', ',', 'it', '==', '"a"', ' and ', 'not ', '-', '1');
+    const part = fc.constantFrom(
+      'db',
+      '.orders',
+      '[0]',
+      '(',
+      ')',
+      'any(',
+      ',',
+      'it',
+      '==',
+      '"a"',
+      ' and ',
+      'not ',
+      '-',
+      '1',
+    );
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.array(part).map((parts) => parts.join(''))), (text) => {
-        const holds = conditionHolds(text, scope);
-        expect(typeof holds === 'boolean' || typeof holds.problem === 'string').toBe(true);
-      }),
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.array(part).map((parts) => parts.join('')),
+        ),
+        (text) => {
+          const holds = conditionHolds(text, scope);
+          expect(typeof holds === 'boolean' || typeof holds.problem === 'string').toBe(true);
+        },
+      ),
     );
   });
 

@@ -28,7 +28,9 @@ export function trajectoriesIn(file: string): readonly Trajectory[] {
 export async function played(supervisor: Supervisor, { task: id, script }: Trajectory, n: number) {
   const task = supervisor.domain.tasks.find((each) => each.id === id);
   if (!task) throw new Error(`there is no task ${id}`);
-  const turns = script.filter((line) => line['user'] === undefined).map((line, index) => agentTurn(line, `${n}_${index}`));
+  const turns = script
+    .filter((line) => line['user'] === undefined)
+    .map((line, index) => agentTurn(line, `${n}_${index}`));
   const texts = script.flatMap((line) => (typeof line['user'] === 'string' ? [line['user']] : []));
   const isUserLast = script.at(-1)?.['user'] !== undefined;
   const seat = { type: 'human' } as const;
