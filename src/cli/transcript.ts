@@ -98,8 +98,10 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
 function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verdicts']): readonly TranscriptLine[] {
   const held = verdicts.filter(({ verdict }) => verdict === 'held').map(({ rule }) => rule);
   const violated = verdicts.filter(({ verdict }) => verdict === 'violated');
+  const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
   return [
     ...(held.length > 0 ? [line('rule', `${held.join(', ')} held`)] : []),
+    ...unknown.map(({ rule, reason }) => line('rule', `${rule} not known: ${reason}`)),
     ...violated.map(({ rule, gate, reason }) =>
       line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`),
     ),
