@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../src/engine/core/domain.ts';
 import { judgeAnswerIn } from '../../../src/engine/core/judgement.ts';
 import type { ReportCard } from '../../../src/engine/core/reportCard.ts';
+import { replay, stateHash } from '../../../src/engine/core/rollout.ts';
 import { type Rule, ruleSchema } from '../../../src/engine/core/rule.ts';
 import type { Task } from '../../../src/engine/core/task.ts';
 import { taskSchema } from '../../../src/engine/core/task.ts';
@@ -182,6 +183,16 @@ describe('a judge', () => {
     ['{"holds": "true"}', null],
     ['[]', null],
   ])('%s is read as %s', (text, holds) => expect(judgeAnswerIn(text).holds).toBe(holds));
+});
+
+it('replays a recording in which the whole was not yet held against the rules', async () => {
+  const rules = [ruleSchema.parse({ rule: 'look-first', check: 'mustSay', says: 'done' })];
+  const { events, state } = await end({ rules });
+  const older = events.filter((event) => event.type !== 'rulesChecked' || event.callId !== null);
+  expect(events.length - older.length).toBe(1);
+  const domain: Domain = { ...desk, rules };
+  const [again] = replay({ ...setting, domain }, older);
+  expect([stateHash(again), again.reward, again.phase]).toEqual([stateHash(state), state.reward, state.phase]);
 });
 
 describe('the report card', () => {

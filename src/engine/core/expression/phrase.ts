@@ -16,6 +16,18 @@ export function saysPhrase(text: string, phrase: string): boolean {
   return said.some((_, start) => follows(said, start, parts));
 }
 
+/**
+ * Whether a text has the words of a value of two words or more in their order, with up to six others between, whatever
+ * the endings of the verbs: "because you no longer need it" has "no longer needed".
+ */
+export function saysInOrder(text: string, value: string): boolean {
+  const stemsOf = (words: string) =>
+    wordsOf(plain(words)).map((word) => (word.length > 5 ? word.replace(/(?:ed|ing)$/, '') : word));
+  const stems = stemsOf(value).map((stem) => [stem]);
+  const said = stemsOf(text);
+  return stems.length > 1 && said.some((_, start) => follows(said, start, stems));
+}
+
 function follows(said: readonly string[], start: number, parts: readonly (readonly string[])[]): boolean {
   const [part, ...rest] = parts;
   if (part === undefined) return true;

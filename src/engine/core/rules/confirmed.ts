@@ -1,4 +1,5 @@
 import { isConfirmation, isProposal, namesValue } from '../dialogue.ts';
+import { saysInOrder } from '../expression/phrase.ts';
 import type { Json } from '../json.ts';
 import { type ToolCall, utterancesOf } from '../message.ts';
 import type { RuleOf } from '../rule.ts';
@@ -42,5 +43,10 @@ function isNamed(proposal: string, call: ToolCall, name: string): boolean {
   const value: Json | undefined = typeof call.arguments === 'string' ? undefined : call.arguments[name];
   if (value === undefined || value === null) return true;
   const values = Array.isArray(value) ? value : [value];
-  return values.every((each) => namesValue(proposal, typeof each === 'object' ? JSON.stringify(each) : String(each)));
+  return values.every((each) => isSpoken(proposal, typeof each === 'object' ? JSON.stringify(each) : String(each)));
+}
+
+/** By its own words, or by its words in their order with others between: "your mastercard ending in 3121". */
+function isSpoken(proposal: string, value: string): boolean {
+  return namesValue(proposal, value) || saysInOrder(proposal, value);
 }
