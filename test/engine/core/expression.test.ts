@@ -70,6 +70,7 @@ describe('an expression', () => {
     ['names(message, args.order_id)', true],
     ['amounts("It is $12, or 3.50. Size 40.")', [12, 3.5]],
     ['numbers("1,200.5 and 3")', [1200.5, 3]],
+    ['durations("It takes 5 to 7 business days, or in three weeks. It was 20 days ago, in 2026.")', [5, 7, 7, 3]],
     ['lower("ABC")', 'abc'],
     ['count(words("one two"))', 2],
   ] as const)('%s', (text, expected) => expect(value(text)).toEqual(expected));

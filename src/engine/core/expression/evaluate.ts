@@ -1,7 +1,7 @@
 import { wordsOf } from '../dialogue/text.ts';
 import { isProposal, namesValue } from '../dialogue.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { amountsIn, keysNamed, numbersIn, saysPhrase } from './phrase.ts';
+import { amountsIn, durationsIn, keysNamed, numbersIn, saysPhrase } from './phrase.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
 
@@ -175,6 +175,8 @@ function called(name: FunctionName, inputs: readonly Expression[], scope: Scope,
       return amountsIn(text(0));
     case 'numbers':
       return numbersIn(text(0));
+    case 'durations':
+      return durationsIn(text(0));
     case 'last':
       return lastResult(
         scope,

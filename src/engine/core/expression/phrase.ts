@@ -52,6 +52,20 @@ export function numbersIn(text: string): readonly number[] {
   );
 }
 
+const promising = new Set(['within', 'in', 'take', 'about', 'to', 'least', 'most', 'another']);
+const units = new Set(['minute', 'hour', 'day', 'week', 'month', 'year']);
+
+/** Lengths of time that a text promises: the numbers of "within 5 to 7 business days", but not of "20 days ago". */
+export function durationsIn(text: string): readonly number[] {
+  const words = wordsOf(text);
+  return words.flatMap((word, at) => {
+    if (!promising.has(word) || !/^\d+$/.test(words[at + 1] ?? '')) return [];
+    const unit = words.findIndex((each, index) => index > at + 1 && index <= at + 5 && units.has(each));
+    if (unit < 0 || words[unit + 1] === 'ago') return [];
+    return words.slice(at + 1, unit).flatMap((each) => (/^\d+$/.test(each) ? [Number(each)] : []));
+  });
+}
+
 /** Keys of a table that a text names, in the order of the text, each once. */
 export function keysNamed(text: string, table: object): readonly string[] {
   const tokens = text.match(/[#\p{L}\p{N}_-]+/gu) ?? [];

@@ -25,6 +25,7 @@ export const signatures = {
   asksForYes: { least: 1, most: 1, usage: 'asksForYes(text)' },
   amounts: { least: 1, most: 1, usage: 'amounts(text)' },
   numbers: { least: 1, most: 1, usage: 'numbers(text)' },
+  durations: { least: 1, most: 1, usage: 'durations(text)' },
   last: { least: 1, most: 20, usage: 'last(tool, ...)' },
 } as const satisfies Readonly<Record<string, Signature>>;
 
