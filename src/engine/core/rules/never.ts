@@ -5,7 +5,8 @@ import { binds, type Seen } from './seen.ts';
 
 /**
  * A call of `tools`, or an utterance that says one of `says`, is never made where `when` holds. Without either, no
- * utterance may be one for which `when` holds. What holds is said once, at the end.
+ * utterance may be one for which `when` holds. What holds is said once, at the end, where the rule
+ * was not broken in any way.
  */
 export function never(rule: RuleOf<'never'>, moment: Moment, seen: Seen): readonly Finding[] {
   if (moment.type === 'end') return atEnd(rule, seen);
@@ -31,9 +32,7 @@ function utteranceMatched({ says }: RuleOf<'never'>, moment: Moment): string | n
 }
 
 function atEnd(rule: RuleOf<'never'>, { state }: Seen): readonly Finding[] {
-  const isBroken = state.ruleVerdicts.some(
-    ({ rule: id, check, verdict }) => id === rule.rule && check === 'never' && verdict !== 'held',
-  );
+  const isBroken = state.ruleVerdicts.some(({ rule: id, verdict }) => id === rule.rule && verdict !== 'held');
   return isBroken ? [] : [held('nothing of it was said or done')];
 }
 
