@@ -1,16 +1,17 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashOf, openDatabase } from '../core/database.ts';
-import type { RolloutEvent } from '../core/event.ts';
+import type { EventType } from '../core/event.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
+import { makeRunFolder, onDisk } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { StaticDomain } from './load/loadDomain.ts';
 import { type AskPerson, laneSeats, outsideOf, type ReadKey } from './outside.ts';
 import { type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
-import type { RolloutClosed, Supervisor } from './supervisor.ts';
+import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
 
 export type BatchOptions = {
   /** The run's folder; recordings, sidecars and the ledger go there. */
@@ -91,6 +92,7 @@ async function runTrial(
   trial: number,
   receive: (receipt: Receipt) => void,
 ): Promise<TrialResult> {
+  const { onEvents } = options;
   const name = rolloutName(task, trial);
   const recording = join(options.folder, `${name}.traj.jsonl`);
   const live = supervisor.start(
@@ -101,7 +103,7 @@ async function runTrial(
       outside: outsideOf(options.agent, options.user, options.readKey, options.askPerson),
       recording,
     },
-    (events) => options.onEvents?.(task, trial, events),
+    onEvents && ((events) => onEvents(task, trial, events)),
   );
   const stop = () => live.cancel();
   options.signal?.addEventListener('abort', stop, { once: true });
@@ -121,11 +123,10 @@ export function rolloutName(task: Task, trial: number): string {
 
 /** The numbers of one rollout that tables show. */
 export function resultOf(task: Task, trial: number, recording: string, closed: RolloutClosed): TrialResult {
-  const count = (type: RolloutEvent['type']) => closed.events.filter((event) => event.type === type).length;
-  const violations = closed.events.flatMap((event) =>
+  const arrived = (type: EventType) => closed.arrived.filter((each) => each.type === type);
+  const violations = arrived('rulesChecked').flatMap(({ event }) =>
     event.type === 'rulesChecked' ? event.verdicts.filter(({ verdict }) => verdict === 'violated') : [],
   );
-  const rewarded = closed.events.findLast((event) => event.type === 'rewarded');
   return {
     task: task.id,
     split: task.split,
@@ -133,11 +134,11 @@ export function resultOf(task: Task, trial: number, recording: string, closed: R
     reward: closed.reward,
     endReason: closed.endReason,
     failure: closed.failure,
-    turns: count('agentReplied'),
-    toolCalls: count('toolCalled'),
+    turns: arrived('agentReplied').length,
+    toolCalls: arrived('toolCalled').length,
     violations: violations.length,
     recording,
-    reason: rewarded?.reason ?? '',
+    reason: lastOf(closed.arrived, 'rewarded')?.reason ?? '',
   };
 }
 
@@ -172,7 +173,7 @@ export function openRun(
   domain: StaticDomain,
   options: Pick<BatchOptions, 'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'tasks' | 'key'>,
 ): (receipt: Receipt) => void {
-  mkdirSync(path, { recursive: true });
+  makeRunFolder(path);
   const file: RunFile = {
     domain: domain.domain.name,
     folder: domain.folder,
@@ -185,6 +186,7 @@ export function openRun(
     policyHash: domain.domain.policy.hash,
     publicKey: options.key.publicKey,
   };
-  writeFileSync(join(path, 'run.json'), `${JSON.stringify(file, null, 2)}\n`);
+  const about = join(path, 'run.json');
+  onDisk(about, () => writeFileSync(about, `${JSON.stringify(file, null, 2)}\n`));
   return openLedger(join(path, 'ledger.jsonl'), options.key);
 }

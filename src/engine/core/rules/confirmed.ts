@@ -33,7 +33,7 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, { domain, s
     return [violated(`the proposal did not name ${unnamed.join(', ')} as it stands in the call`, [proposal.step])];
   }
   const evidence = [proposal.step, answer.step];
-  if (!isConfirmation(answer.content)) {
+  if (!isConfirmation(answer.content, proposal.content)) {
     return [violated(`the user's last message is not a yes: "${excerpt(answer.content)}"`, evidence)];
   }
   return [held('the user said yes to a proposal that named what was done', evidence)];

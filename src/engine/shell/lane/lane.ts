@@ -6,11 +6,11 @@ import { format } from 'node:util';
 import { codeTools, describeTools } from '../../authoring.ts';
 import { useNativeHash } from '../../core/hash.ts';
 import { verifierTools } from './customVerifiers.ts';
-import { DomainCodeError, importDomain, installDomainModules, placeOf } from './domainModules.ts';
+import { DomainCodeError, importDomain, installDomainModules, placeOf, warmStripper } from './domainModules.ts';
 import { LaneWriter } from './laneChannel.ts';
 import { LaneHost } from './laneHost.ts';
 import { MarkWriter } from './laneMarker.ts';
-import type { ToLane } from './laneMessage.ts';
+import type { LaneOpening, ToLane } from './laneMessage.ts';
 import { type LaneSettings, laneFiles, shippedModules } from './laneSettings.ts';
 
 /**
@@ -26,10 +26,12 @@ useNativeHash((text) => hash('sha256', text, 'hex'));
 setInterval(() => mark.beat(), 500).unref();
 routeConsole();
 explainExit();
-await open();
+listen();
+if (settings.isEarly) warmStripper();
 
-async function open(): Promise<void> {
-  const { folder, toolsFile, timeoutMs, isDebugged } = settings;
+/** Imports the domain's tools and describes them. */
+async function open({ toolsFile, timeoutMs }: LaneOpening): Promise<void> {
+  const { folder, isDebugged } = settings;
   try {
     await installDomainModules({ folder, shipped: shippedModules(import.meta.url) });
     const file = join(folder, toolsFile);
@@ -37,7 +39,6 @@ async function open(): Promise<void> {
     const tools = describeTools(exports, timeoutMs);
     const runnable = new Map([...codeTools(exports), ...(await verifierTools(folder))]);
     host = new LaneHost({ folder, tools: runnable, writer, mark, isDebugged });
-    listen(host);
     writer.send({ type: 'described', tools });
   } catch (error) {
     const failure =
@@ -54,13 +55,17 @@ async function open(): Promise<void> {
 }
 
 /** Messages of the parent, one JSON line each. Its end is the lane's end. */
-function listen(to: LaneHost): void {
+function listen(): void {
   let rest = '';
   process.stdin.setEncoding('utf8');
   process.stdin.on('data', (data: string) => {
     const lines = (rest + data).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) to.receive(JSON.parse(line) as ToLane);
+    for (const line of lines) {
+      const message = JSON.parse(line) as ToLane | LaneOpening;
+      if (message.type === 'open') void open(message);
+      else host?.receive(message);
+    }
   });
   process.stdin.on('end', () => process.exit(0));
 }
