@@ -41,7 +41,7 @@ test('F5 on the well-known failure stops on the rule that it breaks, and says wh
   await debug.stoppedAt(rule);
   await debug.show();
   await arrangeDebugView(workbench);
-  await waitForStack('before change_item: confirm-before-write violated');
+  await waitForStack('before change_item: confirm-before-write, change-once violated');
   await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'rule confirm-before-write violated');
   await debug.waitForConsole('confirm-before-write violated (gates the reward)');
   await debug.expand('Messages');

@@ -47,10 +47,15 @@ function nameOf({ event, state }: DebugStep): string {
         : `agent: ${clipped(event.content ?? '')}`;
     case 'rulesChecked': {
       const call = 'call' in state.phase ? state.phase.call.name : 'the call';
-      const broken = event.verdicts.filter(({ verdict }) => verdict === 'violated').map(({ rule }) => rule);
+      const moment = event.callId !== null ? `before ${call}` : state.ended ? 'at the end' : 'after what was said';
+      const rulesThat = (wanted: 'held' | 'violated') => [
+        ...new Set(event.verdicts.flatMap(({ rule, verdict }) => (verdict === wanted ? [rule] : []))),
+      ];
+      const broken = rulesThat('violated');
+      const held = rulesThat('held').length;
       return broken.length > 0
-        ? `before ${call}: ${broken.join(', ')} violated`
-        : `before ${call}: ${event.verdicts.length} ${event.verdicts.length === 1 ? 'rule' : 'rules'} held`;
+        ? `${moment}: ${broken.join(', ')} violated`
+        : `${moment}: ${held} ${held === 1 ? 'rule' : 'rules'} held`;
     }
     case 'toolCalled':
       return `${event.call.name} is called`;
@@ -64,6 +69,8 @@ function nameOf({ event, state }: DebugStep): string {
       return `ended: ${event.reason}`;
     case 'sourceRead':
       return `the state of ${event.source} is read`;
+    case 'judged':
+      return `judged: ${event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no'}`;
     case 'verdictReached':
       return `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}`;
     case 'rewarded':

@@ -3,17 +3,17 @@ import type { World } from '../core/domain.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
 import type { ToolCall } from '../core/message.ts';
 import type { Random } from '../core/random.ts';
 import { observedStream, randomStream } from '../core/random.ts';
-import { isUnscorable, rewardOf } from '../core/reward.ts';
 import { advance, begin, resumable, type Setting } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
 import type { RolloutState } from '../core/state.ts';
-import type { Task, VerifierName } from '../core/task.ts';
+import type { Task } from '../core/task.ts';
 import type { Tool } from '../core/tool.ts';
-import { verdictsOf } from '../core/verify.ts';
 import { Fault } from './fault.ts';
+import { type VerificationPorts, verification } from './verification.ts';
 
 /** What a call came to. `writes` is empty for a read, and for every call that failed. */
 export type ToolOutcome = { readonly content: string; readonly isError: boolean; readonly writes: Writes };
@@ -27,6 +27,9 @@ export type Ports = {
   readonly callTool: (tool: Tool, call: ToolCall, context: ToolContext) => Promise<ToolOutcome> | ToolOutcome;
   /** State of a tool source outside the lane, by its reader. */
   readonly readSource: (source: string) => Promise<Json>;
+  /** Asks the judge; absent where there is none, and its answers are then unknown. */
+  readonly judge?: (question: JudgeQuestion) => Promise<JudgeAnswer>;
+  readonly verifyBy?: VerificationPorts['verifyBy'];
 };
 
 /** One stop: the event, and the state after it. */
@@ -73,7 +76,7 @@ function performSafely(rollout: Rollout, effect: Effect, state: RolloutState): P
 
 function failedWith(error: unknown, effect: Effect, { started }: RolloutState): readonly RolloutEvent[] {
   if (!(error instanceof Fault)) throw error;
-  if (effect.type === 'verify')
+  if (effect.type === 'verify' || effect.type === 'askJudge')
     return [{ type: 'rewarded', basis: started.basis, reward: null, reason: `not scored: ${error.message}` }];
   return [ended(error.reason, error.failure)];
 }
@@ -106,6 +109,8 @@ function perform(rollout: Rollout, effect: Effect, state: RolloutState): Perform
       ]);
     case 'stop':
       return [ended(effect.reason, effect.failure)];
+    case 'askJudge':
+      return judged(rollout, effect.question);
     case 'verify':
       return verify(rollout, state);
   }
@@ -125,23 +130,20 @@ function outcome(rollout: Rollout, call: ToolCall, state: RolloutState): Promise
   return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random });
 }
 
-/** Reads one of the sources that the assertions look into; with all of them read, runs the verifiers and says the reward. */
-async function verify(rollout: Rollout, state: RolloutState): Promise<readonly RolloutEvent[]> {
-  const { task, ports } = rollout;
-  const { started } = state;
-  const { basis } = started;
-  const isScored = !isUnscorable(endOf(state));
-  const source = isScored
-    ? sourcesOf(task, task[basis]).find((name) => !Object.hasOwn(state.sources, name))
-    : undefined;
-  if (source !== undefined) return [{ type: 'sourceRead', source, state: (await ports.readSource(source)) as never }];
-  const gold = isScored && task[basis].includes('database') ? await goldWorld(rollout, started) : state.world;
-  const verdicts = isScored ? verdictsOf(task[basis], task, state, gold) : [];
-  const { value, reason } = rewardOf({ ...state, verdicts: [...state.verdicts, ...verdicts] });
-  return [
-    ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),
-    { type: 'rewarded', basis, reward: value, reason },
-  ];
+async function judged({ ports }: Rollout, asked: JudgeQuestion): Promise<readonly RolloutEvent[]> {
+  const { subject, question } = asked;
+  const answer = await ports.judge?.(asked);
+  return [{ type: 'judged', subject, question, ...(answer ?? { holds: null, reason: 'nobody judges here' }) }];
+}
+
+function verify(rollout: Rollout, state: RolloutState): Promise<readonly RolloutEvent[]> {
+  const { setting, task, ports } = rollout;
+  return verification(setting, task, state, {
+    readSource: ports.readSource,
+    ...(ports.verifyBy ? { verifyBy: ports.verifyBy } : {}),
+    goldWorld: () => goldWorld(rollout, state.started),
+    prepare: (world) => preparation(task, world),
+  });
 }
 
 /** Gold worlds that no random number went into: a lane works each out once. */
@@ -239,18 +241,6 @@ function agentReplied({ content, reasoning, toolCalls, messageId }: AgentReply):
 
 function ended(reason: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'], failure?: Failure): RolloutEvent {
   return { type: 'rolloutEnded', reason, ...(failure === undefined ? {} : { failure }) };
-}
-
-function endOf(state: RolloutState) {
-  if (state.ended === null) throw new Error('verify comes after the end');
-  return state.ended;
-}
-
-function sourcesOf(task: Task, basis: readonly VerifierName[]): readonly string[] {
-  if (!basis.includes('assertions')) return [];
-  return [...new Set(task.assertions.map((assertion) => assertion.in))].filter(
-    (name) => name !== 'agent' && name !== 'user',
-  );
 }
 
 function streamOf({ started }: RolloutState): readonly (string | number)[] {

@@ -119,6 +119,13 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         tone: 'plain',
         code: [{ label: 'State', text: pretty(event.state) }],
       };
+    case 'judged':
+      return {
+        speaker: 'engine',
+        title: `Judge: ${event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no'}`,
+        tone: event.holds === false ? 'bad' : 'plain',
+        text: `${event.question} ${event.reason}`,
+      };
     case 'verdictReached': {
       const { verifier, held, detail } = event.verdict;
       return {
@@ -171,7 +178,11 @@ function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }
     speaker: 'engine',
     title: violated.length === 0 ? 'Rules held' : `Violated: ${violated.join(', ')}`,
     tone: violated.length === 0 ? 'plain' : 'bad',
-    verdicts: verdicts.map(({ rule, verdict, reason }) => ({ name: rule, held: verdict === 'held', detail: reason })),
+    verdicts: verdicts.map(({ rule, verdict, reason }) => ({
+      name: rule,
+      held: verdict !== 'violated',
+      detail: verdict === 'unknown' ? `not known: ${reason}` : reason,
+    })),
   };
 }
 

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
@@ -9,6 +9,7 @@ import { DebugClient } from '../../support/debugClient.ts';
 export const domain = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'order-desk');
 cpSync('domains/order-desk', domain, { recursive: true });
 export const policy = join(domain, 'policy.md');
+appendFileSync(policy, '\n- Be friendly. {#small-talk}\n');
 export const tools = join(domain, 'tools.ts');
 export const tasks = join(domain, 'tasks', 'lamp-variant.task.yaml');
 

@@ -38,7 +38,7 @@ test.each(refused)('$name is one message', async ({ args, message }) => {
 });
 
 test.each([
-  { name: 'a rule without a check', line: () => lineOf(policy, '{#refund-time}'), message: /has no machine check/ },
+  { name: 'a rule without a check', line: () => lineOf(policy, '{#small-talk}'), message: /has no machine check/ },
   { name: 'a line without a rule', line: () => 1, message: /there is no rule on this line/ },
 ])('a breakpoint on $name says that it can not stop there', async ({ line, message }) => {
   const { placed } = await session().open({ task: 'lamp-variant' }, { breakpoints: { [policy]: line() } });

@@ -21,7 +21,9 @@ test('the well-known failure stops on the rule, and an edit leads to reward 1', 
     hitBreakpointIds: [1],
     text: 'rule confirm-before-write violated: change_item was called before anything was proposed to the user',
   });
-  expect(await run.top()).toBe(`policy.md:${ruleLine()} before change_item: confirm-before-write violated`);
+  expect(await run.top()).toBe(
+    `policy.md:${ruleLine()} before change_item: confirm-before-write, change-once violated`,
+  );
   const [recording = ''] = run.recordings();
   const before = readFileSync(recording, 'utf8');
   await run.step('stepBack');
@@ -137,7 +139,7 @@ test('a breakpoint on a task stops at its start; a tool breakpoint at the call',
 test('function breakpoints stop on tools, rules, roles and turns, and refuse what is not there', async () => {
   const run = session();
   await run.open({ task: 'lamp-variant' });
-  const names = ['tool:get_order', 'turn:3', 'rule:confirm-before-write', 'tool:fly', 'rule:refund-time', 'hello'];
+  const names = ['tool:get_order', 'turn:3', 'rule:confirm-before-write', 'tool:fly', 'rule:small-talk', 'hello'];
   const set = { breakpoints: names.map((name) => ({ name })) };
   const { body } = await run.client.request<DebugProtocol.SetFunctionBreakpointsResponse['body']>(
     'setFunctionBreakpoints',
@@ -148,7 +150,7 @@ test('function breakpoints stop on tools, rules, roles and turns, and refuse wha
     true,
     true,
     'there is no tool "fly" in this domain',
-    'rule refund-time has no machine check in rules.yaml, so nothing can stop here',
+    'rule small-talk has no machine check in rules.yaml, so nothing can stop here',
     expect.stringMatching(/^"hello" is no place to stop: expected tool:NAME/),
   ]);
   expect(text(await run.client.stop(() => run.client.request('configurationDone')))).toBe('tool get_order is called');
@@ -190,7 +192,7 @@ test('breakpoints can stand on rules with a check, on tools and on tasks', async
     return (await run.client.request<Places>('breakpointLocations', asked)).body.breakpoints.map(({ line }) => line);
   };
   expect(await at(policy)).toContain(ruleLine());
-  expect(await at(policy)).not.toContain(lineOf(policy, 'Cancel only for one of two reasons'));
+  expect(await at(policy)).not.toContain(lineOf(policy, '{#small-talk}'));
   expect(await at(tools)).toContain(lineOf(tools, 'export const change_item'));
   expect(await at(tasks)).toHaveLength(1);
 });
@@ -236,7 +238,7 @@ test('the call stack has the turns, each with what was there at its time', async
   expect(
     body.stackFrames.map(({ name, presentationHint }) => `${name}${presentationHint ? ` (${presentationHint})` : ''}`),
   ).toEqual([
-    'before change_item: confirm-before-write violated',
+    'before change_item: confirm-before-write, change-once violated',
     'turn 4: agent calls change_item',
     'turn 3: agent calls list_variants (subtle)',
     'turn 2: agent calls get_order (subtle)',

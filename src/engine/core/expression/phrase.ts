@@ -1,0 +1,78 @@
+import { plain, wordsOf } from '../dialogue/text.ts';
+import { containsWords } from '../dialogue/value.ts';
+
+/** Words that may stand between the parts of a phrase. */
+const gap = 6;
+
+/**
+ * Whether a text says a phrase: its words in their order, whatever their case, punctuation, contractions and plural
+ * endings. `...` in a phrase stands for up to six words: "5 ... 7 business days" is said by "5 to 7 business days".
+ */
+export function saysPhrase(text: string, phrase: string): boolean {
+  const said = wordsOf(plain(text));
+  const parts = phrase.split(/\.{3}|\u2026/).map((part) => wordsOf(plain(part)));
+  const [first = [], ...rest] = parts;
+  if (rest.length === 0) return containsWords(said, first);
+  return said.some((_, start) => follows(said, start, parts));
+}
+
+/**
+ * Whether a text has the words of a value of two words or more in their order, with up to six others between, whatever
+ * the endings of the verbs: "because you no longer need it" has "no longer needed".
+ */
+export function saysInOrder(text: string, value: string): boolean {
+  const stemsOf = (words: string) =>
+    wordsOf(plain(words)).map((word) => (word.length > 5 ? word.replace(/(?:ed|ing)$/, '') : word));
+  const stems = stemsOf(value).map((stem) => [stem]);
+  const said = stemsOf(text);
+  return stems.length > 1 && said.some((_, start) => follows(said, start, stems));
+}
+
+function follows(said: readonly string[], start: number, parts: readonly (readonly string[])[]): boolean {
+  const [part, ...rest] = parts;
+  if (part === undefined) return true;
+  if (!part.every((word, at) => said[start + at] === word)) return false;
+  if (rest.length === 0) return true;
+  const end = start + part.length;
+  return Array.from({ length: gap + 1 }, (_, skipped) => end + skipped).some((next) => follows(said, next, rest));
+}
+
+/** Amounts that a text states: numbers with a currency sign or with decimals, in order. */
+export function amountsIn(text: string): readonly number[] {
+  const found = text.matchAll(
+    /(?:[$\u20ac\u00a3]\s?(\d[\d,]*(?:\.\d+)?))|(?:(\d[\d,]*(?:\.\d+)?)\s?(?:[$\u20ac\u00a3]|(?:eur|euros?|usd|dollars?|gbp|pounds?)\b))|(?<![\d.])(\d[\d,]*\.\d{1,2})(?!\d|\.\d|\s?(?:cm|kg|km|m|mm|ml|l|g)\b)/gi,
+  );
+  return [...found].map((match) => Number((match[1] ?? match[2] ?? match[3] ?? '').replaceAll(',', '')));
+}
+
+/** Every number in a text, without its sign, in order. */
+export function numbersIn(text: string): readonly number[] {
+  return (text.match(/\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?/g) ?? []).map((each) =>
+    Number(each.replaceAll(',', '')),
+  );
+}
+
+const promising = new Set(['within', 'in', 'take', 'about', 'to', 'least', 'most', 'another']);
+const units = new Set(['minute', 'hour', 'day', 'week', 'month', 'year']);
+
+/** Lengths of time that a text promises: the numbers of "within 5 to 7 business days", but not of "20 days ago". */
+export function durationsIn(text: string): readonly number[] {
+  const words = wordsOf(text);
+  return words.flatMap((word, at) => {
+    if (!promising.has(word) || !/^\d+$/.test(words[at + 1] ?? '')) return [];
+    const unit = words.findIndex((each, index) => index > at + 1 && index <= at + 5 && units.has(each));
+    if (unit < 0 || words[unit + 1] === 'ago') return [];
+    return words.slice(at + 1, unit).flatMap((each) => (/^\d+$/.test(each) ? [Number(each)] : []));
+  });
+}
+
+/** Keys of a table that a text names, in the order of the text, each once. */
+export function keysNamed(text: string, table: object): readonly string[] {
+  const tokens = text.match(/[#\p{L}\p{N}_-]+/gu) ?? [];
+  const found = tokens.flatMap((token) => {
+    const bare = token.replace(/^-+|-+$/g, '');
+    const forms = [bare, bare.toUpperCase(), bare.toLowerCase(), `#${bare}`, bare.replace(/^#/, '')];
+    return forms.filter((form) => form !== '' && Object.hasOwn(table, form)).slice(0, 1);
+  });
+  return [...new Set(found)];
+}

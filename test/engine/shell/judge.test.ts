@@ -1,0 +1,76 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import type { JudgeQuestion } from '../../../src/engine/core/judgement.ts';
+import { answerQuestion, outsideOf } from '../../../src/engine/shell/outside.ts';
+
+let server: Server | undefined;
+afterEach(() => server?.closeAllConnections());
+afterEach(() => server?.close());
+
+const question: JudgeQuestion = {
+  subject: { type: 'rule', rule: 'polite' },
+  question: 'Was the agent polite?',
+  instructions: 'You judge.',
+  transcript: 'customer: Hi\nagent: Good day.',
+};
+
+/** Asks a judge at an endpoint that answers with this text. */
+async function judged(text: string) {
+  let asked: { messages?: { role: string; content: string }[]; temperature?: number } = {};
+  server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => {
+      body += chunk;
+    });
+    request.on('end', () => {
+      asked = JSON.parse(body);
+      const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: text } }];
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'c', choices }));
+    });
+  });
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const judge = { type: 'openai', model: 'j', baseUrl, keyName: 'KEY' } as const;
+  const gold = { type: 'gold' } as const;
+  const outside = outsideOf(
+    gold,
+    gold,
+    () => 'k',
+    () => Promise.reject(new Error('nobody')),
+    judge,
+  );
+  const about = { type: 'judge', question } as const;
+  const { answer, call } = await answerQuestion(about, outside, new Map(), AbortSignal.timeout(10_000));
+  return { answer, call, asked };
+}
+
+test('a judge is asked with the policy, the conversation and the question, and its call is kept', async () => {
+  const { answer, call, asked } = await judged('{"holds": true, "reason": "it said good day"}');
+  expect(answer).toEqual({ holds: true, reason: 'it said good day' });
+  expect(call?.request).toMatchObject({ model: 'j', temperature: 0 });
+  expect(asked.messages).toEqual([
+    { role: 'system', content: 'You judge.' },
+    { role: 'user', content: 'customer: Hi\nagent: Good day.\n\nQuestion: Was the agent polite?' },
+  ]);
+});
+
+test('an answer that is none is never a yes', async () => {
+  expect((await judged('Certainly, very polite!')).answer).toEqual({
+    holds: null,
+    reason: 'the judge gave no clear answer',
+  });
+});
+
+test('only a model can judge', async () => {
+  const gold = { type: 'gold' } as const;
+  const outside = outsideOf(
+    gold,
+    gold,
+    () => 'k',
+    () => Promise.reject(new Error('nobody')),
+    { type: 'human' },
+  );
+  const { answer } = await answerQuestion({ type: 'judge', question }, outside, new Map(), AbortSignal.timeout(1000));
+  expect(answer).toEqual({ holds: null, reason: 'only a model can judge' });
+});
