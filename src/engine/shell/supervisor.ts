@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Domain } from '../core/domain.ts';
 import type { Failure, RolloutEvent, RolloutStarted } from '../core/event.ts';
-import type { JsonObject } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import type { Task } from '../core/task.ts';
 import type { Tool } from '../core/tool.ts';
 import { describeMcpTools } from './describe.ts';
@@ -31,6 +31,10 @@ export type RolloutRequest = {
   /** Where the recording goes; null keeps none. An existing file is replaced. */
   readonly recording: string | null;
   readonly pace?: 'step' | 'run';
+  /** What the sidecar said of the first events already, when a rollout goes on after its process died. */
+  readonly sidecar?: readonly SidecarLine[];
+  /** Recorded states of tool sources, which then stand for the sources themselves: none of them is started. */
+  readonly recordedSources?: Readonly<Record<string, Json>>;
 };
 
 export type RolloutClosed = {
@@ -234,6 +238,12 @@ class Supervision implements Supervisor {
   async #launch(live: Live): Promise<void> {
     const { request } = live;
     this.#openFiles(live);
+    if (request.recordedSources) {
+      for (const [name, state] of Object.entries(request.recordedSources))
+        live.mcp.set(name, recordedSource(name, state));
+      this.#assign(live, request.from);
+      return;
+    }
     for (const [name, server] of Object.entries(this.#static.file.mcpServers)) {
       const { startMcpServer } = await import('./mcp.ts');
       live.mcp.set(name, await startMcpServer(name, server, this.#static.folder));
@@ -298,7 +308,7 @@ class Supervision implements Supervisor {
         ...events.map(({ n, event, ms }) => {
           const call = event.type === 'agentReplied' || event.type === 'userReplied' ? live.modelCall : null;
           if (call) live.modelCall = null;
-          return { n, at, ms, ...(call ?? {}) };
+          return live.request.sidecar?.[n] ?? { n, at, ms, ...(call ?? {}) };
         }),
       );
     } catch (error) {
@@ -415,6 +425,23 @@ class Supervision implements Supervisor {
       })
       .catch((error: unknown) => this.#giveUp(live, error));
   }
+}
+
+/** What a recording knows of a source: its state at the end, and nothing that could be called. */
+function recordedSource(name: string, state: Json): McpInstance {
+  return {
+    tools: [],
+    call: () =>
+      Promise.reject(
+        new Fault({
+          who: 'environment',
+          code: 'mcp/recorded',
+          message: `"${name}" is only recorded and can't be called`,
+        }),
+      ),
+    read: async () => state,
+    close: async () => undefined,
+  };
 }
 
 /**
