@@ -38,7 +38,7 @@ what has no receipt yet: no finished rollout is repeated, none is lost.
   --uses TOOL        only tasks whose gold actions call this tool
   --trials K         trials of each task (default: 1)
   --concurrency N    rollouts at once (default: 16)
-  --budget-tokens N  tokens that the models of this call may use; what is under way then is cancelled
+  --budget-tokens N  tokens that the models may use now; what is under way then waits for the next budget
   --budget-money X   the same in money, by --price
   --price IN/OUT     what a million tokens of the agent's model cost
   --user-price IN/OUT  the same for the user's model
@@ -111,7 +111,6 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: StaticDomain): 
   const all = plan.tasks.flatMap((task) => Array.from({ length: plan.trials }, (_, trial) => rolloutName(task, trial)));
   const left = all.filter((name) => !finished.has(name)).length;
   if (left < all.length) io.err(`${all.length - left} of ${all.length} rollouts are finished already\n`);
-  const { meter } = plan;
   const show = given.values['json'] === true ? () => undefined : progress(io, Math.max(left, 1));
   const lanes = isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
   const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
@@ -123,8 +122,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: StaticDomain): 
       concurrency: wholeNumber(given, 'concurrency') ?? 16,
       readKey: (name) => io.environment[name],
       askPerson: askAtTerminal(io),
-      metered: meter.metered,
-      signal: AbortSignal.any([io.signal, meter.signal]),
+      signal: io.signal,
       onFinished: ({ reward }) => {
         done += 1;
         rewarded += reward ?? 0;
@@ -140,8 +138,11 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: StaticDomain): 
 function conclude(record: RunRecord, plan: Plan, given: Given, io: Io): ExitCode {
   const metrics = metricsOf(record.rollouts, record.file.prices);
   const missed = missedThresholds(plan.gate, metrics);
-  const { signal, spent, uncounted } = plan.meter;
-  const stopped = signal.aborted ? 'budget' : io.signal.aborted ? 'cancelled' : null;
+  const { isSpent, spent, uncounted } = plan.meter;
+  const chosen = new Set(plan.tasks.map(({ id }) => id));
+  const planned = plan.tasks.length * plan.trials;
+  const done = record.rollouts.filter(({ task, trial }) => chosen.has(task) && trial < plan.trials).length;
+  const stopped = done === planned ? null : isSpent() ? 'budget' : io.signal.aborted ? 'cancelled' : null;
   if (given.values['json'] === true)
     io.out(
       `${JSON.stringify({ folder: plan.folder, stopped, missed, summary: metrics, results: record.rollouts, unfinished: record.unfinished })}\n`,
@@ -150,13 +151,12 @@ function conclude(record: RunRecord, plan: Plan, given: Given, io: Io): ExitCode
     io.out(reportText(record, metrics));
     for (const line of missed) io.out(`gate missed: ${line}\n`);
   }
-  const planned = plan.tasks.length * plan.trials;
   if (uncounted() > 0)
     io.err(`${uncounted()} answers did not say how many tokens they used, so they count for no budget\n`);
   if (stopped === null) return missed.length > 0 ? 1 : 0;
   const { tokens, money } = spent();
   const why = stopped === 'budget' ? `the budget is spent (${tokens} tokens, ${money.toFixed(4)} money)` : 'cancelled';
-  io.err(`${why}: ${record.rollouts.length} of ${planned} rollouts are finished. Go on with --out ${plan.folder}\n`);
+  io.err(`${why}: ${done} of ${planned} rollouts are finished. Go on with --out ${plan.folder}\n`);
   return 2;
 }
 

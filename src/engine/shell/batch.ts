@@ -8,6 +8,7 @@ import { taskHash } from '../core/task.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { StaticDomain } from './load/loadDomain.ts';
+import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from './outside.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
@@ -31,8 +32,8 @@ export type BatchOptions = {
   readonly askPerson: AskPerson;
   readonly signal?: AbortSignal;
   readonly prices?: Prices;
-  /** Stands between the rollouts and their models, to count what these use. */
-  readonly metered?: (outside: Outside) => Outside;
+  /** Counts what models use, and says when that is enough. */
+  readonly meter?: Meter;
   readonly onEvents?: (task: Task, trial: number, events: readonly LaneEvent[]) => void;
   readonly onFinished?: (result: TrialResult) => void;
 };
@@ -62,13 +63,17 @@ export async function runBatch(supervisor: Supervisor, options: BatchOptions): P
   const receive = openRun(options.folder, supervisor.loaded, options);
   const database = hashOf(openDatabase(supervisor.loaded.world.agent));
   const outside = outsideOf(options.agent, options.user, options.readKey, options.askPerson);
-  const metered = options.metered?.(outside) ?? outside;
+  const metered = options.meter?.metered(outside) ?? outside;
   const waiting = options.tasks
     .flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })))
     .filter(({ task, trial }) => !done.has(rolloutName(task, trial)));
   const results: TrialResult[] = [];
   const work = async () => {
-    for (let next = waiting.shift(); next && !options.signal?.aborted; next = waiting.shift()) {
+    for (
+      let next = waiting.shift();
+      next && !options.signal?.aborted && !options.meter?.isSpent();
+      next = waiting.shift()
+    ) {
       const result = await runTrial(supervisor, options, metered, database, next.task, next.trial, receive);
       results.push(result);
       options.onFinished?.(result);
