@@ -105,7 +105,8 @@ header p, footer p, figcaption, dt { color: var(--soft); }
 .note { border-left: 4px solid var(--bad); padding-left: .75rem; }
 figure { margin: 0; }
 svg { display: block; width: 100%; max-width: 640px; height: auto; }
-svg text { fill: var(--text); font: 12px system-ui, sans-serif; }
+svg text { fill: var(--text); font: 13px system-ui, sans-serif; }
+@media (max-width: 40rem) { svg text { font-size: 16px; } }
 .grid { stroke: var(--line); }
 .whisker { stroke: var(--mark); stroke-width: 2; }
 .mark { fill: var(--mark); }

@@ -7,34 +7,34 @@ import { escaped } from './markup.ts';
 export type Plot = { readonly title: string; readonly description: string; readonly svg: string };
 
 const width = 640;
-const left = 150;
-const right = 60;
+const left = 190;
+const right = 56;
 const rowHeight = 24;
 const scale = (value: number, most = 1) => left + (width - left - right) * (most === 0 ? 0 : value / most);
 
 /** Reward and pass^k: a dot with the interval as a line through it. */
 export function successPlot({ reward, passHat }: RunMetrics): Plot {
-  const rows: readonly (Estimate & { readonly label: string })[] = [
-    { label: 'reward', ...reward },
-    ...passHat.map((each) => ({ label: `pass^${each.k}`, ...each })),
+  const rows: readonly (Estimate & { readonly name: string })[] = [
+    { name: 'reward', ...reward },
+    ...passHat.map((each) => ({ name: `pass^${each.k}`, ...each })),
   ];
-  const marks = rows.map(({ label, value, low, high }, at) => {
+  const marks = rows.map(({ name, value, low, high }, at) => {
     const y = middle(at);
     return [
-      text(left - 10, y, label, 'end'),
+      label(y, name),
       `<line x1="${px(scale(low))}" x2="${px(scale(high))}" y1="${y}" y2="${y}" class="whisker"/>`,
       `<circle cx="${px(scale(value))}" cy="${y}" r="5" class="mark"/>`,
-      text(width - right + 12, y, value.toFixed(2), 'start'),
+      text(width - right + 8, y, value.toFixed(2), 'start'),
     ].join('');
   });
   return {
     title: 'Reward and pass^k',
-    description: `${rows.map(({ label, value }) => `${label} ${value.toFixed(2)}`).join(', ')}. Lines are 95 % intervals by task.`,
+    description: `${rows.map(({ name, value }) => `${name} ${value.toFixed(2)}`).join(', ')}. Lines are 95 % intervals by task.`,
     svg: drawn(rows.length, [...axis(rows.length), ...marks]),
   };
 }
 
-/** Each task as a bar of the share of its trials that succeeded, the hardest first. */
+/** Each task as a bar of the shares of its scored trials that were right and wrong, the hardest first. */
 export function taskPlot(rollouts: readonly FinishedRollout[]): Plot {
   const rows = [...Map.groupBy(rollouts, ({ task }) => task)]
     .map(([task, all]) => {
@@ -42,15 +42,22 @@ export function taskPlot(rollouts: readonly FinishedRollout[]): Plot {
       return { task, value: mean(scored.map(({ reward }) => reward ?? 0)), trials: scored.length };
     })
     .sort((one, other) => one.value - other.value || (one.task < other.task ? -1 : 1));
-  const wrong = rows.filter(({ value }) => value < 1).length;
+  const failed = rows.filter(({ value, trials }) => trials > 0 && value < 1).length;
   return {
     title: 'Reward by task',
-    description: `${wrong} of ${rows.length} tasks failed in some trial. The hardest stand first.`,
+    description: `${failed} of ${rows.length} tasks failed in some trial. The hardest stand first; the second colour is what failed.`,
     svg: drawn(rows.length, [
       ...axis(rows.length),
-      ...rows.map(({ task, value, trials }, at) =>
-        bar(at, task, value, 1, trials === 0 ? 'none' : value.toFixed(2), value < 1 ? 'bad' : 'mark'),
-      ),
+      ...rows.map(({ task, value, trials }, at) => {
+        const y = middle(at);
+        const split = scale(value);
+        const shown = trials === 0 ? 'none' : value.toFixed(2);
+        const parts = [
+          `<rect x="${left}" y="${y - 8}" width="${px(split - left)}" height="16" class="mark"/>`,
+          `<rect x="${px(split)}" y="${y - 8}" width="${px(scale(1) - split)}" height="16" class="bad"/>`,
+        ];
+        return `${label(y, task)}${trials === 0 ? '' : parts.join('')}${text(width - right + 8, y, shown, 'start')}`;
+      }),
     ]),
   };
 }
@@ -60,7 +67,7 @@ export function callPlot({ calls }: RunMetrics): Plot {
   const most = Math.max(0, ...calls.map((each) => each.calls));
   return {
     title: 'Calls by tool',
-    description: `${calls.length} tools were called. The dark part of a bar are calls that failed.`,
+    description: `${calls.length} tools were called. The second colour is what failed.`,
     svg: drawn(
       calls.length,
       calls.map(
@@ -93,30 +100,34 @@ export function turnPlot(rollouts: readonly FinishedRollout[]): Plot {
 /** How rollouts ended and, of those that failed, who did it. */
 export function endPlot({ endReasons, failedBy }: RunMetrics): Plot {
   const rows = [
-    ...Object.entries(endReasons).map(([label, count]) => ({ label, count, kind: 'mark' as const })),
+    ...Object.entries(endReasons).map(([name, count]) => ({ name, count, kind: 'mark' as const })),
     ...Object.entries(failedBy)
       .filter(([, count]) => count > 0)
-      .map(([who, count]) => ({ label: `failed by ${who}`, count, kind: 'bad' as const })),
+      .map(([who, count]) => ({ name: `failed by the ${who}`, count, kind: 'bad' as const })),
   ];
   const most = Math.max(0, ...rows.map(({ count }) => count));
   return {
     title: 'How rollouts ended, and who failed',
-    description: rows.map(({ label, count }) => `${label} ${count}`).join(', '),
+    description: `${rows.map(({ name, count }) => `${name} ${count}`).join(', ')}.`,
     svg: drawn(
       rows.length,
-      rows.map(({ label, count, kind }, at) => bar(at, label, count, most, String(count), kind)),
+      rows.map(({ name, count, kind }, at) => bar(at, name, count, most, String(count), kind)),
     ),
   };
 }
 
-function bar(at: number, label: string, value: number, most: number, shown: string, kind: 'mark' | 'bad'): string {
+function bar(at: number, name: string, value: number, most: number, shown: string, kind: 'mark' | 'bad'): string {
   const y = middle(at);
   const end = scale(value, most);
   return [
-    text(left - 10, y, label.length > 22 ? `${label.slice(0, 21)}…` : label, 'end'),
-    `<rect x="${left}" y="${y - 8}" width="${px(Math.max(end - left, 1))}" height="16" class="${kind}"><title>${escaped(`${label}: ${shown}`)}</title></rect>`,
+    label(y, name),
+    `<rect x="${left}" y="${y - 8}" width="${px(Math.max(end - left, 1))}" height="16" class="${kind}"><title>${escaped(`${name}: ${shown}`)}</title></rect>`,
     text(end + 8, y, shown, 'start'),
   ].join('');
+}
+
+function label(y: number, name: string): string {
+  return text(left - 10, y, name.length > 24 ? `${name.slice(0, 23)}…` : name, 'end');
 }
 
 function axis(rows: number): readonly string[] {
