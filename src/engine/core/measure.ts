@@ -78,6 +78,7 @@ export function measureOf(
   const calls = callsIn(events);
   const reward = rewarded?.reward ?? null;
   const failure = (ended?.failure as Failure | undefined) ?? null;
+  const blamed = failure?.who ?? (reward === null ? 'environment' : 'agent');
   return {
     task: started.task.id,
     split: started.task.split,
@@ -86,8 +87,7 @@ export function measureOf(
     reason: rewarded?.reason ?? '',
     endReason: ended?.reason ?? 'cancelled',
     failure,
-    failedBy:
-      reward === 1 || ended === undefined ? null : (failure?.who ?? (reward === null ? 'environment' : 'agent')),
+    failedBy: reward === 1 || ended === undefined ? null : blamed,
     checks: checksOf(events),
     turns: events.filter(({ type }) => type === 'agentReplied').length,
     said: spokenBy(events).map((text) => text.length),

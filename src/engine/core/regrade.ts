@@ -1,6 +1,6 @@
+import type { Effect } from './effect.ts';
 import type { EventOf, RolloutEvent } from './event.ts';
 import { advance, begin, type Setting } from './rollout.ts';
-import { checkRules } from './rules.ts';
 
 /**
  * The events of an old rollout up to its end, as the present rules see them: what was said, called and written stays,
@@ -13,23 +13,24 @@ export function underPresentRules(
   events: readonly RolloutEvent[],
 ): readonly RolloutEvent[] {
   const regraded: RolloutEvent[] = [started];
-  let [state] = begin(setting, started);
+  let [state, effects] = begin(setting, started);
   const append = (event: RolloutEvent) => {
-    [state] = advance(setting, state, event);
+    [state, effects] = advance(setting, state, event);
     regraded.push(event);
   };
   for (const event of events.slice(1)) {
     if (event.type === 'rulesChecked') continue;
-    if (event.type === 'toolCalled' && state.phase.type === 'rulesAwaited') {
-      const verdicts = checkRules(setting.domain, state, state.phase.call);
-      append({
-        type: 'rulesChecked',
-        callId: event.call.id,
-        verdicts: verdicts.map((verdict) => ({ ...verdict, evidence: [...verdict.evidence] })),
-      });
-    }
+    for (let [effect] = effects; effect?.type === 'noteRules'; [effect] = effects) append(rulesChecked(effect));
     append(event);
     if (event.type === 'rolloutEnded') return regraded;
   }
   return regraded;
+}
+
+function rulesChecked({ callId, verdicts }: Extract<Effect, { type: 'noteRules' }>): RolloutEvent {
+  return {
+    type: 'rulesChecked',
+    callId,
+    verdicts: verdicts.map((verdict) => ({ ...verdict, evidence: [...verdict.evidence] })),
+  };
 }
