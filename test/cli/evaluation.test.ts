@@ -3,9 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { rehearsal } from '../support/terminal.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const folder = () => join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'run');
 const files = (run: string) =>
@@ -101,7 +103,7 @@ test('a budget stops the run, and with another one it goes on without asking aga
   expect(summary.tokens.total).toBe(30 * model.requests());
   expect(summary.money).toBeCloseTo((model.requests() * (20 + 2 * 10)) / 1_000_000, 12);
   expect((await rehearsal('verify', run)).code).toBe(0);
-}, 30_000);
+});
 
 test('a budget in money counts by the price', async () => {
   using model = await endpoint();
@@ -135,7 +137,7 @@ test('a cancelled run keeps what is finished, and goes on', async () => {
   expect(again.code).toBe(0);
   expect(again.out).toContain('120 scored of 120, mean reward 1.000');
   expect(readFileSync(join(run, 'ledger.jsonl'), 'utf8').startsWith(receipts)).toBe(true);
-}, 30_000);
+});
 
 test('the report of a run, for a terminal, as JSON, as JUnit and as a page', async () => {
   const run = folder();
@@ -236,7 +238,7 @@ test('an old run under a new rule and new duties: new results beside the old, wh
   expect(compared.out).toContain('12 of 12 pairs of rollouts are alike from the first word to the last');
   expect(compared.out).toMatch(/B is better on 0, worse on 7; .*\np = 0\.0156 .*: more than noise/);
   expect((await rehearsal('regrade', run, '--out', regraded.folder)).code).toBe(2);
-}, 30_000);
+});
 
 test('a rollout of another database or another start is not graded again', async () => {
   const domain = copied('parcel-desk');

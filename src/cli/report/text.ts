@@ -30,7 +30,11 @@ export function headline({ file, rollouts }: RunRecord): string {
 }
 
 function passLine({ scored, rollouts, meanReward, passHat }: RunMetrics): string {
-  const powers = passHat.map(({ k, value }) => `pass^${k} ${value.toFixed(3)}`).join('  ');
+  const isShown = (k: number) => Number.isInteger(Math.log2(k)) || k === passHat.length;
+  const powers = passHat
+    .filter(({ k }) => isShown(k))
+    .map(({ k, value }) => `pass^${k} ${value.toFixed(3)}`)
+    .join('  ');
   return `${scored} scored of ${rollouts}, mean reward ${meanReward.toFixed(3)}  ${powers}`.trimEnd();
 }
 
