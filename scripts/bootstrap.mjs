@@ -3,7 +3,8 @@
  * The first line of every development command: `node scripts/bootstrap.mjs start --no-open` makes sure that the
  * dependencies and the pinned Node are there, then runs `scripts/start.ts` with them.
  *
- * It works in an empty clone on Node 20, so it uses nothing but the standard library and no TypeScript.
+ * It works in an empty clone on Node 20, so it uses nothing but the standard library and no TypeScript. Everything
+ * after it needs Node 22.15 and gets the Node 24 that it installs, whatever the machine has.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -132,12 +133,23 @@ function run(node, script, args) {
   child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)));
 }
 
+/** Says which Node does what, where the one that was called is too old for the rest. */
+function explainNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20) {
+    throw new Error(`This is Node ${process.versions.node}; starting needs Node 20 or newer (https://nodejs.org).`);
+  }
+  if (major > 22 || (major === 22 && minor >= 15)) return;
+  console.log(`This is Node ${process.versions.node}, enough to start; everything else runs on a Node 24 of its own.`);
+}
+
 function main() {
   const [name, ...args] = process.argv.slice(2);
   const script = join(root, 'scripts', `${name}.ts`);
   if (!name || !existsSync(script))
     throw new Error(`Usage: node scripts/bootstrap.mjs <start|test|build|package> [options]`);
   const reason = staleReason();
+  explainNode();
   if (reason) install(reason);
   let node = findNode();
   if (reason) {

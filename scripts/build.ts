@@ -14,18 +14,16 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BuildOptions, type BuildResult, build, context, type Plugin } from 'esbuild';
 import { runCommand } from './process.ts';
 import { contentStamp, inRoot, isStamped, listFiles, root, writeStamp } from './repository.ts';
 import { writeSchemas } from './schemas.ts';
 import { announce, elapsed, Failure, formatBytes, runMain } from './terminal.ts';
+import { typescriptPlugin, writeTypescriptPlugin } from './typescriptPlugin.ts';
 
 type Bundle = { entry: string; options: BuildOptions };
-
-/** The plugin of the TypeScript server; it is found by name in a node_modules folder of the extension only. */
-export const typescriptPlugin = 'node_modules/rehearsal-typescript-plugin';
 
 /** CommonJS packages inside an ES module still call `require` for Node's own modules. */
 const requireBanner =
@@ -74,17 +72,6 @@ function bundles(production: boolean): Bundle[] {
     },
     { entry: 'src/engine/shell/lane/lane.ts', options: { ...esm, plugins: [shippedZod], outfile: 'dist/lane.mjs' } },
     { entry: 'src/engine/authoring.ts', options: { ...esm, plugins: [shippedZod], outfile: 'dist/authoring.mjs' } },
-    {
-      entry: 'src/extension/typescriptPlugin/plugin.ts',
-      // The server calls what the module exports.
-      options: {
-        ...node,
-        format: 'cjs',
-        sourcemap: false,
-        footer: { js: 'module.exports = module.exports.init;' },
-        outfile: `${typescriptPlugin}/index.js`,
-      },
-    },
     { entry: 'node_modules/zod/index.js', options: { ...esm, banner: {}, outfile: 'dist/zod.mjs' } },
     {
       entry: 'src/webview/main.tsx',
@@ -149,12 +136,6 @@ function copyZodTypes(target: string): void {
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest)}\n`);
 }
 
-/** What the TypeScript server needs beside the plugin to load it as CommonJS. */
-function writePluginManifest(): void {
-  const manifest = { name: basename(typescriptPlugin), version: '0.0.0', type: 'commonjs', main: './index.js' };
-  writeFileSync(inRoot(typescriptPlugin, 'package.json'), `${JSON.stringify(manifest)}\n`);
-}
-
 /** Makes the command line executable; its entry file carries the shebang. */
 function finishCommandLine(): void {
   const file = inRoot('dist', 'rehearsal.mjs');
@@ -179,12 +160,20 @@ async function watchAll(): Promise<void> {
     const watcher = await context({ ...withEntry(bundle), logLevel: 'info' });
     await watcher.watch();
   }
+  await writeTypescriptPlugin(root);
   announce('Watching; Ctrl+C ends');
   await new Promise(() => {});
 }
 
 const stampFile = join('dist', 'stamp');
-const buildInputs = ['src', 'package.json', 'package-lock.json', 'scripts/build.ts', 'scripts/schemas.ts'];
+const buildInputs = [
+  'src',
+  'package.json',
+  'package-lock.json',
+  'scripts/build.ts',
+  'scripts/schemas.ts',
+  'scripts/typescriptPlugin.ts',
+];
 
 function buildStamp(production: boolean): string {
   return contentStamp(buildInputs, production ? 'production' : 'development');
@@ -211,10 +200,10 @@ export async function buildAll(production: boolean): Promise<void> {
   const started = performance.now();
   const stamp = buildStamp(production);
   const all = bundles(production);
-  const [results] = await Promise.all([Promise.all(all.map(buildBundle)), writeTypes()]);
+  const plugin = writeTypescriptPlugin(root, production);
+  const [results] = await Promise.all([Promise.all(all.map(buildBundle)), plugin, writeTypes()]);
   removeStale(results);
   finishCommandLine();
-  writePluginManifest();
   writeSchemas();
   writeStamp(stampFile, stamp);
   const size = listFiles(inRoot('dist'))

@@ -1,18 +1,18 @@
 #!/usr/bin/env node
 /** Builds for production and packs `dist/package/rehearsal-<version>.vsix` from the allow list in .vscodeignore. */
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
-import JSZip from 'jszip';
-import { ensureBuilt, typescriptPlugin } from './build.ts';
+import { ensureBuilt } from './build.ts';
 import { contentStamp, inRoot, isStamped, root, writeStamp } from './repository.ts';
 import { announce, elapsed, Failure, formatBytes, runMain } from './terminal.ts';
+import { addTypescriptPlugin } from './typescriptPlugin.ts';
 
 /** The packaged extension stays under this size. */
 export const largestPackage = 3_000_000;
 
 const inputs = ['package.json', '.vscodeignore', 'README.md', 'CHANGELOG.md', 'LICENSE', 'media', 'syntaxes'];
-const sources = ['src', 'domains', 'trainer', 'scripts/build.ts', 'package-lock.json'];
+const sources = ['src', 'domains', 'trainer', 'scripts/build.ts', 'scripts/typescriptPlugin.ts', 'package-lock.json'];
 
 /** Path of the package that this version of the repository makes. */
 export function packagePath(): string {
@@ -46,17 +46,7 @@ async function pack(file: string): Promise<void> {
   mkdirSync(inRoot('dist', 'package'), { recursive: true });
   const options = { dependencies: false, allowMissingRepository: true, skipLicense: true, rewriteRelativeLinks: false };
   await createVSIX({ cwd: root, packagePath: file, ...options });
-  await addTypescriptPlugin(file);
-}
-
-/** Puts the plugin of the TypeScript server into the package: vsce leaves out everything in node_modules. */
-async function addTypescriptPlugin(file: string): Promise<void> {
-  const archive = await JSZip.loadAsync(readFileSync(file));
-  for (const name of ['index.js', 'package.json']) {
-    archive.file(`extension/${typescriptPlugin}/${name}`, readFileSync(inRoot(typescriptPlugin, name)));
-  }
-  const compression = { compression: 'DEFLATE', compressionOptions: { level: 9 } } as const;
-  writeFileSync(file, await archive.generateAsync({ type: 'nodebuffer', platform: 'UNIX', ...compression }));
+  await addTypescriptPlugin(root, file);
 }
 
 function checkSize(file: string): void {

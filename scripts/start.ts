@@ -61,7 +61,7 @@ async function startBrowser(options: Options): Promise<Server> {
   const userData = join(cacheFolder(), 'start');
   const { port } = options;
   const server = await startServer({ vsix, userData, ...(port === undefined ? {} : { port }) });
-  const address = `${server.origin}/?folder=${encodeURIComponent(options.folder)}`;
+  const address = server.address({ folder: options.folder });
   announce(`VS Code is ready (${elapsed(started)}). Open a file of tasks/ there and press F5.`);
   console.log(`\n  ${style('bold', address)}\n`);
   if (process.env.SSH_CONNECTION) {

@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -51,8 +52,10 @@ def main(argv: list[str]) -> int:
     if not missing or options.check:
         print(json.dumps({"python": str(python), "ready": not missing}), flush=True)
         return 1 if missing else 0
+    # Whoever cancels sends SIGTERM: as an exception it also ends the step that runs.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("cancelled; what is complete is kept"))
     try:
-        make(folder, python, missing)
+        make(folder, python, missing if has_pip(python) else steps_of(options.profile))
     except SetupError as error:
         say(f"error: {error}")
         return 1
@@ -93,8 +96,8 @@ def make(folder: Path, python: Path, missing: list[tuple[str, str, int, list[str
     if shutil.disk_usage(folder).free < DISK_NEEDED:
         raise SetupError(f"less than 3 GB free for {folder}; make room, or set REHEARSAL_CACHE to another disk")
     started = time.monotonic()
-    if not python.exists():
-        run([sys.executable, "-m", "venv", str(folder)], "a virtual environment", venv_hint())
+    if not has_pip(python):
+        run([sys.executable, "-m", "venv", "--clear", str(folder)], "a virtual environment", venv_hint())
     for number, (name, what, megabytes, extra) in enumerate(missing, 1):
         say(f"[{number}/{len(missing)}] {what}, about {megabytes} MB")
         command = [
@@ -116,6 +119,13 @@ def make(folder: Path, python: Path, missing: list[tuple[str, str, int, list[str
     say(f"Ready after {time.monotonic() - started:.0f} s")
 
 
+def has_pip(python: Path) -> bool:
+    """Whether an environment is there and whole; one that was interrupted while it was made lacks pip."""
+    if not python.exists():
+        return False
+    return subprocess.run([str(python), "-m", "pip", "--version"], capture_output=True).returncode == 0
+
+
 def venv_hint() -> str:
     return (
         "on Debian and Ubuntu, install the package python3-venv"
@@ -131,10 +141,16 @@ def run(command: list[str], what: str, hint: str) -> None:
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     ) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            last = [*last[-19:], line.rstrip()]
-            if line.lstrip().startswith(("Downloading ", "Using cached ", "Installing collected", "Building wheel")):
-                say("    " + line.strip()[:100])
+        try:
+            for line in process.stdout:
+                last = [*last[-19:], line.rstrip()]
+                if line.lstrip().startswith(
+                    ("Downloading ", "Using cached ", "Installing collected", "Building wheel")
+                ):
+                    say("    " + line.strip()[:100])
+        except BaseException:
+            process.kill()
+            raise
     if process.returncode != 0:
         errors = [line for line in last if "error" in line.lower()] or last[-3:]
         raise SetupError(f"could not install {what}: {' / '.join(errors)[:600]}\n{hint}")

@@ -618,7 +618,12 @@ function yaml(id: string, about: string, split: Split, persona: string, request:
       : []),
     ...(insist ? ['    insist:', `      say: ${JSON.stringify(insist)}`] : []),
     '  actions:',
-    ...actions.map((call) => `    - { tool: ${call.tool}, arguments: ${flow(call.arguments)} }`),
+    ...actions.flatMap((call) => {
+      const line = `    - { tool: ${call.tool}, arguments: ${flow(call.arguments)} }`;
+      if (line.length <= 120) return [line];
+      const values = Object.entries(call.arguments).map(([name, value]) => `        ${name}: ${JSON.stringify(value)}`);
+      return [`    - tool: ${call.tool}`, '      arguments:', ...values];
+    }),
     ...(communicate ? [`  communicate: [${communicate.map((text) => JSON.stringify(text)).join(', ')}]`] : []),
     '',
   ].join('\n');

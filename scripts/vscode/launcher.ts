@@ -34,15 +34,14 @@ export function parseLauncherArguments(args: readonly string[]): LauncherOptions
   return { extension: absolute(extension), tests: absolute(tests), folder: folder && absolute(folder) };
 }
 
-/** The page that makes the workbench load the extension and run the tests in its extension host. */
-export function testPage(origin: string, { extension, tests, folder }: LauncherOptions): string {
+/** The query of the page that makes the workbench load the extension and run the tests in its extension host. */
+export function testQuery(origin: string, { extension, tests, folder }: LauncherOptions): Record<string, string> {
   const remote = (path: string) => `vscode-remote://${new URL(origin).host}${pathToFileURL(path).pathname}`;
   const payload = [
     ['extensionDevelopmentPath', remote(extension)],
     ['extensionTestsPath', remote(tests)],
   ];
-  const query = new URLSearchParams({ ...(folder ? { folder } : { ew: 'true' }), payload: JSON.stringify(payload) });
-  return `${origin}/?${query}`;
+  return { ...(folder ? { folder } : { ew: 'true' }), payload: JSON.stringify(payload) };
 }
 
 /** Opens the page and waits for the result that the workbench reports: 0 when all tests passed. */
@@ -84,7 +83,7 @@ async function main(args: string[]): Promise<number> {
   try {
     server = await startServer({ smokeTestDriver: true });
     const page = await window.newPage();
-    return await runInPage(page, testPage(server.origin, options));
+    return await runInPage(page, server.address(testQuery(server.origin, options)));
   } finally {
     await window.close();
     await server?.stop();

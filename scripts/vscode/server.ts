@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { freePort, runCommand } from '../process.ts';
+import { runCommand } from '../process.ts';
 import { Failure } from '../terminal.ts';
 import { installCodeServer } from './codeServer.ts';
+import { openDoor } from './door.ts';
 
 /** What a VS Code server is started with. `userData` is a fresh temporary folder unless given. */
 export type ServerOptions = {
@@ -17,11 +18,21 @@ export type ServerOptions = {
   settings?: Record<string, unknown>;
   /** Needed for tests inside the extension host; with it, notifications do not show. */
   smokeTestDriver?: boolean;
+  /** Asks whether a folder is to be trusted, as VS Code does; otherwise every folder is. */
+  workspaceTrust?: boolean;
   env?: Record<string, string>;
 };
 
-/** A running VS Code server on the loopback interface. */
-export type Server = { origin: string; port: number; userData: string; log(): string; stop(): Promise<void> };
+/** A running VS Code server on the loopback interface; nobody gets in without the token in its addresses. */
+export type Server = {
+  origin: string;
+  port: number;
+  userData: string;
+  /** The address of the workbench with a query, for example `{ folder }`, and the token. */
+  address(query: Record<string, string>): string;
+  log(): string;
+  stop(): Promise<void>;
+};
 
 /** User settings that keep the page free of welcome pages, assistants and network traffic. */
 export const quietSettings: Record<string, unknown> = {
@@ -43,29 +54,35 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const entry = await installCodeServer();
   const temporary = options.userData === undefined;
   const userData = options.userData ?? mkdtempSync(join(tmpdir(), 'rehearsal-vscode-'));
-  const port = options.port ?? (await freePort());
   writeSettings(userData, options.settings ?? {});
   const folders = folderArguments(userData);
   const env = { ...process.env, ...options.env };
   if (options.vsix) await installExtension(entry, folders, options.vsix, env);
-  const child = spawn(
-    process.execPath,
-    [entry, ...folders, ...listenArguments(port, options.smokeTestDriver ?? false)],
-    {
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: process.platform !== 'win32',
-    },
-  );
+  const home = mkdtempSync(join(tmpdir(), 'rehearsal-socket-'));
+  const socket = join(home, 'vscode.sock');
+  const child = spawn(process.execPath, [entry, ...folders, ...listenArguments(socket, options)], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+  });
   const endAtExit = () => signalGroup(child, 'SIGKILL');
   process.once('exit', endAtExit);
-  const log = await untilListening(child);
-  const stop = async () => {
+  const clean = async () => {
     await end(child);
     process.off('exit', endAtExit);
-    if (temporary) rmSync(userData, { recursive: true, force: true, maxRetries: 5 });
+    for (const folder of temporary ? [home, userData] : [home]) {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    }
   };
-  return { origin: `http://127.0.0.1:${port}`, port, userData, log, stop };
+  try {
+    const log = await untilListening(child);
+    const { port, address, close } = await openDoor(socket, options.port);
+    const stop = () => close().then(clean);
+    return { origin: `http://127.0.0.1:${port}`, port, userData, address, log, stop };
+  } catch (error) {
+    await clean();
+    throw error;
+  }
 }
 
 function writeSettings(userData: string, settings: Record<string, unknown>): void {
@@ -84,17 +101,22 @@ function folderArguments(userData: string): string[] {
   return ['--config', config, '--user-data-dir', userData, '--extensions-dir', join(userData, 'extensions')];
 }
 
-/** Authentication is off only together with the loopback address. */
-function listenArguments(port: number, smokeTestDriver: boolean): string[] {
+/**
+ * code-server listens on a socket file that only this user can open, and asks for no password: the door before it
+ * asks for the token. VS Code's own connection token is not among what code-server offers.
+ */
+function listenArguments(socket: string, { smokeTestDriver, workspaceTrust }: ServerOptions): string[] {
   return [
     '--auth',
     'none',
-    '--bind-addr',
-    `127.0.0.1:${port}`,
+    '--socket',
+    socket,
+    '--socket-mode',
+    '600',
     '--disable-telemetry',
     '--disable-update-check',
-    '--disable-workspace-trust',
     '--disable-getting-started-override',
+    ...(workspaceTrust ? [] : ['--disable-workspace-trust']),
     ...(smokeTestDriver ? ['--vscode-option=enable-smoke-test-driver=true'] : []),
   ];
 }

@@ -1,3 +1,6 @@
 import { main, processIo } from './main.ts';
+import { runtimeObstacle } from './runtime.ts';
 
-process.exitCode = await main(process.argv.slice(2), processIo());
+const obstacle = runtimeObstacle();
+if (obstacle) process.stderr.write(`${obstacle}\n`);
+process.exitCode = obstacle ? 2 : await main(process.argv.slice(2), processIo());

@@ -74,19 +74,18 @@ export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): 
   const basis = text(given, 'basis') ?? 'evaluate';
   if (basis !== 'evaluate' && basis !== 'train') throw new UsageError(`--basis is evaluate or train, not "${basis}"`);
   const turnCap = wholeNumber(given, 'turn-cap');
-  const user = seat(given, 'user', text(given, 'user') ?? domain.file.user, io);
-  const chosen = text(given, 'agent');
+  const chosen = { agent: text(given, 'agent'), user: text(given, 'user') };
   return {
     seed: text(given, 'seed') ?? '1',
     basis,
     ...(turnCap === undefined ? {} : { turnCap }),
-    agentFor: (task) => seat(given, 'agent', chosen ?? task.agent ?? domain.file.agent, io),
-    user,
+    agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io),
+    user: seat(given, 'user', chosen.user, domain.file.user, io),
   };
 }
 
-function seat(given: Given, which: 'agent' | 'user', name: string, io: Io): SeatSpec {
-  const parsed = parseSeat(name, which, io.environment);
+function seat(given: Given, which: 'agent' | 'user', chosen: string | undefined, own: string, io: Io): SeatSpec {
+  const parsed = parseSeat(chosen ?? own, which, chosen === undefined ? 'domain' : 'person', io.environment);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   if (isPure(parsed) || parsed.type !== 'openai') return parsed;
   const temperature = text(given, 'temperature');

@@ -1,4 +1,4 @@
-import type { RolloutEvent } from '../engine/core/event.ts';
+import type { Failure, RolloutEvent } from '../engine/core/event.ts';
 
 /** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
 export type Speaker =
@@ -74,7 +74,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       return [
         line(
           'note',
-          `ended: ${event.reason}${event.failure ? ` (${event.failure.who}: ${event.failure.message})` : ''}`,
+          `ended: ${event.reason}${event.failure ? ` (${event.failure.who}: ${event.failure.message}${placeOf(event.failure)})` : ''}`,
         ),
       ];
     case 'sourceRead':
@@ -88,6 +88,10 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     default:
       return unknown(event);
   }
+}
+
+function placeOf({ file, line: at }: Failure): string {
+  return file === undefined ? '' : `; see ${file}${at === undefined ? '' : `:${at}`}`;
 }
 
 /** One line for what held together, one for each violation. */

@@ -7,6 +7,7 @@ import { pickDomain } from './debug/configurationProvider.ts';
 import { openSample } from './sampleDomain.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
+import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
 import { domainFolderOf, readDomain, taskAt } from './workspaceDomains.ts';
 
@@ -44,6 +45,7 @@ function runFolderOf(target: unknown): string | undefined {
 }
 
 async function debugTask(target: unknown, noDebug: boolean): Promise<boolean> {
+  if (!mayRun('Rollouts')) return false;
   const chosen = await taskOf(target);
   const folder = chosen && vscode.workspace.getWorkspaceFolder(vscode.Uri.file(chosen.domain));
   const configuration = { type: debugType, request: 'launch', name: chosen?.task ?? 'Rehearsal', ...chosen };
@@ -61,6 +63,7 @@ async function taskOf(target: unknown): Promise<{ readonly domain: string; reado
 }
 
 async function debugRecording(target: unknown): Promise<boolean> {
+  if (!mayRun('Debug sessions')) return false;
   const shown = activeFile();
   const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
   const given = target instanceof vscode.Uri ? target.fsPath : typeof target === 'string' ? target : open;

@@ -90,6 +90,8 @@ export type GridRow = {
   readonly key: string;
   readonly cells: readonly ComponentChildren[];
   readonly selected?: boolean;
+  /** False where choosing the row would do nothing. */
+  readonly opens?: boolean;
 };
 
 export type DataGridProps = {
@@ -121,7 +123,9 @@ export function DataGrid({ label, columns, rows, template, onOpen }: DataGridPro
   );
 }
 
-function gridRow({ key, cells, selected }: GridRow, onOpen: DataGridProps['onOpen']): JSX.Element {
+function gridRow(row: GridRow, given: DataGridProps['onOpen']): JSX.Element {
+  const { key, cells, selected } = row;
+  const onOpen = row.opens === false ? undefined : given;
   const open = onOpen && {
     onClick: () => onOpen(key),
     onKeyDown: (event: KeyboardEvent) => {

@@ -56,6 +56,10 @@ test('a message that asks, in place of the call, makes a fork that ends with rew
   await edit(['Messages', call], asking, 1);
   await debug.waitForConsole('--- fork:');
   await waitForStack('agent: I can change the desk lamp');
+  await workbench.waitForText(
+    '.pane-header[aria-label="Call Stack Section"]',
+    'forked: goes on from the edited message',
+  );
   await debug.waitForValue(['Messages', call], 'Shall I do that?');
   await picture(workbench, 'fork');
 

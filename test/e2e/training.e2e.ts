@@ -69,6 +69,28 @@ test('a point opens the rollouts behind it, and a rollout its recording', async 
   await workbench.debug.ended();
 });
 
+test('SFT from the palette: the gold seat plays, the model learns from it and is saved whole', {
+  timeout: 8 * minutes,
+}, async () => {
+  await workbench.runCommand('View: Close All Editors');
+  await train('SFT', 'tiny', 3);
+  const frame = workbench.webviewFrame();
+  await frame.locator('.status.finished').waitFor({ timeout: 7 * minutes });
+  await until('three rows', async () => expect(await stepsInTable(frame)).toEqual(['3', '2', '1']));
+  const run = newestRun();
+  const metrics = linesOf<{ step: number; loss: number; grad_norm: number }>(join(run, 'metrics.jsonl'));
+  expect(metrics.map(({ step }) => step)).toEqual([1, 2, 3]);
+  expect(metrics.filter(({ loss, grad_norm }) => !(loss > 0 && grad_norm > 0))).toEqual([]);
+  const data = linesOf<{ type: string; recordings?: number }>(join(run, 'events.jsonl')).find(
+    (event) => event.recordings,
+  );
+  const played = readdirSync(join(run, 'gold')).filter((name) => name.endsWith('.traj.jsonl'));
+  expect([data?.recordings, played.length]).toEqual([256, 256]);
+  expect(readdirSync(join(run, 'checkpoints', 'final'))).toContain('model.safetensors');
+  expect(readFileSync(join(domain.folder, '.rehearsal', '.gitignore'), 'utf8')).toBe('*\n');
+  await workbench.screenshot('dashboard-sft');
+});
+
 test('Stop Training ends the run after its step and keeps a checkpoint', { timeout: 8 * minutes }, async () => {
   await workbench.runCommand('View: Close All Editors');
   await train('GRPO', 'tiny', 50);
@@ -97,9 +119,18 @@ function newestRun(): string {
   return join(training, name);
 }
 
+function linesOf<Line>(path: string): Line[] {
+  return readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}
+
 /** The first cells of the table of optimizer steps. */
 async function stepsInTable(frame: FrameLocator): Promise<string[]> {
-  const rows = frame.locator('[aria-label="Metrics of every optimizer step"] vscode-data-grid-row.opens');
+  const rows = frame.locator(
+    '[aria-label="Metrics of every optimizer step"] vscode-data-grid-row:not([row-type="header"])',
+  );
   return rows.locator('vscode-data-grid-cell:first-child').allInnerTexts();
 }
 

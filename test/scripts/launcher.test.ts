@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseLauncherArguments, testPage } from '../../scripts/vscode/launcher.ts';
+import { parseLauncherArguments, testQuery } from '../../scripts/vscode/launcher.ts';
 
 const commandLine = [
   '/domains/order-desk',
@@ -17,9 +17,9 @@ test.skipIf(process.platform === 'win32')('takes the command line that @vscode/t
     tests: '/repository/dist/test/host/index.cjs',
     folder: '/domains/order-desk',
   });
-  const page = new URL(testPage('http://127.0.0.1:8123', options));
-  expect(page.searchParams.get('folder')).toBe('/domains/order-desk');
-  expect(JSON.parse(page.searchParams.get('payload') ?? '')).toEqual([
+  const { folder, payload = '' } = testQuery('http://127.0.0.1:8123', options);
+  expect(folder).toBe('/domains/order-desk');
+  expect(JSON.parse(payload)).toEqual([
     ['extensionDevelopmentPath', 'vscode-remote://127.0.0.1:8123/repository'],
     ['extensionTestsPath', 'vscode-remote://127.0.0.1:8123/repository/dist/test/host/index.cjs'],
   ]);

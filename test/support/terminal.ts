@@ -4,6 +4,11 @@ export type Printed = { readonly code: number; readonly out: string; readonly er
 
 /** Runs the command line as a person without a terminal would. */
 export async function rehearsal(...argv: readonly string[]): Promise<Printed> {
+  return rehearsalWith({}, ...argv);
+}
+
+/** The same with an environment: a key, for example. */
+export async function rehearsalWith(environment: NodeJS.ProcessEnv, ...argv: readonly string[]): Promise<Printed> {
   let out = '';
   let err = '';
   const code = await main(argv, {
@@ -15,7 +20,7 @@ export async function rehearsal(...argv: readonly string[]): Promise<Printed> {
     },
     terminal: false,
     cwd: process.cwd(),
-    environment: {},
+    environment,
     signal: new AbortController().signal,
     readLine: () => Promise.reject(new Error('nobody is at this terminal')),
   });

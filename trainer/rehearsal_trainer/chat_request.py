@@ -49,7 +49,7 @@ def read_chat_request(body: Json) -> ChatRequest:
 
 
 def read_session_request(body: Json, defaults: Sampling) -> tuple[str, Sampling]:
-    """Parses `POST /sessions`: the seed and the sampling policy."""
+    """Parses `POST /sessions`: the seed and how to sample."""
     if not isinstance(body, dict):
         raise RequestError("the request must be a JSON object", "invalid_json")
     asked = body.get("sampling") or {}

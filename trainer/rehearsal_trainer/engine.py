@@ -190,13 +190,13 @@ async def _started(command: Sequence[str], cwd: str) -> asyncio.subprocess.Proce
     if program == "node":
         program = os.environ.get("REHEARSAL_NODE") or program
     if shutil.which(program) is None:
-        hint = "install Node 24, or set REHEARSAL_NODE to its path" if command[0] == "node" else "check engine.command"
+        hint = "install Node 24, or set REHEARSAL_NODE to its path" if command[0] == "node" else "check engine_command"
         raise EngineError(f"the engine's command was not found: {program} ({hint})", "missing")
     if not Path(cwd).is_dir():
-        raise EngineError(f"engine.cwd is not a folder: {cwd}", "missing")
+        raise EngineError(f"engine_cwd is not a folder: {cwd}", "missing")
     script = next((argument for argument in arguments if argument.endswith((".mjs", ".js", ".py"))), None)
     if script is not None and not (Path(cwd) / script).exists():
-        raise EngineError(f"the engine's program {script} is not in {cwd}; build it, or set engine.command", "missing")
+        raise EngineError(f"the engine's program {script} is not in {cwd}; build it, or set engine_command", "missing")
     pipe = asyncio.subprocess.PIPE
     return await asyncio.create_subprocess_exec(
         program, *arguments, cwd=cwd, stdin=pipe, stdout=pipe, stderr=pipe, limit=MAX_LINE

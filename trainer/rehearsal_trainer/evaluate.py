@@ -4,7 +4,7 @@
     python -m rehearsal_trainer evaluate --config eval.json --set model=runs/sft/checkpoints/final
 
 One page: serve the model, play `trials` rollouts of each task at `temperature` and `greedy_trials` greedy
-ones, write `result.json` and its table, print the table. What it leaves out: the report card and pass^k, which
+ones, write `result.json` and its table, print the table. What it leaves out: pass^k and the ledger, which
 the engine's own `rehearsal eval` has; this is for a checkpoint of the trainer and the curve between checkpoints.
 """
 
@@ -94,7 +94,7 @@ def run_evaluation(config: Config) -> dict[str, Any]:
             ("sampled", sampling, config.trials),
             ("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
         ]
-        for name, policy, trials in settings:
+        for name, sampled, trials in settings:
             if trials == 0:
                 continue
             folder = run.path / "trajectories" / name
@@ -104,7 +104,7 @@ def run_evaluation(config: Config) -> dict[str, Any]:
                     task,
                     trial,
                     f"{config.seed}/{name}/{task}",
-                    policy,
+                    sampled,
                     str((folder / f"{task}.{trial}.traj.jsonl").resolve()),
                 )
                 for trial in range(trials)
@@ -122,7 +122,7 @@ def run_evaluation(config: Config) -> dict[str, Any]:
 
             played = theatre.play(stage, requests, note)
             write_summary(folder, played)
-            parts[name] = {**success(played), **measure(played), "trials": trials, "temperature": policy.temperature}
+            parts[name] = {**success(played), **measure(played), "trials": trials, "temperature": sampled.temperature}
         result = {
             "model": config.model, "domain": config.domain, "split": config.split, "basis": config.basis,
             "tasks": len(tasks), "seconds": time.monotonic() - started, **parts,
@@ -130,6 +130,7 @@ def run_evaluation(config: Config) -> dict[str, Any]:
         (run.path / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         (run.path / "result.txt").write_text(table(result) + "\n", encoding="utf-8")
         run.event("evaluated", result=result)
+        run.event("finished")
         return result
     except Exception as error:
         run.event("error", message=f"{type(error).__name__}: {error}")
@@ -179,8 +180,8 @@ def table(result: dict[str, Any]) -> str:
         if part is None or part["success"] is None:
             continue
         low, high = part["interval"]
-        policy = "greedy" if name == "greedy" else f"T={part['temperature']:g}"
-        label = f"{policy} x {part['trials']}"
+        sampled = "greedy" if name == "greedy" else f"T={part['temperature']:g}"
+        label = f"{sampled} x {part['trials']}"
         interval = f"95 % interval {100 * low:.0f}-{100 * high:.0f} %"
         share = f"{100 * part['success']:.1f} % ({part['right']} of {part['rollouts']}, {interval})"
         kinds = ", ".join(f"{kind} {right}/{total}" for kind, (right, total) in part["by_kind"].items())

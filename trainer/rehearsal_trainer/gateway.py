@@ -263,7 +263,7 @@ def _error_response(error: RequestError) -> web.Response:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Serves one model until SIGTERM, SIGINT or the end of standard input."""
+    """Serves one model until SIGTERM, SIGINT."""
     parser = argparse.ArgumentParser(prog="rehearsal_trainer gateway", description="Serves a model or checkpoint.")
     parser.add_argument("--model", default="smollm2", help="smollm2, tiny, a folder or a hub id")
     parser.add_argument("--dialect", default="compact", choices=["compact", "hermes"])

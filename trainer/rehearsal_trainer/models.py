@@ -25,6 +25,8 @@ logging.disable_progress_bar()  # standard output belongs to the commands' own l
 
 PAD = "<|endoftext|>"
 SMOLLM2, TINY = "smollm2", "tiny"
+CACHED = {SMOLLM2: "smollm2-135m-instruct", TINY: "tiny-llama"}
+"""The folders of the named models in the cache."""
 
 
 class ModelError(Exception):
@@ -39,9 +41,9 @@ def cache_folder() -> Path:
 def model_folder(name: str) -> str:
     """A folder or hub id that transformers can load; converts or builds the named models first."""
     if name == SMOLLM2:
-        return str(_once("smollm2-135m-instruct", _convert_smollm2))
+        return str(_once(CACHED[SMOLLM2], _convert_smollm2))
     if name == TINY:
-        return str(_once("tiny-llama", _build_tiny))
+        return str(_once(CACHED[TINY], _build_tiny))
     return name
 
 
@@ -77,9 +79,37 @@ def load_model(name: str, dtype: torch.dtype, trainable_adapter: bool = False) -
 
 
 def adapter_base(folder: Path) -> str | None:
-    """The model that an adapter folder stands on, or None if the folder is no adapter."""
+    """The model that an adapter folder stands on, where it lies now; None if the folder is no adapter."""
     file = folder / "adapter_config.json"
-    return json.loads(file.read_text())["base_model_name_or_path"] if file.exists() else None
+    if not file.exists():
+        return None
+    try:
+        named = str(json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{file} is no description of an adapter: base_model_name_or_path is expected.") from error
+    base = Path(named)
+    if not base.is_absolute() or base.exists():
+        return named
+    if base.parent.name == "models" and base.name in CACHED.values():
+        return next(name for name, cached in CACHED.items() if cached == base.name)
+    moved = _moved_along(folder, base)
+    if moved is None:
+        raise ModelError(
+            f"{folder} is an adapter for the model in {named}, which is not there any more. Put that folder back, "
+            f"or write where it lies now into base_model_name_or_path of {file}."
+        )
+    return str(moved)
+
+
+def _moved_along(folder: Path, base: Path) -> Path | None:
+    """Where a base lies now that was moved together with the run whose adapter (`<run>/checkpoints/...`) names it."""
+    run = folder.resolve().parents[1]
+    try:
+        once = Path(json.loads((run / "config.json").read_text(encoding="utf-8"))["run"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    candidate = (run / os.path.relpath(base, once)).resolve() if once.is_absolute() else run
+    return candidate if (candidate / "config.json").exists() and candidate != run else None
 
 
 def dtype_named(name: Literal["auto", "float32", "bfloat16"]) -> torch.dtype:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import math
 import os
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Json
 
 
@@ -27,6 +28,11 @@ class RunFolder:
         if known and not resume:
             raise ConfigurationError(
                 f"{self.path} already holds a run; resume it with --resume, or name another folder"
+            )
+        trainer = running_trainer(self.path)
+        if trainer is not None:
+            raise ConfigurationError(
+                f"{self.path} is being trained by process {trainer}; stop that first (a file named stop in the folder)"
             )
         self.attempt = 1 + max((int(line.get("attempt", 1)) for line in known), default=0) if resume else 1
         self.path.mkdir(parents=True, exist_ok=True)
@@ -87,11 +93,52 @@ class RunFolder:
         self.stop_file.unlink(missing_ok=True)
 
     def _append(self, name: str, value: Mapping[str, Json]) -> None:
-        with (self.path / name).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(value, ensure_ascii=False) + "\n")
+        file = self.path / name
+        line = (json.dumps(value, ensure_ascii=False) + "\n").encode()
+        try:
+            _append_whole(file, line)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            raise TrainingError(
+                f"{file}: {'the disk is full' if full else error.strerror}; what was written before is kept. "
+                "Make room and go on with --resume"
+            ) from error
 
     def _lines(self, name: str) -> list[dict[str, Json]]:
         file = self.path / name
         if not file.exists():
             return []
         return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def running_trainer(run: Path) -> int | None:
+    """The process that trains in a run folder, or None.
+
+    A trainer that was killed leaves its `pid` file behind, and the system gives its number away again: a process
+    that began after the file was written is another program. Where that can't be known, the folder is free.
+    """
+    try:
+        text = (run / "pid").read_text().strip()
+        written = (run / "pid").stat().st_mtime
+        stat = Path(f"/proc/{int(text)}/stat").read_text()
+        uptime = float(Path("/proc/uptime").read_text().split()[0])
+    except (OSError, ValueError):
+        return None
+    # Fields 3 and 22 of /proc/<pid>/stat, counted after the name: the state, and the beginning since boot.
+    state, *fields = stat[stat.rindex(")") + 2 :].split()
+    began = time.time() - uptime + int(fields[18]) / os.sysconf("SC_CLK_TCK")
+    own = int(text) == os.getpid()
+    return None if own or state == "Z" or began > written + 2 else int(text)
+
+
+def _append_whole(path: Path, data: bytes) -> None:
+    """Appends all of the data or nothing, so that a full disk leaves no torn line."""
+    with path.open("ab", buffering=0) as file:
+        size = file.tell()
+        try:
+            while data:
+                data = data[file.write(data) or 0 :]
+        except OSError:
+            if path.is_file():
+                file.truncate(size)
+            raise

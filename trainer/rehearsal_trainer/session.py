@@ -19,7 +19,7 @@ from rehearsal_trainer.messages import Json, Message, Tool, ToolCall
 
 @dataclass(frozen=True)
 class Sampling:
-    """The policy of sampling, owned by the gateway whatever a client sends. Temperature 0 is greedy."""
+    """How answers are sampled, owned by the gateway whatever a client sends. Temperature 0 is greedy."""
 
     temperature: float = 1.0
     top_p: float = 1.0

@@ -116,16 +116,16 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         tokens=sum(len(row.ids) for row in rows), trained_tokens=sum(sum(row.mask) for row in rows), steps=steps,
     )  # fmt: skip
     run.stop_on_signals()
-    model = load_model(config.model, dtype_named(config.dtype), trainable_adapter=True)
-    plan = Optimization(
-        run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
-        micro_batch=micro, accumulation=accumulation, save_every=config.save_every,
-        keep_checkpoints=config.keep_checkpoints, seed=config.seed,
-        gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank, schedule=config.schedule,
-    )  # fmt: skip
-
-    # Train, save, say so.
     try:
+        model = load_model(config.model, dtype_named(config.dtype), trainable_adapter=True)
+        plan = Optimization(
+            run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
+            micro_batch=micro, accumulation=accumulation, save_every=config.save_every,
+            keep_checkpoints=config.keep_checkpoints, seed=config.seed,
+            gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank, schedule=config.schedule,
+        )  # fmt: skip
+
+        # Train, save, say so.
         trainer = sft_trainer(model, tokenizer, rows, plan, run, Measurements())
         print(
             f"SFT: {len(rows)} rows, {steps} optimizer steps, batch {micro * accumulation}", file=sys.stderr, flush=True

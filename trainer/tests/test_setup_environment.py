@@ -3,8 +3,11 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +39,42 @@ def test_a_failed_install_is_one_message_and_leaves_no_marker(tmp_path: Path) ->
     assert "error: could not install PyTorch" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.rglob("*.done"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs signals")
+def test_a_cancelled_install_ends_at_once_and_leaves_nothing_half_made(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # an index that takes the question and never answers
+        index = f"http://127.0.0.1:{silent.getsockname()[1]}/simple"
+        env = {**os.environ, "REHEARSAL_CACHE": str(tmp_path), "PIP_INDEX_URL": index, "PIP_CONFIG_FILE": os.devnull}
+        command = [sys.executable, str(TRAINER / "setup_environment.py")]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        ) as setting_up:
+            silent.settimeout(60)
+            silent.accept()  # pip is at work
+            started = time.monotonic()
+            setting_up.send_signal(signal.SIGTERM)
+            _, said = setting_up.communicate(timeout=20)
+    assert time.monotonic() - started < 20
+    assert setting_up.returncode == 1
+    assert said.splitlines()[-1] == "cancelled; what is complete is kept"
+    assert "Traceback" not in said
+    assert not list(tmp_path.rglob("*.done"))
+    running = subprocess.run(["ps", "-A", "-o", "args="], capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) not in running
+
+
+def test_an_environment_that_was_interrupted_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REHEARSAL_CACHE", str(tmp_path))
+    folder = setup.environment_folder()
+    python = setup.interpreter(folder)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    assert python.exists()
+    assert not setup.has_pip(python)
+    done: list[list[str]] = []
+    monkeypatch.setattr(setup, "run", lambda command, *_: done.append(command))
+    setup.make(folder, python, setup.steps_of("local")[:1])
+    assert done[0][1:] == ["-m", "venv", "--clear", str(folder)]
 
 
 def test_a_made_environment_is_instant(

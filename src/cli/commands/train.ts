@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runBatch } from '../../engine/shell/batch.ts';
+import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
@@ -53,11 +54,13 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
     if (!kind) throw new UsageError(`say what to train with: ${kinds.join(' or ')}`);
     const domain = openDomain(io, given.positionals[1]);
     const run = runFolder(given, io, kind);
-    mkdirSync(run, { recursive: true });
+    makeRunFolder(run);
     const python = await preparePython(io, text(given, 'python'));
     const recordings = kind === 'sft' ? [await recordingsFor(given, io, domain, run)] : [];
+    if (io.signal.aborted)
+      throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
     const config = join(run, 'launch.json');
-    writeFileSync(config, `${JSON.stringify(configOf(given, kind, domain, run, recordings), null, 2)}\n`);
+    writeFileSync(config, `${JSON.stringify(configOf(given, io, kind, domain, run, recordings), null, 2)}\n`);
     const args = [
       '-m',
       'rehearsal_trainer',
@@ -113,11 +116,18 @@ async function recordingsFor(given: Given, io: Io, domain: StaticDomain, run: st
   return folder;
 }
 
-function configOf(given: Given, kind: Kind, domain: StaticDomain, run: string, recordings: readonly string[]): object {
+function configOf(
+  given: Given,
+  io: Io,
+  kind: Kind,
+  domain: StaticDomain,
+  run: string,
+  recordings: readonly string[],
+): object {
   const common = {
     run,
     profile: text(given, 'profile') ?? 'cpu',
-    model: text(given, 'model') ?? 'smollm2',
+    model: modelOf(given, io),
     dialect: domain.file.dialect,
   };
   const engine = {
@@ -137,6 +147,13 @@ function configOf(given: Given, kind: Kind, domain: StaticDomain, run: string, r
     default:
       throw kind satisfies never;
   }
+}
+
+/** The trainer runs in the run's folder, so a checkpoint's folder is named by its whole path. */
+function modelOf(given: Given, io: Io): string {
+  const model = text(given, 'model') ?? 'smollm2';
+  const folder = resolve(io.cwd, model);
+  return existsSync(folder) ? folder : model;
 }
 
 function settings(given: Given): Record<string, unknown> {

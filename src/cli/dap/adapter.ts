@@ -1,95 +1,149 @@
-import { existsSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
 import {
+  ContinuedEvent,
   DebugSession,
   InitializedEvent,
   InvalidatedEvent,
-  OutputEvent,
   StoppedEvent,
   TerminatedEvent,
   ThreadEvent,
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { openRun, receiptOf, rolloutName } from '../../engine/shell/batch.ts';
-import { signingKey } from '../../engine/shell/ledger.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
-import { parseSeat, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { UsageError } from '../io.ts';
-import { domainBeside, openDomainAt, taskNamed } from '../rolloutOptions.ts';
-import { lineText, transcriptOf } from '../transcript.ts';
-import { exceptionAt, filters, lines, parseTarget, place, stopsAt, type Target } from './breakpoints.ts';
-import { Debuggee, type DebugStep } from './debuggee.ts';
+import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
+import { capabilities } from './capabilities.ts';
+import { readConfiguration } from './configuration.ts';
+import { type Command, help, parseCommand } from './console.ts';
+import type { Debuggee } from './debuggee.ts';
+import { parseTurn } from './edit.ts';
 import { explanationOf } from './explanation.ts';
-import { evaluate, roots } from './expression.ts';
-import { type Frame, framesAt } from './frames.ts';
-import { jsonChildren, scopesAt, shortened, type Variable } from './variables.ts';
+import { Inspection, thread } from './inspection.ts';
+import { Narrator } from './narrator.ts';
+import { attached, launched } from './opening.ts';
+import { Person } from './person.ts';
+import { Playback, type Stop } from './playback.ts';
 
-type Arguments = {
-  readonly domain?: string;
-  readonly task?: string;
-  readonly recording?: string;
-  readonly agent?: string;
-  readonly user?: string;
-  readonly forkAgent?: string;
-  readonly seed?: string;
-  readonly trial?: number;
-  readonly basis?: 'evaluate' | 'train';
-  readonly stopOnEntry?: boolean;
-  readonly noStopAtEnd?: boolean;
-  readonly noDebug?: boolean;
-  /** Folder for runs (`.rehearsal/runs` of the workspace). */
-  readonly runs?: string;
+export type SessionOptions = {
+  /** What a client must say to launch or attach; null where nobody else can reach this session. */
+  readonly token?: string | null;
 };
 
-type Stop = {
-  readonly reason: 'entry' | 'step' | 'breakpoint' | 'exception' | 'pause' | 'end';
-  readonly text: string;
-  readonly focus?: string;
-};
+/** What a request is answered with, and what is to be done once the answer is sent. */
+type Answer<Body> = { readonly body: Body; readonly after?: () => void };
 
-const thread = 1;
-const help = `Paths: db.orders.W1.status, user, messages[0].content, turn, rules, event, reward
-/why       why the reward is what it is, or would not be 1 so far
-/say TEXT  your turn, when you hold a seat (plain text does the same)
-/help      this text
-`;
+const editable = 'only messages, arguments of calls and values of the database can';
 
-/** Translates between the Debug Adapter Protocol (1.71) and a debuggee; decides nothing about rollouts. */
+/** Requests that move, and what each does once it is answered. */
+const moves: ReadonlyMap<string, (playback: Playback) => void | Promise<void>> = new Map([
+  ['continue', (playback) => playback.continue()],
+  ['next', (playback) => playback.toNextTurn()],
+  ['stepIn', (playback) => playback.toNextStep()],
+  ['stepOut', (playback) => playback.toEndOfTurn()],
+  ['stepBack', (playback) => playback.back()],
+  ['reverseContinue', (playback) => playback.reverse()],
+]);
+
+/** Requests that the base class hands to a method of their own below. */
+const handed: ReadonlySet<string> = new Set(
+  'initialize launch attach configurationDone disconnect terminate setVariable pause evaluate'.split(' '),
+);
+
+/** Translates between the Debug Adapter Protocol (1.71) and a rollout that is played; decides nothing about rollouts. */
 export class RehearsalSession extends DebugSession {
   #client: DebugProtocol.InitializeRequestArguments = { adapterID: 'rehearsal' };
-  #domain: StaticDomain | null = null;
-  #debuggee: Debuggee | null = null;
+  #playback: Playback | null = null;
+  #isOpening = false;
+  #isOver = false;
+  readonly #token: string | null;
   readonly #configured = Promise.withResolvers<void>();
-  readonly #bySource = new Map<string, readonly Target[]>();
-  #functions: readonly Target[] = [];
-  #filters: ReadonlySet<string> = new Set();
-  #stop: Stop = { reason: 'entry', text: '' };
-  #runs = 0;
-  #pauseRequested = false;
-  #stoppedAtEnd = false;
-  #noStopAtEnd = false;
-  #printed = 0;
-  #frames: readonly Frame[] = [];
-  #references = new Map<number, readonly Variable[]>();
-  #person: ((text: string) => void) | null = null;
+  readonly #lines: ClientLines = {
+    toClient: (line) => this.convertDebuggerLineToClient(line),
+    fromClient: (line) => this.convertClientLineToDebugger(line),
+  };
+  readonly #breakpoints = new BreakpointRequests(this.#lines);
+  readonly #inspection = new Inspection(this.#lines);
+  readonly #narrator = new Narrator((event) => this.sendEvent(event), this.#inspection.references, this.#lines);
+  readonly #person = new Person((text) => this.#narrator.print(text));
+
+  constructor({ token = null }: SessionOptions = {}) {
+    super();
+    this.#token = token;
+    this.setDebuggerLinesStartAt1(true);
+    this.setDebuggerColumnsStartAt1(true);
+    // The base class ends the process over a message that is no JSON.
+    this.removeAllListeners('error');
+    this.on('error', ({ body }: { readonly body?: unknown }) => this.#narrator.print(String(body), 'stderr'));
+  }
+
+  /** Requests that place or look; their arguments may be missing. */
+  readonly #looks: ReadonlyMap<string, (args: never) => object> = new Map<string, (args: never) => object>([
+    ['setBreakpoints', (args: DebugProtocol.SetBreakpointsArguments) => this.#breakpoints.set(args)],
+    ['breakpointLocations', (args: DebugProtocol.BreakpointLocationsArguments) => this.#breakpoints.locations(args)],
+    [
+      'setFunctionBreakpoints',
+      (args: DebugProtocol.SetFunctionBreakpointsArguments) => this.#breakpoints.setFunctions(args),
+    ],
+    ['setDataBreakpoints', (args: DebugProtocol.SetDataBreakpointsArguments) => this.#breakpoints.setData(args)],
+    [
+      'setExceptionBreakpoints',
+      (args: DebugProtocol.SetExceptionBreakpointsArguments) => this.#breakpoints.setExceptions(args),
+    ],
+    [
+      'dataBreakpointInfo',
+      ({ variablesReference = 0, name }: DebugProtocol.DataBreakpointInfoArguments) =>
+        this.#breakpoints.dataInfo(name, this.#inspection.variable(variablesReference, name)),
+    ],
+    ['exceptionInfo', () => this.#inspection.exception(this.#debuggee, this.#playback?.stop.text ?? '')],
+    ['threads', () => this.#inspection.threads(this.#debuggee)],
+    [
+      'stackTrace',
+      (args: DebugProtocol.StackTraceArguments) =>
+        this.#inspection.frames(this.#debuggee, this.#playback?.stop.rule, args),
+    ],
+    ['scopes', ({ frameId }: DebugProtocol.ScopesArguments) => this.#inspection.scopes(this.#debuggee, frameId)],
+    ['variables', (args: DebugProtocol.VariablesArguments) => this.#inspection.variables(args)],
+    ['completions', (args: DebugProtocol.CompletionsArguments) => this.#inspection.completions(this.#debuggee, args)],
+  ]);
+
+  get #debuggee(): Debuggee | undefined {
+    return this.#playback?.debuggee;
+  }
+
+  override shutdown(): void {
+    void this.#close().finally(() => super.shutdown());
+  }
+
+  protected override dispatchRequest(request: DebugProtocol.Request): void {
+    const { command, seq } = request;
+    if (handed.has(command)) {
+      // The protocol's default, without which the base class refuses a client.
+      const format = command === 'initialize' ? { pathFormat: 'path' } : {};
+      super.dispatchRequest({ ...request, arguments: { ...format, ...request.arguments } } as typeof request);
+      return;
+    }
+    const response = { seq: 0, type: 'response', request_seq: seq, command, success: true };
+    const look = this.#looks.get(command);
+    const move = moves.get(command);
+    if (look) void this.#answer(response, () => ({ body: look((request.arguments ?? {}) as never) }));
+    else if (move) void this.#answer(response, () => this.#moved(move));
+    else this.#refuse(response, `Rehearsal has no request "${command}"`, false);
+  }
+
+  /** A move that comes while the rollout runs is refused. */
+  #moved(move: (playback: Playback) => void | Promise<void>): Answer<object> {
+    const playback = this.#started();
+    playback.refuseWhileRunning();
+    return { body: { allThreadsContinued: true }, after: () => void move(playback) };
+  }
 
   protected override initializeRequest(
     response: DebugProtocol.InitializeResponse,
     args: DebugProtocol.InitializeRequestArguments,
   ): void {
     this.#client = args;
-    response.body = {
-      supportsConfigurationDoneRequest: true,
-      supportsStepBack: true,
-      supportsSetVariable: true,
-      supportsFunctionBreakpoints: true,
-      supportsBreakpointLocationsRequest: true,
-      supportsEvaluateForHovers: true,
-      supportsCompletionsRequest: true,
-      supportsTerminateRequest: true,
-      supportsANSIStyling: true,
-      exceptionBreakpointFilters: filters.map((each) => ({ ...each, default: false })),
-    };
+    this.#inspection.showsTypes = args.supportsVariableType === true;
+    this.#narrator.hasColours = args.supportsANSIStyling === true;
+    response.body = capabilities;
     this.sendResponse(response);
   }
 
@@ -98,564 +152,188 @@ export class RehearsalSession extends DebugSession {
     this.#configured.resolve();
   }
 
-  protected override launchRequest(
-    response: DebugProtocol.LaunchResponse,
-    args: DebugProtocol.LaunchRequestArguments & Arguments,
-  ): void {
-    void this.#begin(response, args, async () => {
-      if (!args.domain) throw new UsageError('the launch configuration names no domain (the folder with domain.yaml)');
-      const domain = openDomainAt(resolve(args.domain));
-      const task = taskNamed(domain, args.task);
-      const agent = seat(args.agent ?? task.agent ?? domain.file.agent, 'agent');
-      const user = seat(args.user ?? domain.file.user, 'user');
-      const debuggee = this.#open(domain, agent, user, args);
-      const { seed = '1', trial = 0, basis = 'evaluate' } = args;
-      const folder = join(args.runs ?? join(domain.folder, '.rehearsal', 'runs'), `${stamp()}-${task.id}`);
-      const receive = openRun(folder, domain, {
-        seed,
-        trials: 1,
-        basis,
-        agent,
-        user,
-        tasks: [task],
-        key: signingKey(),
-      });
-      debuggee.onClosed = (recording, closed) => {
-        if (closed.endReason !== 'cancelled')
-          receive(
-            receiptOf(
-              domain.domain.policy.hash,
-              { seed, basis },
-              basename(recording, '.traj.jsonl'),
-              task,
-              trial,
-              closed,
-            ),
-          );
-      };
-      await debuggee.launch({
-        task,
-        seed,
-        trial,
-        basis,
-        recording: join(folder, `${rolloutName(task, trial)}.traj.jsonl`),
-      });
-      return debuggee;
-    });
+  protected override launchRequest(response: DebugProtocol.LaunchResponse, args: object): void {
+    void this.#begin(response, args, 'launch');
   }
 
-  protected override attachRequest(
-    response: DebugProtocol.AttachResponse,
-    args: DebugProtocol.AttachRequestArguments & Arguments,
-  ): void {
-    void this.#begin(response, args, async () => {
-      if (!args.recording)
-        throw new UsageError('the attach configuration names no recording (a file that ends in .traj.jsonl)');
-      const recording = resolve(args.recording);
-      if (!existsSync(recording)) throw new UsageError(`${recording}: there is no such recording`);
-      const folder = args.domain ?? domainBeside(recording);
-      if (!folder)
-        throw new UsageError(
-          `${recording}: which domain was it recorded in? Name its folder as "domain" in the configuration`,
-        );
-      const debuggee = this.#open(
-        openDomainAt(resolve(folder)),
-        { type: 'gold' },
-        seat(args.user ?? 'agenda', 'user'),
-        args,
-      );
-      debuggee.attach(recording);
-      return debuggee;
-    });
+  protected override attachRequest(response: DebugProtocol.AttachResponse, args: object): void {
+    void this.#begin(response, args, 'attach');
   }
 
-  #open(domain: StaticDomain, agent: SeatSpec, user: SeatSpec, args: Arguments): Debuggee {
-    this.#domain = domain;
-    this.sendEvent(new InitializedEvent());
-    const fork = args.forkAgent ?? (agent.type === 'scripted' ? 'gold' : (args.agent ?? 'gold'));
-    return new Debuggee({
-      domain,
-      agent,
-      user,
-      forkAgent: seat(fork, 'agent'),
-      readKey: (name) => process.env[name],
-      askPerson: (which, _view, signal) => this.#askPerson(which, signal),
-      log: (text) => this.#print(`${text}\n`, 'console'),
-    });
-  }
-
-  async #begin(response: DebugProtocol.Response, args: Arguments, open: () => Promise<Debuggee>): Promise<void> {
-    this.#noStopAtEnd = args.noStopAtEnd === true || args.noDebug === true;
+  async #begin(response: DebugProtocol.Response, args: object, request: 'launch' | 'attach'): Promise<void> {
+    let playback: Playback;
     try {
-      this.#debuggee = await open();
+      playback = await this.#opened(args, request);
     } catch (error) {
-      this.sendErrorResponse(response, { id: 1, format: escaped(messageOf(error)), showUser: true });
+      this.#refuse(response, messageOf(error));
       return;
     }
     this.sendResponse(response);
     this.sendEvent(new ThreadEvent('started', thread));
     await this.#configured.promise;
-    if (!this.#debuggee.current) await this.#debuggee.forward();
-    this.#transcribe();
-    const found = args.noDebug ? null : this.#breakpointStop();
-    if (found) this.#stopped(found);
-    else if (!args.noDebug && (args.stopOnEntry || args.recording))
-      this.#stopped({
-        reason: 'entry',
-        text: args.recording ? 'the start of the recording' : 'before the first message',
+    await playback.begin(request);
+  }
+
+  /** Reads the configuration and opens what it names. Throws what a person can read. */
+  async #opened(args: object, request: 'launch' | 'attach'): Promise<Playback> {
+    if (this.#isOpening || this.#playback) throw new UsageError('this session debugs a rollout already');
+    const configuration = readConfiguration(args);
+    if (this.#token !== null && configuration.token !== this.#token)
+      throw new UsageError('name the token that the adapter printed as "token" in the configuration');
+    this.#isOpening = true;
+    try {
+      const debuggee = await (request === 'launch' ? launched : attached)(configuration, {
+        readKey: (name: string) => process.env[name],
+        askPerson: (seat, _view, signal) => this.#person.ask(seat, signal),
+        log: (text: string) => this.#narrator.print(text),
+        onDomain: (domain: StaticDomain) => {
+          this.#breakpoints.domain = domain;
+          this.sendEvent(new InitializedEvent());
+        },
       });
-    else await this.#run(() => null);
-  }
-
-  protected override setBreakPointsRequest(
-    response: DebugProtocol.SetBreakpointsResponse,
-    args: DebugProtocol.SetBreakpointsArguments,
-  ): void {
-    const path = args.source.path ?? '';
-    const placed = (args.breakpoints ?? []).map(({ line }) =>
-      this.#domain ? place(this.#domain, path, line) : { line, problem: 'no domain is open' },
-    );
-    this.#bySource.set(
-      path,
-      placed.flatMap((each) => ('target' in each ? [each.target] : [])),
-    );
-    response.body = {
-      breakpoints: placed.map(
-        (each): DebugProtocol.Breakpoint =>
-          'target' in each
-            ? { verified: true, line: each.line }
-            : { verified: false, line: each.line, message: each.problem },
-      ),
-    };
-    this.sendResponse(response);
-  }
-
-  protected override breakpointLocationsRequest(
-    response: DebugProtocol.BreakpointLocationsResponse,
-    args: DebugProtocol.BreakpointLocationsArguments,
-  ): void {
-    const { line, endLine = line } = args;
-    const all = this.#domain ? lines(this.#domain, args.source.path ?? '') : [];
-    response.body = {
-      breakpoints: all.filter((each) => each >= line && each <= endLine).map((each) => ({ line: each })),
-    };
-    this.sendResponse(response);
-  }
-
-  protected override setFunctionBreakPointsRequest(
-    response: DebugProtocol.SetFunctionBreakpointsResponse,
-    args: DebugProtocol.SetFunctionBreakpointsArguments,
-  ): void {
-    const parsed = args.breakpoints.map(({ name }) => parseTarget(name));
-    this.#functions = parsed.filter((each) => typeof each !== 'string');
-    response.body = {
-      breakpoints: parsed.map((each) =>
-        typeof each === 'string' ? { verified: false, message: each } : { verified: true },
-      ),
-    };
-    this.sendResponse(response);
-  }
-
-  protected override setExceptionBreakPointsRequest(
-    response: DebugProtocol.SetExceptionBreakpointsResponse,
-    args: DebugProtocol.SetExceptionBreakpointsArguments,
-  ): void {
-    this.#filters = new Set(args.filters);
-    response.body = { breakpoints: args.filters.map(() => ({ verified: true })) };
-    this.sendResponse(response);
-  }
-
-  protected override threadsRequest(response: DebugProtocol.ThreadsResponse): void {
-    const started = this.#debuggee?.steps[0]?.event;
-    response.body = {
-      threads: [{ id: thread, name: started?.type === 'rolloutStarted' ? started.task.id : 'rollout' }],
-    };
-    this.sendResponse(response);
-  }
-
-  protected override stackTraceRequest(
-    response: DebugProtocol.StackTraceResponse,
-    args: DebugProtocol.StackTraceArguments,
-  ): void {
-    const { startFrame = 0, levels = 0 } = args;
-    const frames = this.#debuggee ? framesAt(this.#debuggee, this.#stop.focus) : [];
-    this.#frames = frames;
-    const shown = frames.slice(startFrame, levels > 0 ? startFrame + levels : undefined);
-    response.body = {
-      totalFrames: frames.length,
-      stackFrames: shown.map(({ index, name, file, line, subtle }) => ({
-        id: index,
-        name,
-        line,
-        column: 1,
-        source: { name: basename(file), path: file },
-        ...(subtle ? { presentationHint: 'subtle' as const } : {}),
-      })),
-    };
-    this.sendResponse(response);
-  }
-
-  protected override scopesRequest(response: DebugProtocol.ScopesResponse, args: DebugProtocol.ScopesArguments): void {
-    const debuggee = this.#debuggee;
-    const step = debuggee?.steps[this.#frames[args.frameId]?.step ?? debuggee.cursor];
-    response.body = {
-      scopes:
-        step && debuggee
-          ? scopesAt(step, debuggee.steps[step.n - 1]).map((scope) => ({
-              name: scope.name,
-              variablesReference: this.#refer(scope.children()),
-              expensive: false,
-            }))
-          : [],
-    };
-    this.sendResponse(response);
-  }
-
-  protected override variablesRequest(
-    response: DebugProtocol.VariablesResponse,
-    args: DebugProtocol.VariablesArguments,
-  ): void {
-    const all = this.#references.get(args.variablesReference) ?? [];
-    const { start = 0, count = 0 } = args;
-    const page = all.slice(start, count > 0 ? start + count : undefined);
-    response.body = { variables: page.map((variable) => this.#shown(variable)) };
-    this.sendResponse(response);
-  }
-
-  #shown(variable: Variable): DebugProtocol.Variable {
-    const { name, value, type, expression, edit, children } = variable;
-    return {
-      name,
-      value,
-      variablesReference: children ? this.#referLazily(children) : 0,
-      ...(type && this.#client.supportsVariableType ? { type } : {}),
-      ...(expression ? { evaluateName: expression } : {}),
-      ...(edit ? {} : { presentationHint: { attributes: ['readOnly'] } }),
-    };
-  }
-
-  #refer(variables: readonly Variable[]): number {
-    const reference = this.#references.size + 1;
-    this.#references.set(reference, variables);
-    return reference;
-  }
-
-  /** Children are made when the client asks for them. */
-  #referLazily(children: () => readonly Variable[]): number {
-    const reference = this.#references.size + 1;
-    let made: readonly Variable[] | undefined;
-    const lazy = new Proxy([] as readonly Variable[], {
-      get: (_target, key) => {
-        made ??= children();
-        const value = Reflect.get(made, key, made) as unknown;
-        return typeof value === 'function' ? value.bind(made) : value;
-      },
-    });
-    this.#references.set(reference, lazy);
-    return reference;
+      this.#playback = new Playback(debuggee, this.#breakpoints.breakpoints, configuration, {
+        onStep: () => this.#narrator.tell(debuggee),
+        onFork: (words) => this.#forked(debuggee, words),
+        onStop: (stop) => this.#stopped(stop),
+        onOver: () => this.sendEvent(new TerminatedEvent()),
+        onFailure: (text) => this.#narrator.print(text, 'stderr'),
+        awaited: () => this.#person.awaited,
+      });
+      if (!this.#isOver) return this.#playback;
+      await this.#playback.close();
+      throw new UsageError('the session ended before the rollout began');
+    } finally {
+      this.#isOpening = false;
+    }
   }
 
   protected override setVariableRequest(
     response: DebugProtocol.SetVariableResponse,
     args: DebugProtocol.SetVariableArguments,
   ): void {
-    const variable = this.#references.get(args.variablesReference)?.find(({ name }) => name === args.name);
-    const edit =
-      variable?.edit?.(args.value) ??
-      `${args.name} can't be edited: only messages, arguments of calls and values of the database can`;
-    if (typeof edit === 'string' || !this.#debuggee) {
-      this.#refuse(response, String(edit));
-      return;
-    }
-    this.#debuggee.fork(edit).then(
-      (words) => {
-        response.body = { value: args.value };
-        this.sendResponse(response);
-        this.#forked(words);
-      },
-      (error: unknown) => this.#refuse(response, messageOf(error)),
-    );
-  }
-
-  #forked(words: string): void {
-    const debuggee = this.#debuggee;
-    if (!debuggee) return;
-    this.#printed = debuggee.cursor + 1;
-    this.#stoppedAtEnd = false;
-    this.#print(
-      `--- fork: ${words}. It is recorded in ${basename(debuggee.recording)}; the recording it leaves stays as it was ---\n`,
-      'console',
-    );
-    if (debuggee.current)
-      for (const line of transcriptOf(debuggee.current.event)) this.#print(`${lineText(line, this.#colours)}\n`);
-    this.#stopped({ reason: 'step', text: `fork: ${words}` });
-    if (this.#client.supportsInvalidatedEvent) this.sendEvent(new InvalidatedEvent(['all']));
-  }
-
-  protected override continueRequest(response: DebugProtocol.ContinueResponse): void {
-    response.body = { allThreadsContinued: true };
-    this.sendResponse(response);
-    void this.#run(() => null);
-  }
-
-  protected override nextRequest(response: DebugProtocol.NextResponse): void {
-    this.sendResponse(response);
-    void this.#run(({ event }) => (event.type === 'agentReplied' ? 'the next turn' : null));
-  }
-
-  protected override stepInRequest(response: DebugProtocol.StepInResponse): void {
-    this.sendResponse(response);
-    void this.#run(({ event }) => event.type);
-  }
-
-  protected override stepOutRequest(response: DebugProtocol.StepOutResponse): void {
-    this.sendResponse(response);
-    void this.#run(({ state }) => (state.phase.type === 'agentAwaited' || state.ended ? 'the end of the turn' : null));
-  }
-
-  protected override stepBackRequest(response: DebugProtocol.StepBackResponse): void {
-    this.sendResponse(response);
-    this.#debuggee?.back();
-    this.#stoppedAtEnd = false;
-    this.#stopped({ reason: 'step', text: 'one step back' });
-  }
-
-  protected override reverseContinueRequest(response: DebugProtocol.ReverseContinueResponse): void {
-    this.sendResponse(response);
-    this.#stoppedAtEnd = false;
-    while (this.#debuggee?.back()) {
-      const found = this.#breakpointStop();
-      if (found) {
-        this.#stopped(found);
-        return;
-      }
-    }
-    this.#stopped({ reason: 'entry', text: 'the start' });
+    void this.#answer(response, async () => {
+      const variable = this.#inspection.variable(args.variablesReference, args.name);
+      const body = { value: args.value };
+      if (variable && variable.value === args.value) return { body };
+      const edit = variable?.edit?.(args.value) ?? `${args.name} can't be edited: ${editable}`;
+      if (typeof edit === 'string') throw new UsageError(edit);
+      return { body, after: await this.#started().fork(edit) };
+    });
   }
 
   protected override pauseRequest(response: DebugProtocol.PauseResponse): void {
     this.sendResponse(response);
-    this.#pauseRequested = true;
+    this.#playback?.pause();
+  }
+
+  #started(): Playback {
+    if (!this.#playback) throw new UsageError('nothing has started yet');
+    return this.#playback;
   }
 
   protected override evaluateRequest(
     response: DebugProtocol.EvaluateResponse,
     args: DebugProtocol.EvaluateArguments,
   ): void {
-    const text = args.expression.trim();
+    const text = (args.expression ?? '').trim();
     const isConsole = args.context === 'repl';
-    if (isConsole && (text.startsWith('/') || this.#person)) {
-      response.body = { result: this.#command(text), variablesReference: 0 };
-      this.sendResponse(response);
-      return;
-    }
-    const debuggee = this.#debuggee;
-    const step = debuggee?.steps[this.#frames[args.frameId ?? 0]?.step ?? debuggee.cursor];
-    const found = step ? evaluate(text, step) : 'nothing has happened yet';
-    if (typeof found === 'string') {
-      this.#refuse(response, found, isConsole);
-      return;
-    }
-    const { value } = found;
-    const isTree = typeof value === 'object' && value !== null;
-    response.body = {
-      result: isTree ? shortened(value) : JSON.stringify(value),
-      variablesReference: isTree ? this.#refer(jsonChildren(value)) : 0,
-    };
-    this.sendResponse(response);
+    const isCommand = isConsole && (text.startsWith('/') || this.#person.awaited !== null);
+    const make = () =>
+      isCommand
+        ? this.#command(parseCommand(text))
+        : { body: this.#inspection.evaluated(this.#debuggee, args.frameId, text) };
+    void this.#answer(response, make, isConsole);
   }
 
-  #command(text: string): string {
-    const [name, ...rest] = text.split(' ');
-    if (name === '/help') return help;
-    if (name === '/why')
-      return this.#debuggee?.current ? explanationOf(this.#debuggee.current.state) : 'nothing has happened yet';
-    const person = this.#person;
-    if (!person)
-      return name === '/say'
-        ? 'nobody waits for you: a seat of yours is "human" in the launch configuration'
-        : `there is no command ${name}. ${help}`;
-    this.#person = null;
-    person(name === '/say' ? rest.join(' ') : text);
-    return '';
+  /** A command of the Debug Console, or the words of a person whose turn it is. */
+  async #command(command: Command): Promise<Answer<DebugProtocol.EvaluateResponse['body']>> {
+    const { steps = [], cursor = 0 } = this.#debuggee ?? {};
+    switch (command.type) {
+      case 'help':
+        return said(help);
+      case 'why':
+        return said(explanationOf(steps.slice(0, cursor + 1)));
+      case 'unknown':
+        throw new UsageError(`there is no command ${command.name}. ${help}`);
+      case 'leave':
+        return { ...said(''), after: this.#person.leave() };
+      case 'turn':
+        return { ...said(''), after: await this.#turn(command.text) };
+    }
   }
 
-  protected override completionsRequest(
-    response: DebugProtocol.CompletionsResponse,
-    args: DebugProtocol.CompletionsArguments,
-  ): void {
-    const typed = args.text.slice(0, args.column - 1);
-    const [parent, last = ''] = /^(.*)\.([\w$]*)$/s.exec(typed)?.slice(1) ?? ['', typed];
-    const step = this.#debuggee?.current;
-    const found = parent && step ? evaluate(parent, step) : null;
-    const names =
-      found && typeof found !== 'string' && typeof found.value === 'object' && found.value !== null
-        ? Object.keys(found.value)
-        : [...roots, '/why', '/say', '/help'];
-    response.body = {
-      targets: names
-        .filter((name) => name.startsWith(last))
-        .slice(0, 200)
-        .map((label) => ({ label, start: typed.length - last.length, length: last.length })),
-    };
-    this.sendResponse(response);
+  /** A typed turn goes to the seat that waits for it; without one it takes over the seat that is next, in a fork. */
+  async #turn(text: string): Promise<() => void> {
+    if (text === '') throw new UsageError('type what is said: /say TEXT');
+    if (this.#person.awaited) return this.#person.say(text);
+    const turn = parseTurn(text);
+    if (typeof turn === 'string') throw new UsageError(turn);
+    return this.#started().fork({ type: 'turn', ...turn });
   }
 
   protected override terminateRequest(response: DebugProtocol.TerminateResponse): void {
-    void this.#end().then(() => this.sendResponse(response));
+    void this.#close().then(() => {
+      this.sendEvent(new TerminatedEvent());
+      this.sendResponse(response);
+    });
   }
 
   protected override disconnectRequest(
     response: DebugProtocol.DisconnectResponse,
     args: DebugProtocol.DisconnectArguments,
   ): void {
-    void this.#debuggee
-      ?.close()
-      .catch(() => undefined)
-      .then(() => super.disconnectRequest(response, args));
-    if (!this.#debuggee) super.disconnectRequest(response, args);
+    void this.#close().then(() => super.disconnectRequest(response, args));
   }
 
-  /** Goes forward until a breakpoint, a pause, the end, or where `until` says; one run at a time. */
-  async #run(until: (step: DebugStep) => string | null): Promise<void> {
-    const debuggee = this.#debuggee;
-    if (!debuggee) return;
-    const run = ++this.#runs;
-    this.#pauseRequested = false;
-    while (await debuggee.forward()) {
-      if (run !== this.#runs) return;
-      this.#transcribe();
-      const found = this.#noStopAtEnd && !this.#hasTargets ? null : this.#breakpointStop();
-      const { current } = debuggee;
-      const there = current ? until(current) : null;
-      if (found) {
-        this.#stopped(found);
-        return;
-      }
-      if (this.#pauseRequested) {
-        this.#stopped({ reason: 'pause', text: 'paused' });
-        return;
-      }
-      if (there) {
-        this.#stopped({ reason: 'step', text: there });
-        return;
-      }
+  /** Answers a request with what `make` gives; what it throws is said to the person. */
+  async #answer<Response extends DebugProtocol.Response>(
+    response: Response,
+    make: () => Answer<Response['body']> | Promise<Answer<Response['body']>>,
+    showUser = true,
+  ): Promise<void> {
+    try {
+      const { body, after } = await make();
+      response.body = body;
+      this.sendResponse(response);
+      after?.();
+    } catch (error) {
+      this.#refuse(response, messageOf(error), showUser);
     }
-    if (run !== this.#runs) return;
-    await this.#atEnd();
-  }
-
-  get #hasTargets(): boolean {
-    return (
-      this.#filters.size > 0 ||
-      this.#functions.length > 0 ||
-      [...this.#bySource.values()].some((targets) => targets.length > 0)
-    );
-  }
-
-  /** Stops once at the end, so that one can step back from it; going on from there ends the session. */
-  async #atEnd(): Promise<void> {
-    const state = this.#debuggee?.current?.state;
-    if (!this.#stoppedAtEnd && state) this.#print(`\n${explanationOf(state)}\n`, 'console');
-    if (this.#noStopAtEnd || this.#stoppedAtEnd) return this.#end();
-    this.#stoppedAtEnd = true;
-    this.#stopped({
-      reason: 'end',
-      text: state?.reward
-        ? `reward ${state.reward.value ?? 'none'}: ${state.reward.reason}`
-        : 'the end of the recording',
-    });
-  }
-
-  async #end(): Promise<void> {
-    await this.#debuggee?.close();
-    this.sendEvent(new TerminatedEvent());
-  }
-
-  #breakpointStop(): Stop | null {
-    const step = this.#debuggee?.current;
-    if (!step) return null;
-    const broken = exceptionAt(step, this.#filters);
-    if (broken) return { reason: 'exception', text: broken };
-    const target = [...this.#bySource.values(), this.#functions].flat().find((each) => stopsAt(step, each));
-    if (!target) return null;
-    if (target.type === 'rule' && step.event.type === 'rulesChecked') {
-      const verdict = step.event.verdicts.find(({ rule }) => rule === target.id);
-      return {
-        reason: 'breakpoint',
-        focus: target.id,
-        text: `rule ${target.id} ${verdict?.verdict}: ${verdict?.reason}`,
-      };
-    }
-    return {
-      reason: 'breakpoint',
-      text:
-        target.type === 'tool'
-          ? `tool ${target.name} is called`
-          : target.type === 'task'
-            ? `task ${target.id} begins`
-            : step.event.type,
-    };
-  }
-
-  #stopped(stop: Stop): void {
-    this.#stop = stop;
-    this.#references = new Map();
-    this.#frames = [];
-    const event: DebugProtocol.StoppedEvent = new StoppedEvent(stop.reason, thread);
-    event.body = {
-      reason: stop.reason === 'end' ? 'exit' : stop.reason,
-      description: stop.text,
-      text: stop.text,
-      threadId: thread,
-      allThreadsStopped: true,
-    };
-    this.sendEvent(event);
-  }
-
-  /** Prints what has not been printed; a step that is visited again is not said again. */
-  #transcribe(): void {
-    const debuggee = this.#debuggee;
-    if (!debuggee) return;
-    for (; this.#printed <= debuggee.cursor; this.#printed += 1) {
-      const step = debuggee.steps[this.#printed];
-      if (step) for (const line of transcriptOf(step.event)) this.#print(`${lineText(line, this.#colours)}\n`);
-    }
-  }
-
-  get #colours(): boolean {
-    return this.#client.supportsANSIStyling === true;
-  }
-
-  #print(text: string, category: 'stdout' | 'console' = 'stdout'): void {
-    this.sendEvent(new OutputEvent(text, category));
-  }
-
-  #askPerson(which: 'agent' | 'user', signal: AbortSignal): Promise<string> {
-    this.#print(
-      `your turn as the ${which}: type here what you say${which === 'user' ? ' (/stop ends the conversation)' : ''}\n`,
-      'console',
-    );
-    return new Promise((resolve, reject) => {
-      this.#person = resolve;
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
   }
 
   #refuse(response: DebugProtocol.Response, message: string, showUser = true): void {
-    this.sendErrorResponse(response, { id: 2, format: escaped(message), showUser });
+    this.sendErrorResponse(response, { id: 1, format: escaped(message), showUser });
+  }
+
+  async #close(): Promise<void> {
+    this.#isOver = true;
+    await this.#playback?.close().catch((error: unknown) => this.#narrator.print(messageOf(error), 'stderr'));
+  }
+
+  #stopped({ reason, text, ids = [] }: Stop): void {
+    this.#inspection.references.forget();
+    const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, thread);
+    event.body = {
+      reason: reason === 'end' ? 'exit' : reason,
+      description: text,
+      text,
+      threadId: thread,
+      allThreadsStopped: true,
+      ...(ids.length > 0 ? { hitBreakpointIds: [...ids] } : {}),
+    };
+    this.sendEvent(event);
+    if (reason === 'fork' && this.#client.supportsInvalidatedEvent) this.sendEvent(new InvalidatedEvent(['all']));
+  }
+
+  #forked(debuggee: Debuggee, words: string): void {
+    // A client that was asked for no movement shows the stop before as long as it is not told that one took place.
+    this.sendEvent(new ContinuedEvent(thread, true));
+    this.#narrator.tellFork(debuggee, words);
   }
 }
 
-function seat(text: string, which: 'agent' | 'user'): SeatSpec {
-  const parsed = parseSeat(text, which);
-  if (typeof parsed === 'string') throw new UsageError(parsed);
-  return parsed;
-}
-
-/** Sortable name of a run. */
-function stamp(): string {
-  return new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
+function said(result: string): Answer<DebugProtocol.EvaluateResponse['body']> {
+  return { body: { result, variablesReference: 0 } };
 }
 
 /** Braces are variables in a message's format. */

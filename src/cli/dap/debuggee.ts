@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs';
-import { getAt, hashOf, openDatabase, type Patch } from '../../engine/core/database.ts';
-import type { RolloutEvent } from '../../engine/core/event.ts';
-import type { Json } from '../../engine/core/json.ts';
-import { advance, begin, type Setting } from '../../engine/core/rollout.ts';
+import { basename } from 'node:path';
+import { hashOf } from '../../engine/core/database.ts';
+import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
+import { advance, begin, type Setting, stateHash } from '../../engine/core/rollout.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Task } from '../../engine/core/task.ts';
-import type { Side } from '../../engine/core/tool.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
-import { type AskPerson, laneSeats, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
+import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
-import { replayRecording, settingOf } from '../../engine/shell/replay.ts';
+import { settingOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import {
@@ -20,26 +19,7 @@ import {
   type RolloutClosed,
   type Supervisor,
 } from '../../engine/shell/supervisor.ts';
-
-/** One stop of the debugger: an event and the state after it. */
-export type DebugStep = { readonly n: number; readonly event: RolloutEvent; readonly state: RolloutState };
-
-/** What a person changed; each makes a fork. */
-export type Edit =
-  | { readonly type: 'message'; readonly step: number; readonly content: string }
-  | {
-      readonly type: 'arguments';
-      readonly step: number;
-      readonly callId: string;
-      readonly path: readonly string[];
-      readonly value: Json;
-    }
-  | {
-      readonly type: 'database';
-      readonly side: Side;
-      readonly path: readonly (string | number)[];
-      readonly value: Json;
-    };
+import { type DebugStep, type Edit, type Edited, edited, parseTurn } from './edit.ts';
 
 export type DebuggeeOptions = {
   readonly domain: StaticDomain;
@@ -57,6 +37,7 @@ export type Launch = {
   readonly seed: string;
   readonly trial: number;
   readonly basis: 'evaluate' | 'train';
+  readonly turnCap?: number;
   readonly recording: string;
 };
 
@@ -68,12 +49,13 @@ export class Debuggee {
   #steps: DebugStep[] = [];
   #cursor = -1;
   #live: LiveRollout | null = null;
-  #closed = false;
-  #supervisor: Supervisor | null = null;
+  /** Number of the last event that the live rollout was let go on to. */
+  #allowed = -1;
+  #supervisor: Promise<Supervisor> | null = null;
   #setting: Setting;
   #recording = '';
-  #wake: (() => void) | null = null;
-  #forks = 0;
+  #waiting: (() => void)[] = [];
+  #failure: unknown = null;
   readonly #options: DebuggeeOptions;
   /** Told of every finished rollout of this session, forks included. */
   onClosed: (recording: string, closed: RolloutClosed) => void = () => undefined;
@@ -103,50 +85,76 @@ export class Debuggee {
     return this.#options.domain;
   }
 
-  /** Whether nothing follows the cursor, ever. */
-  get isAtEnd(): boolean {
-    return this.#cursor === this.#steps.length - 1 && (this.#closed || this.#live === null);
+  /** What stopped the engine itself, in words: a full disk, a bug. Null for a rollout that ended, however it ended. */
+  get failure(): string | null {
+    if (this.#failure === null) return null;
+    return this.#failure instanceof Error ? this.#failure.message : String(this.#failure);
   }
 
-  /** Starts a new rollout; it waits before its first event. */
+  /** Starts a new rollout and waits for its start. */
   async launch({ task, recording, ...start }: Launch): Promise<void> {
-    const supervisor = await this.#open();
+    const opening = this.#open();
     const { agent, user } = this.#options;
-    const database = hashOf(openDatabase(supervisor.loaded.world.agent));
-    this.#begin(
-      supervisor,
-      task,
-      startOf(supervisor.domain, database, task, { ...start, agent, user }),
-      recording,
-      agent,
-    );
+    const database = hashOf(this.#setting.world.agent);
+    const supervisor = await opening;
+    const started = startOf(supervisor.domain, database, task, { ...start, agent, user });
+    await this.#begin(supervisor, task, [started], recording, agent);
+    if (this.#failure !== null) throw this.#failure;
   }
 
-  /** Opens a recording; nothing is called. Throws a `Fault` when it can't be read. */
+  /**
+   * Opens a recording; nothing is called. A damaged one is opened as far as it can be followed, and the log says
+   * where it broke. Throws a `Fault` when nothing of it can be shown.
+   */
   attach(recording: string): void {
-    const { steps, problems } = replayRecording(this.#options.domain, recording);
+    const { domain } = this.#options;
+    const { lines, problems } = readRecording(recording);
+    this.#live?.abandon();
+    this.#live = null;
+    this.#steps = [];
+    const [first] = lines;
     const [problem] = problems;
-    if (steps.length === 0)
-      throw new Fault({
-        who: 'environment',
-        code: 'recording/broken',
-        message: `${recording}:${problem?.line ?? 1}: ${problem?.message ?? 'is empty'}`,
-        file: recording,
-      });
-    for (const { line, message } of problems) this.#options.log(`${recording}:${line}: ${message}`);
-    this.#steps = steps.map(({ n, event, after }) => ({ n, event, state: after }));
+    if (first?.event.type !== 'rolloutStarted')
+      throw brokenAt(recording, problem?.line ?? 1, problem?.message ?? 'a recording begins with rolloutStarted');
+    const differs = differenceFrom(domain, this.#setting, first.event);
+    if (differs) throw brokenAt(recording, 1, differs);
+    if (first.event.policyHash !== domain.domain.policy.hash)
+      this.#options.log(`the policy has changed since this was recorded: rules may stand on other lines`);
+    const found = this.#follow(lines);
+    for (const { line, message } of [...problems, ...found]) this.#options.log(`${recording}:${line}: ${message}`);
     this.#recording = recording;
     this.#cursor = 0;
   }
 
-  /** Moves to the next event, making it when there is none yet. False at the end. */
+  /**
+   * Waits until there is a step after the cursor, letting a live rollout go on to it. Calls may overlap: none lets
+   * it go on twice. False at the end.
+   */
+  async ready(): Promise<boolean> {
+    while (this.#cursor + 1 >= this.#steps.length) {
+      if (this.#live === null) return false;
+      if (this.#allowed < this.#steps.length && this.#steps.length > 0) {
+        this.#allowed = this.#steps.length;
+        this.#live.step();
+      }
+      await this.#change();
+    }
+    return true;
+  }
+
+  /** Moves to the next step, waiting until it is there. False at the end. */
   async forward(): Promise<boolean> {
-    if (this.#cursor + 1 >= this.#steps.length && !(await this.#more())) return false;
+    return (await this.ready()) && this.next();
+  }
+
+  /** Moves to the next step, when it is there already. */
+  next(): boolean {
+    if (this.#cursor + 1 >= this.#steps.length) return false;
     this.#cursor += 1;
     return true;
   }
 
-  /** Moves to the event before. False at the start. Calls nothing. */
+  /** Moves to the step before. False at the start. Calls nothing. */
   back(): boolean {
     if (this.#cursor <= 0) return false;
     this.#cursor -= 1;
@@ -156,209 +164,188 @@ export class Debuggee {
   /**
    * Makes a fork: the events up to the edit, the edit, and the same loop with the fork's seats. The recording
    * that it leaves stays as it is.
-   * @returns what was forked, in words
+   * @returns what was edited, in words
    */
-  async fork(edit: Edit): Promise<string> {
-    const supervisor = await this.#open();
-    const parent = this.#recording;
-    const { events, at, words } = edited(this.#steps, this.#cursor, edit);
+  async fork(edit: Edit): Promise<Pick<Edited, 'words' | 'from'>> {
+    // A call's writes and its result belong together: the call would be made again if they were parted.
+    if (edit.type === 'database' && this.current?.event.type === 'databaseWritten') await this.forward();
+    const { events, at, words, from } = edited(this.#steps, this.#cursor, edit);
     const [started, ...rest] = events;
     if (started?.type !== 'rolloutStarted') throw new Error('a fork has a start');
+    const task = this.#taskOf(started.task.id);
+    const supervisor = await this.#open();
+    const parent = this.#recording;
     const chain = readRecording(parent).lines[at]?.chain ?? '';
     const { forkAgent, user } = this.#options;
-    const fork = {
+    const fork: RolloutStarted = {
       ...started,
-      seats: { agent: seatName(forkAgent), user: started.seats.user },
-      parent: { recording: parent.split(/[\\/]/).at(-1) ?? parent, event: at, chain, edit: words },
+      seats: { agent: seatName(forkAgent), user: seatName(user) },
+      parent: { recording: basename(parent), event: at, chain, edit: words },
     };
+    const left = { steps: this.#steps, cursor: this.#cursor };
     this.#live?.abandon();
-    const task = this.#taskOf(started.task.id);
-    const known = events.length;
-    this.#begin(supervisor, task, [fork, ...rest], this.#nextForkPath(parent), forkAgent, user);
-    while (this.#steps.length < known && (await this.#arrival())) this.#cursor = this.#steps.length - 1;
-    this.#cursor = Math.min(known, this.#steps.length) - 1;
-    return words;
+    await this.#begin(supervisor, task, [fork, ...rest], freeForkPath(parent), forkAgent);
+    if (this.#steps.length < events.length) {
+      const reason = this.failure ?? 'the rollout did not start';
+      this.#steps = left.steps;
+      this.#cursor = left.cursor;
+      this.#recording = parent;
+      throw new Fault({ who: 'environment', code: 'fork/failed', message: reason });
+    }
+    return { words, from };
   }
 
+  /** Leaves the rollout where it stands; what was recorded is kept. */
   async close(): Promise<void> {
-    this.#live?.cancel();
-    await this.#supervisor?.close();
+    this.#live?.abandon();
+    await (await this.#supervisor?.catch(() => null))?.close();
+  }
+
+  /** Folds recorded events as far as they follow each other, and says where they don't or where a state differs. */
+  #follow(lines: readonly Recorded[]): readonly { readonly line: number; readonly message: string }[] {
+    // The verdicts of the rules stand in the recording; deciding them again would only cost time.
+    const setting = { ...this.#setting, domain: { ...this.#setting.domain, rules: [] } };
+    for (const { n, event, state: recorded } of lines) {
+      let state: RolloutState;
+      try {
+        state = folded(setting, this.#steps.at(-1)?.state, event);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        return [{ line: n + 1, message: `${event.type} can't follow here (${reason}); the steps before it are shown` }];
+      }
+      this.#steps.push({ n, event, state });
+      if (stateHash(state) !== recorded)
+        return [
+          {
+            line: n + 1,
+            message: `after ${event.type} the database is not the recorded one; the steps up to here are shown`,
+          },
+        ];
+    }
+    return [];
   }
 
   #taskOf(id: string): Task {
-    const task = this.#options.domain.tasks.find((each) => each.id === id);
-    if (!task)
-      throw new Fault({
-        who: 'environment',
-        code: 'task/unknown',
-        message: `the domain in ${this.#options.domain.folder} has no task "${id}" any more, so nothing can go on from here`,
-      });
-    return task;
+    const { domain } = this.#options;
+    const task = domain.tasks.find((each) => each.id === id);
+    if (task) return task;
+    const message = `the domain in ${domain.folder} has no task "${id}" any more, so nothing can go on from here`;
+    throw new Fault({ who: 'environment', code: 'task/unknown', message });
   }
 
-  async #open(): Promise<Supervisor> {
-    if (!this.#supervisor) {
-      this.#supervisor = await openSupervisor(this.#options.domain, { log: this.#options.log });
-      this.#setting = { domain: this.#supervisor.domain, world: this.#setting.world };
-    }
+  #open(): Promise<Supervisor> {
+    this.#supervisor ??= openSupervisor(this.#options.domain, { log: this.#options.log }).then((supervisor) => {
+      this.#setting = { domain: supervisor.domain, world: this.#setting.world };
+      return supervisor;
+    });
     return this.#supervisor;
   }
 
-  #begin(
+  /** Starts a rollout from its first events and waits until they are recorded; the cursor is on the last of them. */
+  async #begin(
     supervisor: Supervisor,
     task: Task,
-    from: Parameters<Supervisor['start']>[0]['from'],
+    from: readonly RolloutEvent[],
     recording: string,
     agent: SeatSpec,
-    user: SeatSpec = this.#options.user,
-  ): void {
-    const { readKey, askPerson } = this.#options;
+  ): Promise<void> {
+    const { user } = this.#options;
     this.#steps = [];
     this.#cursor = -1;
-    this.#closed = false;
+    this.#allowed = from.length - 1;
+    this.#failure = null;
     this.#recording = recording;
-    const live = supervisor.start(
-      {
-        task,
-        from,
-        seats: laneSeats(agent, user),
-        outside: outsideOf(agent, user, readKey, askPerson),
-        recording,
-        pace: 'step',
-      },
-      (events) => {
-        if (this.#live === live) this.#received(events);
-      },
-    );
+    const outside = this.#outside(agent, user);
+    const request = { task, from, seats: laneSeats(agent, user), outside, recording, pace: 'step' } as const;
+    const live = supervisor.start(request, (events) => {
+      if (this.#live === live) this.#received(events);
+    });
     this.#live = live;
-    const end = () => {
-      if (this.#live !== live) return;
-      this.#closed = true;
-      this.#wake?.();
+    live.closed
+      .then((closed) => this.onClosed(recording, closed))
+      .catch((error: unknown) => {
+        if (this.#live === live) this.#failure = error;
+      })
+      .finally(() => {
+        if (this.#live === live) this.#live = null;
+        this.#wake();
+      });
+    while (this.#steps.length < from.length && this.#live === live) await this.#change();
+    this.#cursor = Math.min(from.length, this.#steps.length) - 1;
+  }
+
+  /** Like every outside, but a person in the agent's seat can call tools. */
+  #outside(agent: SeatSpec, user: SeatSpec): Outside {
+    const { readKey, askPerson } = this.#options;
+    const outside = outsideOf(agent, user, readKey, askPerson);
+    if (agent.type !== 'human') return outside;
+    return {
+      ...outside,
+      agent: async (view, signal) => {
+        const turn = parseTurn(await askPerson('agent', view, signal));
+        if (typeof turn === 'string') throw new Fault({ who: 'agent', code: 'turn/unreadable', message: turn });
+        const { content, call } = turn;
+        return { reply: { content, toolCalls: call ? [{ id: `typed_${view.messages.length}`, ...call }] : [] } };
+      },
     };
-    live.closed.then(
-      (closed) => {
-        end();
-        this.onClosed(recording, closed);
-      },
-      (error: unknown) => {
-        this.#options.log(error instanceof Error ? error.message : String(error));
-        end();
-      },
-    );
   }
 
   #received(events: readonly LaneEvent[]): void {
     for (const { n, event } of events) {
-      const before = this.#steps.at(-1)?.state;
-      const [state] =
-        event.type === 'rolloutStarted' || !before
-          ? begin(this.#setting, event as never)
-          : advance(this.#setting, before, event);
-      this.#steps.push({ n, event, state });
+      // A rollout that had to start again on a fresh tool source comes from its first event on.
+      if (n < this.#steps.length) this.#restart(n);
+      this.#steps.push({ n, event, state: folded(this.#setting, this.#steps.at(-1)?.state, event) });
+      if (event.type === 'rewarded') this.#live?.step();
     }
-    this.#wake?.();
+    this.#wake();
   }
 
-  async #more(): Promise<boolean> {
-    if (this.#closed || !this.#live) return false;
-    this.#live.step();
-    const arrived = await this.#arrival();
-    if (arrived && this.#steps.at(-1)?.event.type === 'rewarded') this.#live.step();
-    return arrived;
+  #restart(n: number): void {
+    this.#options.log('the rollout starts again: a call was cut short and can not be made twice');
+    this.#steps = this.#steps.slice(0, n);
+    this.#cursor = Math.min(this.#cursor, n);
+    this.#allowed = n;
   }
 
-  /** Waits until there is a step after the cursor, or the rollout is over. */
-  async #arrival(): Promise<boolean> {
-    while (this.#cursor + 1 >= this.#steps.length && !this.#closed) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    return this.#cursor + 1 < this.#steps.length;
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #nextForkPath(parent: string): string {
-    const base = parent.replace(/(\.fork-\d+)?\.traj\.jsonl$/, '');
-    for (;;) {
-      this.#forks += 1;
-      const path = `${base}.fork-${this.#forks}.traj.jsonl`;
-      if (!existsSync(path)) return path;
-    }
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
   }
 }
 
-type Edited = { readonly events: readonly RolloutEvent[]; readonly at: number; readonly words: string };
-
-/** The events of a fork, the number of the last one it shares with its parent, and the edit in words. */
-function edited(steps: readonly DebugStep[], cursor: number, edit: Edit): Edited {
-  if (edit.type === 'database') return databaseEdited(steps, cursor, edit);
-  const events = steps.slice(0, edit.step).map(({ event }) => event);
-  const original = steps[edit.step]?.event;
-  if (original?.type === 'userReplied' && edit.type === 'message') {
-    return {
-      events: [...events, { ...original, content: edit.content, stop: null, origin: 'edited' }],
-      at: edit.step - 1,
-      words: `the user's message ${edit.step} was edited`,
-    };
-  }
-  if (original?.type !== 'agentReplied')
-    throw new Fault({
-      who: 'environment',
-      code: 'edit/refused',
-      message: 'only messages of the agent and the user, arguments of calls and values of the database can be edited',
-    });
-  if (edit.type === 'message') {
-    return {
-      events: [...events, { type: 'agentReplied', content: edit.content, toolCalls: [], origin: 'edited' }],
-      at: edit.step - 1,
-      words: `the agent's message ${edit.step} was edited`,
-    };
-  }
-  const toolCalls = original.toolCalls.map((call) =>
-    call.id === edit.callId
-      ? { ...call, arguments: withValue(call.arguments, edit.path, edit.value) as typeof call.arguments }
-      : call,
-  );
-  return {
-    events: [...events, { ...original, toolCalls, origin: 'edited' }],
-    at: edit.step - 1,
-    words: `an argument of the agent's call ${edit.step} was edited`,
-  };
+function folded(setting: Setting, before: RolloutState | undefined, event: RolloutEvent): RolloutState {
+  if (event.type === 'rolloutStarted') return begin(setting, event)[0];
+  if (!before) throw new Error('a recording begins with rolloutStarted');
+  return advance(setting, before, event)[0];
 }
 
-/** A database value changes between two calls, never inside one: there the call would be made again on top of it. */
-function databaseEdited(
-  steps: readonly DebugStep[],
-  cursor: number,
-  edit: Extract<Edit, { type: 'database' }>,
-): Edited {
-  let at = cursor;
-  while (at > 0 && steps[at]?.state.phase.type === 'resultAwaited') at -= 1;
-  const state = steps[at]?.state;
-  if (!state || state.phase.type === 'closed' || state.ended)
-    throw new Fault({
-      who: 'environment',
-      code: 'edit/refused',
-      message: 'the rollout is over here: step back before its end, and edit there',
-    });
-  const old = getAt(state.world[edit.side], edit.path);
-  const patch: Patch = {
-    op: old === undefined ? 'add' : 'replace',
-    path: edit.path,
-    value: edit.value,
-    ...(old === undefined ? {} : { old }),
-  };
-  const events = steps.slice(0, at + 1).map(({ event }) => event);
-  const write: RolloutEvent = { type: 'worldEdited', writes: [{ side: edit.side, patches: [patch as never] }] };
-  return { events: [...events, write], at, words: `${edit.path.join('.')} was edited` };
+/** Why a recording can't be shown over a domain, or null. */
+function differenceFrom(domain: StaticDomain, setting: Setting, started: RolloutStarted): string | null {
+  if (started.domain.name !== domain.domain.name)
+    return `was recorded in the domain "${started.domain.name}", and ${domain.folder} is "${domain.domain.name}"`;
+  if (started.database !== hashOf(setting.world.agent))
+    return `was recorded on another database than the one in ${domain.folder}`;
+  return null;
 }
 
-function withValue(value: unknown, path: readonly string[], to: Json): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return to;
-  if (Array.isArray(value))
-    return value.map((each, index) => (String(index) === key ? withValue(each, rest, to) : each));
-  const object = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
-  return { ...object, [key]: withValue(object[key], rest, to) };
+/** The first free name beside a recording: `x.fork-1.traj.jsonl` for `x.traj.jsonl` and for its forks. */
+function freeForkPath(parent: string): string {
+  const base = parent.replace(/(\.fork-\d+)?\.traj\.jsonl$/, '');
+  for (let number = 1; ; number += 1) {
+    const path = `${base}.fork-${number}.traj.jsonl`;
+    if (!existsSync(path)) return path;
+  }
+}
+
+function brokenAt(file: string, line: number, message: string): Fault {
+  return new Fault({
+    who: 'environment',
+    code: 'recording/broken',
+    message: `${file}:${line}: ${message}`,
+    file,
+    line,
+  });
 }

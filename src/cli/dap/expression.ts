@@ -1,6 +1,6 @@
 import { getAt } from '../../engine/core/database.ts';
 import type { Json } from '../../engine/core/json.ts';
-import type { DebugStep } from './debuggee.ts';
+import type { DebugStep } from './edit.ts';
 
 /** Roots that an expression of the Debug Console, a watch or a hover can start with. */
 export const roots = ['db', 'user', 'messages', 'turn', 'reward', 'rules', 'event', 'task'] as const;

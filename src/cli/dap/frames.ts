@@ -1,10 +1,11 @@
+import { isProposal } from '../../engine/core/dialogue.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
-import type { Debuggee, DebugStep } from './debuggee.ts';
+import type { StaticDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
+import type { Debuggee } from './debuggee.ts';
+import type { DebugStep } from './edit.ts';
 
 /** One frame of the call stack: the step at the cursor, then the turns before it. */
 export type Frame = {
-  readonly index: number;
   readonly name: string;
   readonly file: string;
   readonly line: number;
@@ -23,7 +24,6 @@ export function framesAt({ steps, cursor, domain }: Debuggee, focus: string | un
   return [current, ...turns].map((step, index) => {
     const { file, line } = placeOf(domain, step, index === 0 ? focus : undefined);
     return {
-      index,
       name: index === 0 ? nameOf(step) : `turn ${step.state.turn}: ${nameOf(step)}`,
       file,
       line,
@@ -50,7 +50,7 @@ function nameOf({ event, state }: DebugStep): string {
       const broken = event.verdicts.filter(({ verdict }) => verdict === 'violated').map(({ rule }) => rule);
       return broken.length > 0
         ? `before ${call}: ${broken.join(', ')} violated`
-        : `before ${call}: ${event.verdicts.length} rules held`;
+        : `before ${call}: ${event.verdicts.length} ${event.verdicts.length === 1 ? 'rule' : 'rules'} held`;
     }
     case 'toolCalled':
       return `${event.call.name} is called`;
@@ -71,29 +71,51 @@ function nameOf({ event, state }: DebugStep): string {
   }
 }
 
-/** Where in the domain's files a step is about something: its rule, its tool, else its task. */
-function placeOf(
-  { locations, parts }: StaticDomain,
+/** Where in the domain's files a step is about something: its rule, its tool, its part of the task, else the task. */
+export function placeOf(
+  { locations, parts, domain }: StaticDomain,
   { event, state }: DebugStep,
   focus: string | undefined,
 ): Pick<Location, 'file' | 'line'> {
-  const task = locations.tasks.get(state.started.task.id) ?? locations.domain;
+  const { started } = state;
+  const ownTask = locations.tasks.get(started.task.id);
+  const task = ownTask ?? locations.domain;
+  const policy = { file: parts.policyFile, line: 1 };
   switch (event.type) {
     case 'rulesChecked': {
       const about =
         focus ?? event.verdicts.find(({ verdict }) => verdict === 'violated')?.rule ?? event.verdicts[0]?.rule ?? '';
-      return locations.policyRules.get(about) ?? { file: parts.policyFile, line: 1 };
+      return locations.policyRules.get(about) ?? policy;
     }
-    case 'agentReplied':
-      return locations.tools.get(event.toolCalls[0]?.name ?? '') ?? { file: parts.policyFile, line: 1 };
+    case 'agentReplied': {
+      const [call] = event.toolCalls;
+      if (call) return locations.tools.get(call.name) ?? task;
+      const isScripted = started.seats.agent === 'scripted' && event.origin === undefined;
+      const line = isScripted ? ownTask?.script[state.turn - 1] : undefined;
+      return line ?? locations.policyRules.get(ruleOf(domain, event.content ?? '')) ?? policy;
+    }
     case 'toolCalled':
       return locations.tools.get(event.call.name) ?? task;
     case 'databaseWritten':
     case 'toolReturned':
       return locations.tools.get(calledIn(state.messages, event.callId)) ?? task;
+    case 'verdictReached':
+      return partOf(ownTask, event.verdict.verifier) ?? task;
     default:
       return task;
   }
+}
+
+/** The rule that judges what an agent says: a proposal is what the `confirmed` check looks for. */
+function ruleOf({ rules }: StaticDomain['domain'], text: string): string {
+  const confirmed = rules.find(({ check }) => check === 'confirmed');
+  return confirmed && isProposal(text) ? confirmed.rule : '';
+}
+
+/** Where a task says what a verifier demands. */
+function partOf(task: TaskLocation | undefined, verifier: string): Location | undefined {
+  const parts = { database: task?.actions, assertions: task?.assertions, communicate: task?.communicate };
+  return Object.entries(parts).find(([name]) => name === verifier)?.[1]?.[0];
 }
 
 function calledIn(messages: DebugStep['state']['messages'], callId: string): string {

@@ -1,8 +1,9 @@
 import { type Database, diffDatabases, getAt, keysAt } from '../../engine/core/database.ts';
-import type { Json, JsonObject } from '../../engine/core/json.ts';
+import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
 import type { Message } from '../../engine/core/message.ts';
+import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
-import type { DebugStep, Edit } from './debuggee.ts';
+import { type DebugStep, type Edit, parseTurn } from './edit.ts';
 
 /** A variable as a debugger shows it; children are made when they are looked at. */
 export type Variable = {
@@ -14,9 +15,11 @@ export type Variable = {
   readonly edit?: (text: string) => Edit | string;
   /** Expression that reads it again. */
   readonly expression?: string;
+  /** Where it stands in the database, for a data breakpoint. */
+  readonly place?: { readonly side: Side; readonly path: Path };
 };
 
-export type Scope = Variable & { readonly children: () => readonly Variable[]; readonly isExpensive?: boolean };
+export type Scope = Variable & { readonly children: () => readonly Variable[] };
 
 const pageSize = 100;
 
@@ -32,19 +35,46 @@ export function scopesAt(step: DebugStep, before: DebugStep | undefined): readon
       ? [scope("User's database", () => databaseVariables(state.world.user, 'user', [], before?.state.world.user))]
       : []),
     ...(changes.length > 0 ? [scope('Changed in this step', () => changes)] : []),
-    scope('Rules', () =>
-      state.ruleVerdicts.map(({ rule, verdict, reason, step: at, gate }) =>
-        leaf(rule, `${verdict} at step ${at}${gate ? ' (gates the reward)' : ''}: ${reason}`),
-      ),
-    ),
+    scope('Rules', () => state.ruleVerdicts.map(ruleVariable)),
     scope('Rollout', () => rolloutVariables(step)),
   ];
 }
+
+function ruleVariable({
+  rule,
+  verdict,
+  reason,
+  step,
+  gate,
+  check,
+  evidence,
+}: RolloutState['ruleVerdicts'][number]): Variable {
+  const value = `${verdict} at step ${step}${gate ? ' (gates the reward)' : ''}: ${reason}`;
+  const children = () => [
+    leaf('check', check),
+    leaf('gates the reward', gate ? 'yes' : 'no'),
+    leaf('evidence', evidence.length > 0 ? `step ${evidence.join(', ')}` : 'none'),
+  ];
+  return { name: rule, value, children };
+}
+
+const whoIsNext: Readonly<Record<RolloutState['phase']['type'], string>> = {
+  worldAwaited: 'the world is prepared',
+  userAwaited: 'the user speaks',
+  agentAwaited: 'the agent responds',
+  rulesAwaited: 'the rules are checked',
+  callAwaited: 'the tool is called',
+  resultAwaited: 'the tool returns',
+  endAwaited: 'the rollout ends',
+  verdictsAwaited: 'the verifiers decide',
+  closed: 'nothing: it is over',
+};
 
 function rolloutVariables({ n, event, state }: DebugStep): readonly Variable[] {
   const { started } = state;
   return [
     leaf('step', `${n} ${event.type}`),
+    leaf('next', whoIsNext[state.phase.type]),
     leaf('turn', `${state.turn} of at most ${started.turnCap}`),
     leaf('task', started.task.id),
     leaf('agent', started.seats.agent),
@@ -73,7 +103,10 @@ function messageVariable(message: Message, index: number): Variable {
       value: `${message.name}: ${message.content}`,
       type: message.isError ? 'tool error' : 'tool result',
     };
-  const edit = (text: string): Edit => ({ type: 'message', step: message.step, content: unquoted(text) });
+  const edit = (text: string): Edit | string => {
+    const turn = parseTurn(asCall(unquoted(text)));
+    return typeof turn === 'string' ? turn : { type: 'message', step: message.step, ...turn };
+  };
   if (message.role === 'user') return { name, expression, value: message.content, type: 'user message', edit };
   const calls = message.toolCalls.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`).join(', ');
   if (calls === '') return { name, expression, value: message.content ?? '', type: 'agent message', edit };
@@ -135,11 +168,12 @@ function databaseVariable(
 ): Variable {
   const value = getAt(database, path);
   const name = String(path.at(-1));
-  const expression = `${side === 'user' ? 'user' : 'db'}${path.map((key) => (typeof key === 'number' ? `[${key}]` : /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`)).join('')}`;
+  const expression = expressionOf(side, path);
   if (typeof value === 'object' && value !== null) {
     return {
       name,
       expression,
+      place: { side, path },
       value: shortened(value),
       children: () => databaseVariables(database, side, path, before),
     };
@@ -149,23 +183,26 @@ function databaseVariable(
   return {
     name,
     expression,
+    place: { side, path },
     value: `${JSON.stringify(value)}${mark}`,
     type: typeof value,
-    edit: (text) => ({ type: 'database', side, path, value: parsed(text, value) }),
+    edit: (text) => edited(name, text, value, (to) => ({ type: 'database', side, path, value: to })),
   };
+}
+
+/** The path that a console, a watch or a hover reads a value by. */
+function expressionOf(side: Side, path: Path): string {
+  const keys = path.map((key) => {
+    if (typeof key === 'number') return `[${key}]`;
+    return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
+  });
+  return [side === 'user' ? 'user' : 'db', ...keys].join('');
 }
 
 function changed(before: DebugStep, { state }: DebugStep): readonly Variable[] {
   return (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(before.state.world[side], state.world[side]).map(({ path, before: old, after }) =>
-      leaf(
-        path.join('.'),
-        old === undefined
-          ? `added ${shortened(after)}`
-          : after === undefined
-            ? `removed ${shortened(old)}`
-            : `${shortened(old)} -> ${shortened(after)}`,
-      ),
+      leaf(path.join('.'), changeText(old, after)),
     ),
   );
 }
@@ -184,25 +221,45 @@ export function jsonChildren(
     return {
       name,
       value: JSON.stringify(each),
-      ...(edit ? { edit: (text: string) => edit(here, parsed(text, each)) } : {}),
+      ...(edit ? { edit: (text: string) => edited(name, text, each, (to) => edit(here, to)) } : {}),
     };
   });
 }
 
-/** A typed value: JSON where it is JSON, else the text; a bare number stays a text where a text was. */
-function parsed(text: string, was: Json | undefined): Json {
+/** The edit to a typed value of the same kind as before, or a sentence that says which kind that is. */
+function edited(name: string, text: string, was: Json | undefined, edit: (value: Json) => Edit): Edit | string {
+  // The mark of a value that changed still stands behind it in the edit box.
+  const bare = text.replace(/ {3}\(was .*\)$/, '');
+  const value = typeof was === 'string' ? unquoted(bare) : parsed(bare);
+  if (typeof was === 'number' && typeof value !== 'number') return `${name} is a number: type a number`;
+  if (typeof was === 'boolean' && typeof value !== 'boolean') return `${name} is true or false: type one of them`;
+  return value === undefined ? `${name} is null: type a value in JSON, a text in quotes` : edit(value);
+}
+
+/** A call as it is shown, `get_order({"order_id": "W1"})`, is a call when it is typed, too. */
+function asCall(text: string): string {
+  return text.replace(/^([A-Za-z_][\w-]*)\((\{.*\})\)$/s, '/call $1 $2');
+}
+
+/** People type texts with or without quotes. */
+function unquoted(text: string): string {
+  const value = parsed(text);
+  return typeof value === 'string' ? value : text;
+}
+
+function parsed(text: string): Json | undefined {
   try {
-    const value = JSON.parse(text) as Json;
-    return typeof was === 'string' && typeof value !== 'string' ? text : value;
+    return JSON.parse(text) as Json;
   } catch {
-    return text;
+    return undefined;
   }
 }
 
-/** People type messages with or without quotes. */
-function unquoted(text: string): string {
-  const value = parsed(text, '');
-  return typeof value === 'string' ? value : text;
+/** What became of a value; undefined is one that is not there. */
+export function changeText(before: Json | undefined, after: Json | undefined): string {
+  if (before === undefined) return `added ${shortened(after)}`;
+  if (after === undefined) return `removed ${shortened(before)}`;
+  return `${shortened(before)} -> ${shortened(after)}`;
 }
 
 export function shortened(value: Json | undefined): string {

@@ -1,10 +1,11 @@
-import { onceMore, speech } from './agendaSpeech.ts';
+import { type Move, realise } from './agendaMove.ts';
+import { afterSpeaking, type Heard, isReport, isServed, type Progress, start, unserved } from './agendaProgress.ts';
 import { wordsOf } from './dialogue/text.ts';
-import { type AgentActs, namesValue } from './dialogue.ts';
 import { disagreementWith, writesOf } from './disagreement.ts';
-import { factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from './facts.ts';
-import type { PureUser, SeatView, UserReply } from './seat.ts';
-import { openingOf, wishOf } from './wish.ts';
+import { factsOf, recogniserOf, tells } from './facts.ts';
+import type { Message } from './message.ts';
+import type { PureUser, SeatView } from './seat.ts';
+import { openingOf } from './wish.ts';
 
 /**
  * An agenda-based user simulator (after Schatzmann et al., 2007): what is still to be said and to be had
@@ -13,87 +14,71 @@ import { openingOf, wishOf } from './wish.ts';
  * persona's hard behaviours, and judges only by what the agent says.
  */
 export const agendaUser: PureUser = (view) => {
-  const { progress, heard } = fold(view);
-  if (heard === null) return { content: openingOf(view), stop: null };
-  const { move } = decide(view, progress, heard);
-  return realise(view, progress, move);
+  const { progress, heard, hasSpoken, decision } = folded(view);
+  if (!hasSpoken) return { content: openingOf(view), stop: null };
+  return realise(view, progress, (decision ?? decide(view, progress, heard ?? hear(view, ''))).move);
 };
-
-/** What the user remembers of the conversation. */
-type Progress = {
-  readonly told: ReadonlySet<string>;
-  /** Facts it was asked for before. */
-  readonly asked: ReadonlySet<string>;
-  readonly isChanged: boolean;
-  /** Raised what the policy forbids, and insisted after it was refused. */
-  readonly insistence: 'none' | 'raised' | 'repeated';
-  /** Proposals it said yes to, and reports that something was done. */
-  readonly confirmed: readonly string[];
-  readonly reports: readonly string[];
-  readonly refusals: number;
-  readonly wasInformed: boolean;
-  /** Replies in a row that led nowhere. */
-  readonly fruitless: number;
-  readonly wasLost: boolean;
-};
-
-type Move =
-  | { readonly type: 'answer'; readonly facts: readonly string[]; readonly isYes: boolean }
-  | { readonly type: 'confirm' }
-  | { readonly type: 'correct'; readonly fact: string }
-  | {
-      readonly type:
-        | 'rejectAction'
-        | 'change'
-        | 'insist'
-        | 'insistOnceMore'
-        | 'wish'
-        | 'clarify'
-        | 'wait'
-        | 'giveIn'
-        | 'declineExtra';
-    }
-  | { readonly type: 'volunteer' | 'remind'; readonly fact: string }
-  | { readonly type: 'stop'; readonly stop: 'done' | 'transferred' | 'gaveUp' };
 
 type Decision = { readonly move: Move; readonly isFruitful: boolean };
-type Heard = { readonly text: string; readonly acts: AgentActs };
 
-const start: Progress = {
-  told: new Set(),
-  asked: new Set(),
-  isChanged: false,
-  insistence: 'none',
-  confirmed: [],
-  reports: [],
-  refusals: 0,
-  wasInformed: false,
-  fruitless: 0,
-  wasLost: false,
+/** The progress before the agent's last utterance, and that utterance where there is one. */
+type Folding = {
+  readonly progress: Progress;
+  readonly heard: Heard | null;
+  /** What it makes of the utterance, once the user had to know. */
+  readonly decision: Decision | null;
+  readonly hasSpoken: boolean;
 };
 
-/** The progress before the agent's last utterance, and that utterance; null before the user's first words. */
-function fold(view: SeatView): { readonly progress: Progress; readonly heard: Heard | null } {
-  const { agent } = recogniserOf(view.domain, view.task);
-  let progress = start;
-  let heard: Heard | null = null;
-  let hasSpoken = false;
-  for (const message of view.messages) {
-    if (message.role === 'agent' && message.toolCalls.length === 0) {
-      const text = message.content ?? '';
-      heard = { text, acts: agent(text) };
-    }
-    if (message.role !== 'user') continue;
-    if (heard && hasSpoken) progress = afterHearing(view, progress, heard);
-    progress = afterSpeaking(view, progress, message.content);
-    heard = null;
-    hasSpoken = true;
-  }
-  return { progress, heard: hasSpoken ? (heard ?? { text: '', acts: agent('') }) : null };
+const unfolded: Folding = { progress: start, heard: null, decision: null, hasSpoken: false };
+
+/** How far a conversation was folded. Only saves work: the same view folds to the same with or without it. */
+type Remembered = Folding & Pick<SeatView, 'domain' | 'task' | 'persona' | 'messages'>;
+
+/** By the first message, which belongs to one conversation. */
+const remembered = new WeakMap<Message, Remembered>();
+
+function folded(view: SeatView): Folding {
+  const { domain, task, persona, messages } = view;
+  const [first] = messages;
+  if (first === undefined) return unfolded;
+  const known = remembered.get(first);
+  const goesOn = known !== undefined && isContinued(known, view);
+  let folding: Folding = goesOn ? known : unfolded;
+  for (const message of goesOn ? messages.slice(known.messages.length) : messages)
+    folding = after(view, folding, message);
+  if (folding.heard && folding.hasSpoken && !folding.decision)
+    folding = { ...folding, decision: decide(view, folding.progress, folding.heard) };
+  remembered.set(first, { ...folding, domain, task, persona, messages: [...messages] });
+  return folding;
 }
 
-function afterHearing(view: SeatView, progress: Progress, heard: Heard): Progress {
-  const { move, isFruitful } = decide(view, progress, heard);
+function isContinued(known: Remembered, { domain, task, persona, messages }: SeatView): boolean {
+  return (
+    known.domain === domain &&
+    known.task === task &&
+    known.persona === persona &&
+    known.messages.every((message, at) => message === messages[at])
+  );
+}
+
+function after(view: SeatView, folding: Folding, message: Message): Folding {
+  if (message.role === 'agent' && message.toolCalls.length === 0)
+    return { ...folding, heard: hear(view, message.content ?? ''), decision: null };
+  if (message.role !== 'user') return folding;
+  const { heard, hasSpoken, decision } = folding;
+  const before =
+    heard && hasSpoken
+      ? afterHearing(folding.progress, heard, decision ?? decide(view, folding.progress, heard))
+      : folding.progress;
+  return { progress: afterSpeaking(view, before, message.content), heard: null, decision: null, hasSpoken: true };
+}
+
+function hear({ domain, task }: SeatView, text: string): Heard {
+  return { text, acts: recogniserOf(domain, task).agent(text) };
+}
+
+function afterHearing(progress: Progress, heard: Heard, { move, isFruitful }: Decision): Progress {
   return {
     ...progress,
     asked: new Set([...progress.asked, ...heard.acts.asks]),
@@ -106,32 +91,8 @@ function afterHearing(view: SeatView, progress: Progress, heard: Heard): Progres
     wasInformed: progress.wasInformed || heard.acts.informs,
     fruitless: isFruitful ? 0 : progress.fruitless + 1,
     wasLost: move.type === 'clarify' || (!isFruitful && progress.wasLost),
+    tried: new Set([...progress.tried, keyOf(progress, move)]),
   };
-}
-
-/** What the user really said counts, also where a person took its seat. */
-function afterSpeaking({ task }: SeatView, progress: Progress, text: string): Progress {
-  const isChanged = progress.isChanged || isChangeSaid(task, [{ role: 'user', step: 0, content: text }]);
-  const facts = factsOf(task, isChanged);
-  const kept = isChanged === progress.isChanged ? progress.told : [];
-  const told = Object.keys(facts).filter((name) => facts[name] && tells(text, facts[name]));
-  return {
-    ...progress,
-    isChanged,
-    told: new Set([...kept, ...told]),
-    insistence: insistenceAfter(task.user.insist?.say, progress, text),
-  };
-}
-
-function insistenceAfter(
-  say: string | undefined,
-  { insistence, refusals }: Progress,
-  text: string,
-): Progress['insistence'] {
-  if (insistence === 'repeated' || say === undefined) return insistence;
-  if (onceMore.some((line) => namesValue(text, line))) return 'repeated';
-  if (!namesValue(text, say)) return insistence;
-  return refusals > 0 ? 'repeated' : 'raised';
 }
 
 function decide(view: SeatView, progress: Progress, heard: Heard): Decision {
@@ -151,7 +112,7 @@ function respond(view: SeatView, progress: Progress, heard: Heard): Decision {
   if (acts.asks.length > 0) return answer(progress, acts.asks, false);
   if (acts.refuses) return toRefusal(view, progress, heard);
   if (isReport(progress, heard) || acts.offersMore || acts.saysGoodbye) return toEnding(view, progress, heard);
-  if (acts.asksWish) return { move: { type: 'wish' }, isFruitful: progress.fruitless === 0 };
+  if (acts.asksWish) return hopeful(progress, { type: 'wish' });
   if (acts.notUnderstood) return fruitless({ type: 'wish' });
   if (acts.asksOther) return toOtherQuestion(view, progress, heard);
   if (acts.informs) return toInformation(view, progress);
@@ -204,7 +165,7 @@ function toRefusal(view: SeatView, progress: Progress, { acts }: Heard): Decisio
   const hasWrites = writesOf(view.domain, view.task).length > 0;
   if (!hasWrites || isServed(view, progress)) return stop('done');
   if (progress.insistence === 'repeated')
-    return { move: { type: 'giveIn' }, isFruitful: progress.fruitless === 0 && !acts.offersMore };
+    return acts.offersMore ? fruitless({ type: 'giveIn' }) : hopeful(progress, { type: 'giveIn' });
   return goOn(view, progress);
 }
 
@@ -216,7 +177,8 @@ function toEnding(view: SeatView, progress: Progress, heard: Heard): Decision {
   const before = unserved(view, progress);
   const [fact] = rest;
   if (fact !== undefined && reports.length > 0) {
-    return { move: { type: 'remind', fact }, isFruitful: rest.length < before.length || reports.length === 1 };
+    const isFirst = reports.length === 1 && !wasTried(progress, { type: 'remind', fact });
+    return { move: { type: 'remind', fact }, isFruitful: rest.length < before.length || isFirst };
   }
   return goOn(view, progress);
 }
@@ -230,10 +192,7 @@ function toOtherQuestion(view: SeatView, progress: Progress, { text }: Heard): D
   const facts = factsOf(view.task, progress.isChanged);
   const offered = Object.keys(facts).filter((name) => facts[name] && tells(text, facts[name]));
   if (offered.length === 0) return lost(view, progress);
-  return {
-    move: { type: 'answer', facts: offered, isYes: !/\bor\b/i.test(text) },
-    isFruitful: progress.fruitless === 0,
-  };
+  return hopeful(progress, { type: 'answer', facts: offered, isYes: !/\bor\b/i.test(text) });
 }
 
 /** Not understood: asks once, then goes on by itself. */
@@ -247,96 +206,15 @@ function goOn(view: SeatView, progress: Progress): Decision {
   return fruitless(untold === undefined ? { type: 'wish' } : { type: 'volunteer', fact: untold });
 }
 
-/** A report of success, or word of what it said yes to before. */
-function isReport(progress: Progress, { text, acts }: Heard): boolean {
-  if (acts.reportsDone) return true;
-  return acts.informs && progress.confirmed.length > 0 && !progress.confirmed.includes(text) && !acts.refuses;
-}
-
-/** Whether, by the agent's word, nothing is left that this user wants. */
-function isServed(view: SeatView, progress: Progress): boolean {
-  if (writesOf(view.domain, view.task).length === 0)
-    return progress.wasInformed || progress.reports.length > 0 || progress.refusals > 0;
-  return progress.reports.length + progress.confirmed.length > 0 && unserved(view, progress).length === 0;
-}
-
-/**
- * One telling fact for each wish that the agent has neither had confirmed nor reported. With a single wish
- * any report will do; of several, each has to be recognised by a value of its own.
- */
-function unserved(view: SeatView, progress: Progress): readonly string[] {
-  const facts = factsOf(view.task, progress.isChanged);
-  const wishes = writesOf(view.domain, view.task).map((write) => factsBehind(facts, write));
-  const evidence = [...progress.confirmed, ...progress.reports];
-  if (wishes.length < 2) return evidence.length > 0 ? [] : wishes.flatMap(([fact]) => fact ?? []);
-  return wishes.flatMap((names) => {
-    const own = names.filter((name) => !wishes.every((other) => other.includes(name)));
-    const isMet = evidence.some((text) => own.some((name) => facts[name] && tells(text, facts[name])));
-    return isMet || own[0] === undefined ? [] : [own[0]];
-  });
-}
-
-function realise(view: SeatView, progress: Progress, move: Move): UserReply {
-  const say = (content: string): UserReply => ({ content, stop: null });
-  const { task, persona } = view;
-  const speak = speech(persona.style, view.random);
-  const { labelOf } = recogniserOf(view.domain, task);
-  const facts = factsOf(task, progress.isChanged);
-  const told = (name: string) => ({ label: labelOf(name), say: facts[name]?.say ?? '' });
-  switch (move.type) {
-    case 'answer': {
-      const known = move.facts.filter((name) => facts[name]).map(told);
-      const unknown = move.facts.filter((name) => !facts[name]).map(labelOf);
-      return say(`${move.isYes ? `${speak.yes()} ` : ''}${speak.facts(known, unknown)}`);
-    }
-    case 'confirm':
-      return say(speak.yes());
-    case 'correct':
-      return say(speak.correction(told(move.fact)));
-    case 'rejectAction':
-      return say(speak.otherAction(wishOf(task, progress.isChanged)));
-    case 'change':
-      return say(task.user.change?.say ?? '');
-    case 'insist':
-      return say(task.user.insist?.say ?? '');
-    case 'insistOnceMore':
-      return say(speak.insistsOnceMore());
-    case 'wish':
-      return say(speak.repeatedly(wishOf(task, progress.isChanged)));
-    case 'clarify':
-      return say(speak.lost());
-    case 'wait':
-      return say(speak.waits());
-    case 'giveIn':
-      return say(`${speak.givesIn()} ${speak.goOn()}`);
-    case 'declineExtra':
-      return { content: speak.nothingOfThat(), stop: 'done' };
-    case 'volunteer':
-      return say(speak.facts([told(move.fact)], []));
-    case 'remind':
-      return say(speak.rest(told(move.fact)));
-    case 'stop':
-      return { content: lastWords(view, progress, move.stop), stop: move.stop };
-    default:
-      return unknownMove(move);
-  }
-}
-
-function lastWords(view: SeatView, progress: Progress, stop: 'done' | 'transferred' | 'gaveUp'): string {
-  const speak = speech(view.persona.style, view.random);
-  const last = view.messages.findLast((message) => message.role === 'agent' && message.toolCalls.length === 0);
-  const acts = recogniserOf(view.domain, view.task).agent(last?.content ?? '');
-  if (stop === 'gaveUp') return speak.impatient();
-  if (stop === 'transferred') return speak.leaving();
-  if (acts.refuses && !acts.reportsDone && progress.reports.length === 0)
-    return `${speak.givesIn()} ${speak.leaving()}`;
-  return speak.thanks(acts.offersMore);
-}
-
 const fruitful = (move: Move): Decision => ({ move, isFruitful: true });
 const fruitless = (move: Move): Decision => ({ move, isFruitful: false });
 const stop = (reason: 'done' | 'transferred' | 'gaveUp'): Decision => fruitful({ type: 'stop', stop: reason });
 
-function unknownMove(move: never): never {
-  throw new Error(`unknown move ${JSON.stringify(move)}`);
-}
+/** A move that may help the first time it is made, and while nothing else was in vain. */
+const hopeful = (progress: Progress, move: Move): Decision => ({
+  move,
+  isFruitful: progress.fruitless === 0 && !wasTried(progress, move),
+});
+const wasTried = (progress: Progress, move: Move) => progress.tried.has(keyOf(progress, move));
+/** Equal for moves that say the same; after a change of mind they say something else. */
+const keyOf = ({ isChanged }: Progress, move: Move) => `${isChanged} ${JSON.stringify(move)}`;

@@ -186,13 +186,24 @@ const inlineLength = 1024;
 const rememberedLength = 96;
 
 const texts = new WeakMap<object, string>();
+const hashes = new WeakMap<object, string>();
 
 /**
  * Merkle hash of a database, 64 hex digits, equal exactly when the content is equal; the order of keys does not
  * matter. Remembered with the parts, so that after a write only the row and the way to it are hashed again.
  */
 export function hashOf(db: Database): string {
-  return textHash(hashedText(db.root));
+  const root = db.root as object;
+  const known = hashes.get(root);
+  if (known !== undefined) return known;
+  const hash = textHash(hashedText(db.root));
+  hashes.set(root, hash);
+  return hash;
+}
+
+/** Whether a value is a part of a database that was hashed: it is frozen through and through, and never changes. */
+export function isHashed(value: object): boolean {
+  return texts.has(value);
 }
 
 /** Canonical text of a node, in which every long part is replaced by its own hash. */

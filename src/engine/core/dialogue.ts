@@ -1,4 +1,5 @@
 import { type AgentActs, recogniseAgent } from './dialogue/agentActs.ts';
+import { departsFrom } from './dialogue/echo.ts';
 import { memo } from './dialogue/memo.ts';
 import { type Vocabulary, vocabularyOf } from './dialogue/mention.ts';
 import { proposesIn } from './dialogue/proposal.ts';
@@ -31,9 +32,12 @@ export function recogniser(lexicon: Lexicon, facts: readonly string[]): Recognis
   };
 }
 
-/** Whether the user's text is a clear yes, without a condition, a change or an open question. */
-export function isConfirmation(text: string): boolean {
-  return recogniseUser(text).confirms;
+/**
+ * Whether the user's answer is a clear yes to the proposal, without a condition, an open question, or a detail that
+ * the proposal did not name.
+ */
+export function isConfirmation(answer: string, proposal: string): boolean {
+  return recogniseUser(answer).confirms && !departsFrom(proposal, answer);
 }
 
 /** Whether the agent's text asks for a yes to something it is about to do. */

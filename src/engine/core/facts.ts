@@ -8,15 +8,24 @@ import { factOf, type Task } from './task.ts';
 /** What the user knows, by name: the value as a tool takes it, and how this user says it. */
 export type Facts = Readonly<Record<string, { readonly value: string | number | boolean; readonly say: string }>>;
 
+const factsBefore = new WeakMap<Task, Facts>();
+const factsAfter = new WeakMap<Task, Facts>();
+
 /** The facts the user goes by: those of the task, with the change of mind laid over them once it was said. */
 export function factsOf(task: Task, isChanged: boolean): Facts {
+  const remembered = isChanged ? factsAfter : factsBefore;
+  const found = remembered.get(task);
+  if (found) return found;
   const known = { ...task.user.known, ...(isChanged ? task.user.change?.known : {}) };
-  return Object.fromEntries(Object.entries(known).map(([name, fact]) => [name, factOf(fact)]));
+  const made = Object.freeze(Object.fromEntries(Object.entries(known).map(([name, fact]) => [name, factOf(fact)])));
+  remembered.set(task, made);
+  return made;
 }
 
 /** Whether a text of the user tells a fact, by its value or by the user's own wording of it. */
 export function tells(text: string, fact: Facts[string]): boolean {
-  return namesValue(text, String(fact.value)) || namesValue(text, fact.say);
+  const value = String(fact.value);
+  return namesValue(text, value) || (fact.say !== value && namesValue(text, fact.say));
 }
 
 /** Whether the user has said the task's change of mind: its words, or all the values that are new. */

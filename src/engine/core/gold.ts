@@ -76,7 +76,7 @@ function isAgreed({ messages }: SeatView, plan: Plan, action: GoldAction): boole
   const spoken = utterancesOf(messages);
   const [proposal, answer] = [spoken.at(-2), spoken.at(-1)];
   if (proposal?.role !== 'agent' || answer?.role !== 'user') return false;
-  if (!isProposal(proposal.content) || !isConfirmation(answer.content)) return false;
+  if (!isProposal(proposal.content) || !isConfirmation(answer.content, proposal.content)) return false;
   const values = valuesOf(action.arguments);
   const names = plan.namesToConfirm(action.tool).filter((name) => values[name] !== undefined);
   const isNamed = names.every((name) =>

@@ -27,5 +27,13 @@ export const lexiconSchema = z.strictObject({
       }),
     )
     .default({}),
+  refusals: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Sentences by which an agent of this domain refuses; {anything} stands for a few words.'),
+  handOffs: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Sentences by which an agent of this domain says that a person takes over; {anything} as above.'),
 });
 export type Lexicon = z.infer<typeof lexiconSchema>;

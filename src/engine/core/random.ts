@@ -19,8 +19,22 @@ const resolution = 1 << 30;
  * on every machine. Streams are independent because the name is hashed.
  */
 export function randomStream(...name: readonly (string | number)[]): Random {
-  const generator = xoroshiro128plus(Number.parseInt(contentHash(name).slice(0, 8), 16) | 0);
-  const integer = (below: number) => uniformInt(generator, 0, below - 1);
+  let generator: ReturnType<typeof xoroshiro128plus> | undefined;
+  return streamOf((below) => {
+    generator ??= xoroshiro128plus(Number.parseInt(contentHash(name).slice(0, 8), 16) | 0);
+    return uniformInt(generator, 0, below - 1);
+  });
+}
+
+/** The same stream; `onDraw` is told whenever a number is drawn from it. */
+export function observedStream(random: Random, onDraw: () => void): Random {
+  return streamOf((below) => {
+    onDraw();
+    return random.integer(below);
+  });
+}
+
+function streamOf(integer: Random['integer']): Random {
   return {
     integer,
     chance: (probability) => integer(resolution) < probability * resolution,

@@ -57,7 +57,7 @@ function confirmed(names: readonly string[], messages: readonly Message[], call:
   if (unnamed.length > 0) {
     return violated(`the proposal did not name ${unnamed.join(', ')} as it stands in the call`, [proposal.step]);
   }
-  if (!isConfirmation(answer.content)) {
+  if (!isConfirmation(answer.content, proposal.content)) {
     return violated(`the user's last message is not a yes: "${excerpt(answer.content)}"`, [proposal.step, answer.step]);
   }
   return held('the user said yes to a proposal that named what was done', [proposal.step, answer.step]);

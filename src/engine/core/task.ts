@@ -94,7 +94,13 @@ export function factOf(fact: Fact): { readonly value: string | number | boolean;
     : { value: fact, say: String(fact) };
 }
 
+const hashes = new WeakMap<Task, string>();
+
 /** Identity of a task: the hash of its content. */
 export function taskHash(task: Task): string {
-  return contentHash(task as unknown as JsonObject);
+  const known = hashes.get(task);
+  if (known !== undefined) return known;
+  const hash = contentHash(task as unknown as JsonObject);
+  hashes.set(task, hash);
+  return hash;
 }

@@ -1,4 +1,4 @@
-import { type Database, diffDatabases, sameDatabase, toJson } from './database.ts';
+import { diffDatabases, readView, sameDatabase } from './database.ts';
 import type { World } from './domain.ts';
 import type { Verdict } from './event.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -72,7 +72,7 @@ function communicateVerdict(texts: readonly string[], state: RolloutState): Verd
 }
 
 function stateNamed(name: string, state: RolloutState): Json | undefined {
-  if (name === 'agent' || name === 'user') return toJson(state.world[name] as Database);
+  if (name === 'agent' || name === 'user') return readView(state.world[name]);
   return state.sources[name];
 }
 

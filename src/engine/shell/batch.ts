@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashOf, openDatabase } from '../core/database.ts';
-import type { RolloutEvent } from '../core/event.ts';
+import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
+import { makeRunFolder } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { StaticDomain } from './load/loadDomain.ts';
@@ -14,7 +14,7 @@ import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
 import { type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
-import type { RolloutClosed, Supervisor } from './supervisor.ts';
+import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
 
 export type BatchOptions = {
   /** The run's folder; recordings, sidecars and the ledger go there. */
@@ -92,6 +92,7 @@ async function runTrial(
   trial: number,
   receive: (receipt: Receipt) => void,
 ): Promise<TrialResult> {
+  const { onEvents } = options;
   const name = rolloutName(task, trial);
   const recording = join(options.folder, `${name}.traj.jsonl`);
   const live = supervisor.start(
@@ -102,7 +103,7 @@ async function runTrial(
       outside,
       recording,
     },
-    (events) => options.onEvents?.(task, trial, events),
+    onEvents && ((events) => onEvents(task, trial, events)),
   );
   const stop = () => live.cancel();
   options.signal?.addEventListener('abort', stop, { once: true });
@@ -122,11 +123,10 @@ export function rolloutName(task: Task, trial: number): string {
 
 /** The numbers of one rollout that tables show. */
 export function resultOf(task: Task, trial: number, recording: string, closed: RolloutClosed): TrialResult {
-  const count = (type: RolloutEvent['type']) => closed.events.filter((event) => event.type === type).length;
-  const violations = closed.events.flatMap((event) =>
+  const arrived = (type: EventType) => closed.arrived.filter((each) => each.type === type);
+  const violations = arrived('rulesChecked').flatMap(({ event }) =>
     event.type === 'rulesChecked' ? event.verdicts.filter(({ verdict }) => verdict === 'violated') : [],
   );
-  const rewarded = closed.events.findLast((event) => event.type === 'rewarded');
   return {
     task: task.id,
     split: task.split,
@@ -134,11 +134,11 @@ export function resultOf(task: Task, trial: number, recording: string, closed: R
     reward: closed.reward,
     endReason: closed.endReason,
     failure: closed.failure,
-    turns: count('agentReplied'),
-    toolCalls: count('toolCalled'),
+    turns: arrived('agentReplied').length,
+    toolCalls: arrived('toolCalled').length,
     violations: violations.length,
     recording,
-    reason: rewarded?.reason ?? '',
+    reason: lastOf(closed.arrived, 'rewarded')?.reason ?? '',
   };
 }
 
@@ -173,7 +173,7 @@ export function openRun(path: string, domain: StaticDomain, options: RunOptions)
 }
 
 export function openRunOf(path: string, file: RunFile, key: SigningKey): (receipt: Receipt) => void {
-  mkdirSync(path, { recursive: true });
+  makeRunFolder(path);
   const before = readRunFile(path);
   writeRunFile(path, {
     ...file,

@@ -5,7 +5,7 @@ import type { Failure, RolloutEvent, RolloutStarted, Writes } from '../core/even
 import type { Json, JsonObject } from '../core/json.ts';
 import type { ToolCall } from '../core/message.ts';
 import type { Random } from '../core/random.ts';
-import { randomStream } from '../core/random.ts';
+import { observedStream, randomStream } from '../core/random.ts';
 import { isUnscorable, rewardOf } from '../core/reward.ts';
 import { advance, begin, resumable, type Setting } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
@@ -51,64 +51,68 @@ export async function* run(rollout: Rollout, from: RolloutStarted | readonly Rol
     yield { n: state.next - 1, event, state };
   }
   for (let [effect] = effects; effect !== undefined; [effect] = effects) {
-    for await (const event of performSafely(rollout, effect, () => state)) {
+    const performed = performSafely(rollout, effect, state);
+    for (const event of performed instanceof Promise ? await performed : performed) {
       [state, effects] = advance(setting, state, event);
       yield { n: state.next - 1, event, state };
     }
   }
 }
 
-async function* performSafely(rollout: Rollout, effect: Effect, now: () => RolloutState): AsyncGenerator<RolloutEvent> {
+/** Events that an effect came to; a promise only where something had to be waited for. */
+type Performed = readonly RolloutEvent[] | Promise<readonly RolloutEvent[]>;
+
+function performSafely(rollout: Rollout, effect: Effect, state: RolloutState): Performed {
   try {
-    yield* perform(rollout, effect, now);
+    const performed = perform(rollout, effect, state);
+    return performed instanceof Promise ? performed.catch((error) => failedWith(error, effect, state)) : performed;
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    if (effect.type === 'verify') {
-      yield { type: 'rewarded', basis: now().started.basis, reward: null, reason: `not scored: ${error.message}` };
-      return;
-    }
-    yield ended(error.reason, error.failure);
+    return failedWith(error, effect, state);
   }
 }
 
-async function* perform(rollout: Rollout, effect: Effect, now: () => RolloutState): AsyncGenerator<RolloutEvent> {
-  const state = now();
+function failedWith(error: unknown, effect: Effect, { started }: RolloutState): readonly RolloutEvent[] {
+  if (!(error instanceof Fault)) throw error;
+  if (effect.type === 'verify')
+    return [{ type: 'rewarded', basis: started.basis, reward: null, reason: `not scored: ${error.message}` }];
+  return [ended(error.reason, error.failure)];
+}
+
+function perform(rollout: Rollout, effect: Effect, state: RolloutState): Performed {
   switch (effect.type) {
     case 'prepareWorld':
-      yield { type: 'worldPrepared', writes: preparation(rollout.task, state.world) };
-      return;
+      return [{ type: 'worldPrepared', writes: preparation(rollout.task, state.world) }];
     case 'askUser':
-      yield { type: 'userReplied', ...(await rollout.ports.user(viewOf(rollout, state, 'user'))) };
-      return;
+      return whenThere(rollout.ports.user(viewOf(rollout, state, 'user')), (reply) => [
+        { type: 'userReplied', ...reply },
+      ]);
     case 'askAgent':
-      yield agentReplied(await rollout.ports.agent(viewOf(rollout, state, 'agent')));
-      return;
+      return whenThere(rollout.ports.agent(viewOf(rollout, state, 'agent')), (reply) => [agentReplied(reply)]);
     case 'noteRules':
-      yield {
-        type: 'rulesChecked',
-        callId: effect.callId,
-        verdicts: effect.verdicts.map((verdict) => ({ ...verdict, evidence: [...verdict.evidence] })),
-      };
-      return;
+      return [
+        {
+          type: 'rulesChecked',
+          callId: effect.callId,
+          verdicts: effect.verdicts.map((verdict) => ({ ...verdict, evidence: [...verdict.evidence] })),
+        },
+      ];
     case 'callTool':
-      yield { type: 'toolCalled', call: effect.call as Extract<RolloutEvent, { type: 'toolCalled' }>['call'] };
-      yield* result(rollout, effect.call, now());
-      return;
+      // The event comes back as the effect `finishCall`, so that it is on the disk before the tool acts.
+      return [{ type: 'toolCalled', call: effect.call as Extract<RolloutEvent, { type: 'toolCalled' }>['call'] }];
     case 'finishCall':
-      yield* result(rollout, effect.call, state);
-      return;
+      return whenThere(outcome(rollout, effect.call, state), ({ content, isError, writes }) => [
+        ...(writes.length > 0 ? [{ type: 'databaseWritten' as const, callId: effect.call.id, writes }] : []),
+        { type: 'toolReturned', callId: effect.call.id, content, isError },
+      ]);
     case 'stop':
-      yield ended(effect.reason, effect.failure);
-      return;
+      return [ended(effect.reason, effect.failure)];
     case 'verify':
-      yield* verify(rollout, now);
+      return verify(rollout, state);
   }
 }
 
-async function* result(rollout: Rollout, call: ToolCall, state: RolloutState): AsyncGenerator<RolloutEvent> {
-  const { content, isError, writes } = await outcome(rollout, call, state);
-  if (writes.length > 0) yield { type: 'databaseWritten', callId: call.id, writes };
-  yield { type: 'toolReturned', callId: call.id, content, isError };
+function whenThere<T>(value: Promise<T> | T, then: (value: T) => readonly RolloutEvent[]): Performed {
+  return value instanceof Promise ? value.then(then) : then(value);
 }
 
 function outcome(rollout: Rollout, call: ToolCall, state: RolloutState): Promise<ToolOutcome> | ToolOutcome {
@@ -121,19 +125,28 @@ function outcome(rollout: Rollout, call: ToolCall, state: RolloutState): Promise
   return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random });
 }
 
-/** Reads what the assertions look into, runs the verifiers of the basis, and says the reward. */
-async function* verify(rollout: Rollout, now: () => RolloutState): AsyncGenerator<RolloutEvent> {
+/** Reads one of the sources that the assertions look into; with all of them read, runs the verifiers and says the reward. */
+async function verify(rollout: Rollout, state: RolloutState): Promise<readonly RolloutEvent[]> {
   const { task, ports } = rollout;
-  const { basis } = now().started;
-  if (!isUnscorable(endOf(now()))) {
-    for (const source of sourcesOf(task, task[basis]))
-      yield { type: 'sourceRead', source, state: (await ports.readSource(source)) as never };
-    const gold = task[basis].includes('database') ? await goldWorld(rollout, now().started) : now().world;
-    for (const verdict of verdictsOf(task[basis], task, now(), gold)) yield { type: 'verdictReached', verdict };
-  }
-  const { value, reason } = rewardOf(now());
-  yield { type: 'rewarded', basis, reward: value, reason };
+  const { started } = state;
+  const { basis } = started;
+  const isScored = !isUnscorable(endOf(state));
+  const source = isScored
+    ? sourcesOf(task, task[basis]).find((name) => !Object.hasOwn(state.sources, name))
+    : undefined;
+  if (source !== undefined) return [{ type: 'sourceRead', source, state: (await ports.readSource(source)) as never }];
+  const gold = isScored && task[basis].includes('database') ? await goldWorld(rollout, started) : state.world;
+  const verdicts = isScored ? verdictsOf(task[basis], task, state, gold) : [];
+  const { value, reason } = rewardOf({ ...state, verdicts: [...state.verdicts, ...verdicts] });
+  return [
+    ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),
+    { type: 'rewarded', basis, reward: value, reason },
+  ];
 }
+
+/** Gold worlds that no random number went into: a lane works each out once. */
+const goldWorlds = new WeakMap<Setting, Map<Task, { readonly now: string; readonly world: World }>>();
+const goldWorldsKept = 256;
 
 /**
  * The world after the task's gold actions, from the same start. A gold action that fails changes nothing
@@ -141,6 +154,11 @@ async function* verify(rollout: Rollout, now: () => RolloutState): AsyncGenerato
  */
 export async function goldWorld(rollout: Rollout, started: RolloutStarted): Promise<World> {
   const { setting, task, ports } = rollout;
+  const known = goldWorlds.get(setting) ?? new Map();
+  goldWorlds.set(setting, known);
+  const found = known.get(task);
+  if (found?.now === started.now) return found.world;
+  let isRandom = false;
   let [state] = advance(setting, begin(setting, started)[0], {
     type: 'worldPrepared',
     writes: preparation(task, setting.world),
@@ -148,11 +166,17 @@ export async function goldWorld(rollout: Rollout, started: RolloutStarted): Prom
   for (const [index, action] of task.actions.entries()) {
     const tool = setting.domain.tools.find(({ name }) => name === action.tool);
     if (tool?.source.type !== 'code') continue;
-    const random = randomStream(...streamOf(state), 'gold', index);
+    const random = observedStream(randomStream(...streamOf(state), 'gold', index), () => {
+      isRandom = true;
+    });
     const call = { id: `gold_${index}`, name: action.tool, arguments: action.arguments as JsonObject };
     const { writes } = await ports.callTool(tool, call, { world: state.world, now: started.now, random });
     [state] = advance(setting, state, { type: 'worldEdited', writes });
   }
+  if (isRandom) return state.world;
+  const [oldest] = known.keys();
+  if (known.size >= goldWorldsKept && oldest !== undefined) known.delete(oldest);
+  known.set(task, { now: started.now, world: state.world });
   return state.world;
 }
 

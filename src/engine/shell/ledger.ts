@@ -20,6 +20,7 @@ import {
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { onDisk } from './disk.ts';
 
 /** What a receipt vouches for. A rollout is finished when its receipt is there. */
 export const receiptSchema = z.strictObject({
@@ -89,7 +90,7 @@ export function openLedger(path: string, key: SigningKey): (receipt: Receipt) =>
   return (receipt) => {
     const signature = sign(null, signedBytes(receipt, before), key.privateKey).toString('base64');
     const line: LedgerLine = { receipt, before, signature };
-    appendFileSync(path, `${JSON.stringify(line)}\n`);
+    onDisk(path, () => appendFileSync(path, `${JSON.stringify(line)}\n`));
     before = signature;
   };
 }

@@ -7,6 +7,7 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { McpServer } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
+import type { Location } from './diagnostic.ts';
 import { Fault } from './fault.ts';
 import { argumentProblems } from './load/arguments.ts';
 
@@ -28,8 +29,14 @@ const passedOn = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SYSTEMROOT', 'APPDATA', 'LO
  * Starts a stdio MCP server as its own process and lists its tools. The server's JSON Schemas are kept verbatim.
  * `${domainFolder}` and `${instanceFolder}` (a fresh folder for this instance alone) are filled in command, args, env and cwd.
  * A server that does not start, dies or prints rubbish is a `Fault` of the environment that names it.
+ * @param at where the server is declared
  */
-export async function startMcpServer(name: string, server: McpServer, folder: string): Promise<McpInstance> {
+export async function startMcpServer(
+  name: string,
+  server: McpServer,
+  folder: string,
+  at?: Location,
+): Promise<McpInstance> {
   const env = Object.fromEntries(
     passedOn.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key] as string]])),
   );
@@ -60,6 +67,7 @@ export async function startMcpServer(name: string, server: McpServer, folder: st
       who: 'environment',
       code,
       message: `MCP server "${name}" (${[command, ...args].join(' ')}): ${what}${rubbish}${lastWords.trim() ? `. Its last words: ${lastWords.trim()}` : ''}`,
+      ...(at ? { file: at.file, line: at.line } : {}),
     });
   client.onerror = (error) => {
     if (error instanceof SyntaxError || error.name === 'ZodError')

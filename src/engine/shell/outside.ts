@@ -94,7 +94,7 @@ function serverNamed(mcp: ReadonlyMap<string, McpInstance>, name: string): McpIn
 }
 
 async function keyOf(seat: ModelSeat, readKey: ReadKey): Promise<string> {
-  return (await readKey(seat.keyName)) ?? '';
+  return seat.keyName === null ? '' : ((await readKey(seat.keyName)) ?? '');
 }
 
 function withName(view: RemoteView) {

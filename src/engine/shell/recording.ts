@@ -1,17 +1,14 @@
-import { createHash } from 'node:crypto';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
-import { Fault } from './fault.ts';
+import { onDisk } from './disk.ts';
 
 /** Chain head before the first line. */
 export const chainStart = '0'.repeat(64);
 
 /** The chain after a line: SHA-256 over the head before it and the line's own text without its chain. */
-export function chained(
-  head: string,
-  line: { readonly n: number; readonly event: unknown; readonly state: string },
-): string {
-  return createHash('sha256').update(head).update(JSON.stringify(line)).digest('hex');
+export function chained(head: string, text: string): string {
+  return hash('sha256', head + text, 'hex');
 }
 
 /** An open, append-only file of JSON lines under a hash chain. */
@@ -22,13 +19,20 @@ export type ChainedFile<Line> = {
   readonly close: () => void;
 };
 
-type RecordedLine = { readonly n: number; readonly event: RolloutEvent; readonly state: string };
+export type RecordedLine = {
+  readonly n: number;
+  readonly event: RolloutEvent;
+  readonly state: string;
+  /** `{n, event, state}` as JSON text, where it is known already. */
+  readonly text?: string;
+};
 
 /** A new recording at `path`, or one that goes on after `head` when the file is there already. */
 export function openRecording(path: string, head = chainStart): ChainedFile<RecordedLine> {
-  return openChained(path, head, (at, { n, event, state }) => {
-    const line = { n, event, state };
-    return { ...line, chain: chained(at, line) };
+  return openChained(path, head, (line) => {
+    if (line.text !== undefined) return line.text;
+    const { n, event, state } = line;
+    return JSON.stringify({ n, event, state });
   });
 }
 
@@ -44,10 +48,7 @@ export type SidecarLine = {
 };
 
 export function openSidecar(path: string, head = chainStart): ChainedFile<SidecarLine> {
-  return openChained(path, head, (at, line) => ({
-    ...line,
-    chain: createHash('sha256').update(at).update(JSON.stringify(line)).digest('hex'),
-  }));
+  return openChained(path, head, (line) => JSON.stringify(line));
 }
 
 /** The sidecar that belongs to a recording. */
@@ -55,47 +56,35 @@ export function sidecarPath(recording: string): string {
   return recording.replace(/\.traj\.jsonl$/, '.sidecar.jsonl');
 }
 
-function openChained<Line>(
-  path: string,
-  start: string,
-  seal: (head: string, line: Line) => { readonly chain: string },
-): ChainedFile<Line> {
-  const file = guarded(path, () => openSync(path, 'a'));
+function openChained<Line>(path: string, start: string, textOf: (line: Line) => string): ChainedFile<Line> {
+  const file = onDisk(path, () => openSync(path, 'a'));
+  let size = fstatSync(file).size;
   let head = start;
   return {
     append: (...lines) => {
       const sealed = lines.map((line) => {
-        const whole = seal(head, line);
-        head = whole.chain;
-        return `${JSON.stringify(whole)}\n`;
+        const text = textOf(line);
+        head = chained(head, text);
+        return `${text.slice(0, -1)},"chain":"${head}"}\n`;
       });
-      guarded(path, () => writeWhole(file, sealed.join('')));
+      size += onDisk(path, () => writeLines(file, size, sealed.join('')));
     },
     head: () => head,
     close: () => closeSync(file),
   };
 }
 
-function writeWhole(file: number, text: string): void {
+/** Writes lines at the end of a file and gives their bytes. A full disk leaves the whole lines that it had room for. */
+function writeLines(file: number, size: number, text: string): number {
   const bytes = Buffer.from(text);
-  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
-}
-
-function guarded<T>(path: string, act: () => T): T {
+  let done = 0;
   try {
-    return act();
+    while (done < bytes.length) done += writeSync(file, bytes, done);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const full = code === 'ENOSPC' || code === 'EDQUOT';
-    throw new Fault({
-      who: 'infrastructure',
-      code: full ? 'disk/full' : 'disk/write',
-      message: full
-        ? `${path}: the disk is full; what was recorded before is kept. Free space and run again`
-        : `${path}: can't be written (${message})`,
-      file: path,
-    });
+    if (fstatSync(file).isFile()) ftruncateSync(file, size + bytes.subarray(0, done).lastIndexOf('\n') + 1);
+    throw error;
   }
+  return bytes.length;
 }
 
 export type RecordingProblem = { readonly line: number; readonly message: string };
@@ -129,7 +118,7 @@ export function parseRecording(path: string, text: string): ReadRecording {
         line: index + 1,
         message: `event ${parsed.recorded.n} stands where event ${lines.length} belongs: events were dropped, added or swapped`,
       });
-    else if (chained(head, rest as RecordedLine) !== chain)
+    else if (chained(head, JSON.stringify(rest)) !== chain)
       problems.push({
         line: index + 1,
         message: `event ${parsed.recorded.n} (${parsed.recorded.event.type}) was changed after it was recorded: its chain does not fit`,

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Prices } from '../core/metrics.ts';
+import { onDisk } from './disk.ts';
 
 const priceSchema = z.object({ input: z.number(), output: z.number() });
 
@@ -46,6 +47,8 @@ export function readRunFile(folder: string): RunFile | null {
 /** Writes `run.json` whole or not at all. */
 export function writeRunFile(folder: string, file: RunFile): void {
   const path = join(folder, 'run.json');
-  writeFileSync(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`);
-  renameSync(`${path}.new`, path);
+  onDisk(path, () => {
+    writeFileSync(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`);
+    renameSync(`${path}.new`, path);
+  });
 }

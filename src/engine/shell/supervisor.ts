@@ -1,26 +1,21 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { hash } from 'node:crypto';
 import type { Domain } from '../core/domain.ts';
-import type { Failure, RolloutEvent, RolloutStarted } from '../core/event.ts';
+import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted } from '../core/event.ts';
+import { useNativeHash } from '../core/hash.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Task } from '../core/task.ts';
 import type { Tool } from '../core/tool.ts';
 import { describeMcpTools } from './describe.ts';
 import { cancelled, Fault } from './fault.ts';
+import { laneEvent } from './lane/laneChannel.ts';
 import type { FromLane, LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
 import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
 import type { McpInstance } from './mcp.ts';
 import { answerQuestion, type Outside } from './outside.ts';
-import {
-  type ChainedFile,
-  chainStart,
-  openRecording,
-  openSidecar,
-  type SidecarLine,
-  sidecarPath,
-} from './recording.ts';
-import type { ModelCall } from './seats/openai.ts';
+import type { SidecarLine } from './recording.ts';
+import { restoreSources } from './restore.ts';
+import { RolloutRecord } from './rolloutRecord.ts';
 
 export type RolloutRequest = {
   readonly task: Task;
@@ -38,6 +33,8 @@ export type RolloutRequest = {
 };
 
 export type RolloutClosed = {
+  /** As they arrived: number and type are there, the rest is parsed when somebody looks. */
+  readonly arrived: readonly LaneEvent[];
   readonly events: readonly RolloutEvent[];
   readonly reward: number | null;
   readonly endReason: string;
@@ -78,19 +75,18 @@ export type SupervisorOptions = {
   readonly log?: (text: string) => void;
 };
 
+/** How long events may wait that nothing outside depends on. */
+const writeEveryMs = 50;
+
 type Live = {
   readonly id: number;
   readonly request: RolloutRequest;
   readonly settle: (closed: RolloutClosed) => void;
   readonly fail: (error: unknown) => void;
-  readonly onEvents: (events: readonly LaneEvent[]) => void;
+  readonly onEvents: ((events: readonly LaneEvent[]) => void) | undefined;
   readonly abort: AbortController;
   readonly mcp: Map<string, McpInstance>;
-  events: RolloutEvent[];
-  lastState: string;
-  recording: ChainedFile<{ n: number; event: RolloutEvent; state: string }> | null;
-  sidecar: ChainedFile<SidecarLine> | null;
-  modelCall: ModelCall | null;
+  readonly record: RolloutRecord;
   lane: Lane | null;
   /** Resolves when the lane was told to start it: a step that comes earlier waits for that. */
   started: Promise<void>;
@@ -104,13 +100,9 @@ type Lane = {
   isPrepared: boolean;
 };
 
-/** A sidecar in which lines that were written before keep what they said. */
-function continued(file: ChainedFile<SidecarLine>, known: readonly SidecarLine[]): ChainedFile<SidecarLine> {
-  return { ...file, append: (...lines) => file.append(...lines.map((line) => known[line.n] ?? line)) };
-}
-
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
 export async function openSupervisor(domain: StaticDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
+  useNativeHash((text) => hash('sha256', text, 'hex'));
   const supervision = new Supervision(domain, options);
   await supervision.open();
   return supervision;
@@ -122,6 +114,8 @@ class Supervision implements Supervisor {
   #nextRollout = 1;
   #closed = false;
   readonly #lanes: Lane[] = [];
+  readonly #unwritten = new Set<Live>();
+  #writing: NodeJS.Timeout | undefined;
   readonly #live = new Map<number, Live>();
   readonly #static: StaticDomain;
   readonly #options: SupervisorOptions;
@@ -146,7 +140,7 @@ class Supervision implements Supervisor {
     await Promise.all(Array.from({ length: this.#options.lanes ?? 1 }, () => this.#openLane(mcpTools).prepared));
   }
 
-  start(request: RolloutRequest, onEvents: (events: readonly LaneEvent[]) => void = () => undefined): LiveRollout {
+  start(request: RolloutRequest, onEvents?: (events: readonly LaneEvent[]) => void): LiveRollout {
     const { promise, resolve, reject } = Promise.withResolvers<RolloutClosed>();
     const started = Promise.withResolvers<void>();
     const live: Live = {
@@ -157,11 +151,7 @@ class Supervision implements Supervisor {
       onEvents,
       abort: new AbortController(),
       mcp: new Map(),
-      events: [],
-      lastState: '',
-      recording: null,
-      sidecar: null,
-      modelCall: null,
+      record: new RolloutRecord(request.recording, request.sidecar),
       lane: null,
       started: started.promise,
       start: started.resolve,
@@ -243,24 +233,16 @@ class Supervision implements Supervisor {
 
   async #launch(live: Live): Promise<void> {
     const { request } = live;
-    this.#openFiles(live);
+    live.record.open();
     for (const [name, server] of Object.entries(this.#static.file.mcpServers)) {
       const { startMcpServer } = await import('./mcp.ts');
-      live.mcp.set(name, await startMcpServer(name, server, this.#static.folder));
+      const at = this.#static.locations.mcpServers.get(name);
+      live.mcp.set(name, await startMcpServer(name, server, this.#static.folder, at));
     }
     if (Array.isArray(request.from)) {
       await restoreSources(live.mcp, this.domain, this.#static.file.mcpServers, request.from);
     }
     this.#assign(live, request.from);
-  }
-
-  #openFiles(live: Live): void {
-    const path = live.request.recording;
-    if (path === null) return;
-    mkdirSync(dirname(path), { recursive: true });
-    for (const each of [path, sidecarPath(path)]) if (existsSync(each)) rmSync(each);
-    live.recording = openRecording(path);
-    live.sidecar = continued(openSidecar(sidecarPath(path)), live.request.sidecar ?? []);
   }
 
   /** The events that a fork shares with its parent come back from the lane with their states, for its own recording. */
@@ -302,7 +284,7 @@ class Supervision implements Supervisor {
 
   /** Recorded states of sources stand for the sources: nothing is started. */
   async #launchRecorded(live: Live): Promise<void> {
-    this.#openFiles(live);
+    live.record.open();
     this.#assign(live, live.request.from);
   }
 
@@ -312,33 +294,37 @@ class Supervision implements Supervisor {
     return state !== undefined;
   }
 
-  /** Events go to the disk first, then to whoever watches. */
+  /** Events go to the disk first, then to whoever watches. Where nobody does, those of a moment go together. */
   #keep(live: Live, events: readonly LaneEvent[]): void {
-    try {
-      const at = new Date().toISOString();
-      live.recording?.append(...events.map(({ n, event, state }) => ({ n, event, state })));
-      live.sidecar?.append(
-        ...events.map(({ n, event, ms }) => {
-          const call = event.type === 'agentReplied' || event.type === 'userReplied' ? live.modelCall : null;
-          if (call) live.modelCall = null;
-          return { n, at, ms, ...(call ?? {}) };
-        }),
-      );
-    } catch (error) {
-      this.#giveUp(live, error);
+    live.record.keep(events);
+    if (live.onEvents || live.record.isFull) {
+      if (this.#write(live)) live.onEvents?.(events);
       return;
     }
-    for (const { n, event, state } of events) {
-      live.events[n] = event;
-      live.lastState = state;
+    this.#unwritten.add(live);
+    this.#writing ??= setTimeout(() => {
+      this.#writing = undefined;
+      for (const each of [...this.#unwritten]) this.#write(each);
+    }, writeEveryMs);
+  }
+
+  /** Brings what arrived to the disk; a disk that refuses ends the rollout. */
+  #write(live: Live): boolean {
+    this.#unwritten.delete(live);
+    try {
+      live.record.write();
+      return true;
+    } catch (error) {
+      this.#giveUp(live, error);
+      return false;
     }
-    live.onEvents(events);
   }
 
   async #answer(lane: Lane, live: Live, question: number, about: Question): Promise<void> {
+    if (!this.#write(live)) return;
     try {
       const { answer, call } = await answerQuestion(about, live.request.outside, live.mcp, live.abort.signal);
-      live.modelCall = call ?? null;
+      live.record.note(call ?? null);
       lane.process.send({ type: 'answer', question, value: answer });
     } catch (error) {
       const fault = live.abort.signal.aborted ? cancelled() : error;
@@ -348,30 +334,34 @@ class Supervision implements Supervisor {
   }
 
   #abandon(live: Live): void {
-    if (!this.#live.has(live.id)) return;
-    const closed = this.#closedOf(live, '');
+    if (!this.#live.has(live.id) || !this.#write(live)) return;
+    const closed = this.#closedOf(live, '', 'cancelled');
     const { lane, id } = live;
-    void this.#release(live).then(() => live.settle({ ...closed, endReason: 'cancelled' }));
+    void this.#release(live).then(() => live.settle(closed));
     live.abort.abort();
     lane?.process.send({ type: 'cancel', rollout: id });
   }
 
   async #finish(live: Live, databaseDiff: string): Promise<void> {
+    if (!this.#write(live)) return;
     const closed = this.#closedOf(live, databaseDiff);
     await this.#release(live);
     live.settle(closed);
   }
 
-  #closedOf(live: Live, databaseDiff: string): RolloutClosed {
-    const end = live.events.findLast((event) => event.type === 'rolloutEnded');
-    const rewarded = live.events.findLast((event) => event.type === 'rewarded');
+  #closedOf({ record }: Live, databaseDiff: string, endReason?: string): RolloutClosed {
+    const { arrived, chain, sidecarChain } = record;
+    const end = lastOf(arrived, 'rolloutEnded');
     return {
-      events: live.events,
-      reward: rewarded?.reward ?? null,
-      endReason: end?.reason ?? 'cancelled',
+      arrived,
+      get events() {
+        return arrived.map(({ event }) => event);
+      },
+      reward: lastOf(arrived, 'rewarded')?.reward ?? null,
+      endReason: endReason ?? end?.reason ?? 'cancelled',
       failure: end?.failure ?? null,
-      chain: live.recording?.head() ?? chainStart,
-      sidecarChain: live.sidecar?.head() ?? chainStart,
+      chain,
+      sidecarChain,
       databaseDiff,
     };
   }
@@ -385,10 +375,8 @@ class Supervision implements Supervisor {
   async #release(live: Live): Promise<void> {
     this.#live.delete(live.id);
     live.lane?.rollouts.delete(live.id);
-    live.recording?.close();
-    live.sidecar?.close();
-    live.recording = null;
-    live.sidecar = null;
+    if (this.#unwritten.has(live)) this.#write(live);
+    live.record.close();
     await Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined)));
   }
 
@@ -408,72 +396,43 @@ class Supervision implements Supervisor {
     if (orphans.length > 0 || this.#lanes.length === 0) this.#openLane(mcpTools);
     for (const live of orphans) {
       if (live.id === culprit || (culprit === null && orphans.length === 1)) this.#endWith(live, failure);
-      if (live.events.length === 0) this.#assign(live, live.request.from);
+      if (live.record.arrived.length === 0) this.#assign(live, live.request.from);
       else this.#goOn(live);
     }
   }
 
   #endWith(live: Live, failure: Failure): void {
-    if (live.events.length === 0) return;
+    const { arrived } = live.record;
+    const last = arrived.at(-1);
+    if (!last) return;
     const event: RolloutEvent = { type: 'rolloutEnded', reason: 'environmentFailed', failure };
-    this.#keep(live, [{ n: live.events.length, event, state: live.lastState, ms: 0 }]);
+    this.#keep(live, [laneEvent(arrived.length, event, last.state)]);
   }
 
   /** A call that was begun, has no result and is not idempotent starts its rollout again on a fresh instance. */
   #goOn(live: Live): void {
-    const last = live.events.at(-1);
+    const { arrived } = live.record;
+    const last = arrived.at(-1)?.event;
     const tool =
       last?.type === 'toolCalled' ? this.domain.tools.find(({ name }) => name === last.call.name) : undefined;
     if (!tool || tool.source.type === 'code' || tool.idempotent) {
-      this.#assign(live, [...live.events], live.events.length);
+      this.#assign(
+        live,
+        arrived.map(({ event }) => event),
+        arrived.length,
+      );
       return;
     }
     void Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined)))
       .then(() => {
         live.mcp.clear();
-        live.recording?.close();
-        live.sidecar?.close();
-        live.events = [];
         return this.#launch(live);
       })
       .catch((error: unknown) => this.#giveUp(live, error));
   }
 }
 
-/**
- * Brings fresh tool sources to the state that a recording's prefix left: `replay` makes the recorded calls
- * again and compares every result; `none` refuses as soon as a write was recorded.
- */
-async function restoreSources(
-  mcp: ReadonlyMap<string, McpInstance>,
-  domain: Domain,
-  servers: Domain['file']['mcpServers'],
-  events: readonly RolloutEvent[],
-): Promise<void> {
-  const calls = new Map(
-    events.flatMap((event) => (event.type === 'toolCalled' ? [[event.call.id, event.call] as const] : [])),
-  );
-  for (const event of events) {
-    if (event.type !== 'toolReturned') continue;
-    const call = calls.get(event.callId);
-    const tool = domain.tools.find(({ name }) => name === call?.name);
-    if (!call || tool?.source.type !== 'mcp' || typeof call.arguments === 'string') continue;
-    const { server } = tool.source;
-    if (servers[server]?.state === 'none') {
-      if (tool.effect === 'write')
-        throw new Fault({
-          who: 'environment',
-          code: 'fork/no-state',
-          message: `can't go on from here: "${server}" declares state: none, and ${call.name} changed it. Declare state: replay in domain.yaml if its calls can be made again`,
-        });
-      continue;
-    }
-    const { content } = (await mcp.get(server)?.call(call.name, call.arguments)) ?? { content: '' };
-    if (content !== event.content)
-      throw new Fault({
-        who: 'environment',
-        code: 'fork/mismatch',
-        message: `can't go on from here: ${call.name} of "${server}" answered differently when it was made again. Recorded: ${event.content.slice(0, 120)}. Now: ${content.slice(0, 120)}`,
-      });
-  }
+/** The last event of a type among those that arrived. */
+export function lastOf<Type extends EventType>(arrived: readonly LaneEvent[], type: Type): EventOf<Type> | undefined {
+  return arrived.findLast((each) => each.type === type)?.event as EventOf<Type> | undefined;
 }

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type Receipt, readLedger } from './ledger.ts';
-import { chainStart, readRecording, sidecarPath } from './recording.ts';
+import { chained, chainStart, readRecording, sidecarPath } from './recording.ts';
 
 export type RunProblem = { readonly file: string; readonly line: number; readonly message: string };
 export type Verified = { readonly checked: number; readonly problems: readonly RunProblem[] };
@@ -89,7 +88,7 @@ function readSidecar(path: string): { readonly head: string; readonly problems: 
       break;
     }
     const { chain, ...rest } = line;
-    if (createHash('sha256').update(head).update(JSON.stringify(rest)).digest('hex') !== chain)
+    if (chained(head, JSON.stringify(rest)) !== chain)
       problems.push({ ...at, message: 'was changed, dropped, added or swapped: its chain does not fit' });
     head = chain ?? '';
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { Point, RunStatus } from '../../webview/protocol.ts';
 import { tailLines } from './lineTail.ts';
+import { trainerOf } from './trainerProcess.ts';
 
 /** What a training run's folder says so far; see the run folder in docs/training-protocol.md. */
 export type RunMetrics = {
@@ -153,30 +154,15 @@ async function statusAfter(event: RunEvent | null, hasPoints: boolean, folder: s
     case 'resumed':
       break;
   }
-  const pid = await readPid(folder);
-  if (pid !== null && !isAlive(pid)) {
+  const trainer = trainerOf(folder);
+  if (trainer && !trainer.isRunning) {
     return {
       type: 'failed',
-      message: `The training process (${pid}) ended without a last word. Its log says more; the run can be resumed.`,
+      message: `The training process (${trainer.pid}) ended without a last word. Its log says more; the run can be resumed.`,
     };
   }
   if (await exists(join(folder, 'stop'))) return { type: 'stopping' };
   return event === null && !hasPoints ? { type: 'waiting' } : { type: 'running' };
-}
-
-async function readPid(folder: string): Promise<number | null> {
-  const text = await readFile(join(folder, 'pid'), 'utf8').catch(() => '');
-  const pid = Number.parseInt(text, 10);
-  return Number.isInteger(pid) && pid > 0 ? pid : null;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { trainerOf } from './trainerProcess.ts';
 
 export type TrainingRun = {
   readonly id: string;
@@ -25,7 +26,7 @@ export function trainingRuns(): readonly TrainingRun[] {
       id: name,
       folder: join(root, name),
       kind: kindOf(join(root, name)),
-      running: isRunning(join(root, name)),
+      running: trainerOf(join(root, name))?.isRunning ?? false,
     }))
     .sort((a, b) => b.id.localeCompare(a.id));
 }
@@ -35,14 +36,5 @@ function kindOf(folder: string): string {
     return (JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as { kind?: string }).kind ?? 'training';
   } catch {
     return 'preparing';
-  }
-}
-
-function isRunning(folder: string): boolean {
-  try {
-    process.kill(Number(readFileSync(join(folder, 'pid'), 'utf8')), 0);
-    return true;
-  } catch {
-    return false;
   }
 }

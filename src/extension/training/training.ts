@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
+import { makeRunFolder } from '../../engine/shell/disk.ts';
 import type { Context } from '../context.ts';
 import { pickDomain } from '../debug/configurationProvider.ts';
+import { mayRun } from '../trust.ts';
 import { trainingRoot, trainingRuns } from './runFolders.ts';
 
 export type TrainingKind = 'sft' | 'grpo';
@@ -26,10 +28,7 @@ export async function startTraining(
   given: TrainingChoice,
   onFolder: (run: string) => unknown,
 ): Promise<string | undefined> {
-  if (!vscode.workspace.isTrusted) {
-    void vscode.window.showErrorMessage('Training starts only in a trusted workspace.');
-    return undefined;
-  }
+  if (!mayRun('Training runs')) return undefined;
   const root = trainingRoot();
   const domain = given.domain ?? (await pickDomain());
   if (!domain || !root) return undefined;
@@ -38,7 +37,7 @@ export async function startTraining(
   const steps = given.steps ?? (await askSteps(kind));
   if (!steps) return undefined;
   const run = join(root, `${new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)}-${kind}`);
-  mkdirSync(run, { recursive: true });
+  makeRunFolder(run);
   onFolder(run);
   const python = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
   const args = [

@@ -34,7 +34,7 @@ export function ChartCard({ chart, palette, height, opened, onOpen }: ChartCardP
             chart.latest
           ) : (
             <>
-              <span class="muted">step {steps[readout]}</span> {formatMetric(metric, values[readout])}
+              <span class="muted">optimizer step {steps[readout]}</span> {formatMetric(metric, values[readout])}
             </>
           )}
         </span>
@@ -48,7 +48,9 @@ export function ChartCard({ chart, palette, height, opened, onOpen }: ChartCardP
         {steps.length === 0 && <p class="no-data muted">Nothing measured yet</p>}
       </div>
       {onOpen && (
-        <p class="hint muted">Select a point, or use the arrow keys and Enter, to list that step’s rollouts.</p>
+        <p class="hint muted">
+          Select a point, or use the arrow keys and Enter, to list that optimizer step’s rollouts.
+        </p>
       )}
     </section>
   );
@@ -97,7 +99,7 @@ function accessibility(
   return {
     role: 'slider',
     tabIndex: 0,
-    'aria-label': `${description}. Arrow keys move between optimizer steps, Enter lists a step’s rollouts`,
+    'aria-label': `${description}. Arrow keys move between optimizer steps, Enter lists the rollouts of one`,
     'aria-valuemin': steps[0] ?? 0,
     'aria-valuemax': steps.at(-1) ?? 0,
     'aria-valuenow': step,

@@ -28,9 +28,10 @@ function Body({ opened, onOpen }: StepRolloutsProps): JSX.Element {
     return <p class="muted placeholder">Select a point on the reward curve to list the rollouts behind it.</p>;
   if (opened.problem !== null) return <p class="warning-box">{opened.problem}</p>;
   if (opened.rollouts === null) return <ProgressRing label="Reading the rollouts" />;
-  if (opened.rollouts.length === 0) return <p class="muted placeholder">This step has no recordings.</p>;
+  if (opened.rollouts.length === 0) return <p class="muted placeholder">This optimizer step has no recordings.</p>;
   const rows = opened.rollouts.map((rollout, index) => ({
     key: String(index),
+    opens: rollout.file !== null,
     cells: [
       rollout.member === null ? rollout.task : `${rollout.task} · ${rollout.member}`,
       rewardOf(rollout),
@@ -77,8 +78,8 @@ function turnsOf({ turns }: Rollout): string {
 function endOf({ endReason, failure, file }: Rollout): JSX.Element {
   const text = failure ?? endReason ?? '–';
   return (
-    <span class="end muted" title={file === null ? `${text} (no recording was kept)` : text}>
-      {text}
+    <span class="end muted" title={text}>
+      {file === null ? `${text} (no recording was kept)` : text}
     </span>
   );
 }

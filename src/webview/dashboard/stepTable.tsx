@@ -17,7 +17,7 @@ export function StepTable({ series, opened, onOpen }: StepTableProps): JSX.Eleme
   const table = useMemo(() => tableOf(series, page), [series, page]);
   if (series.length === 0) return null;
   const columns = [
-    { key: 'step', label: 'Step', title: 'Optimizer step' },
+    { key: 'step', label: 'Optimizer step' },
     ...table.columns.map(({ name, label, meaning }) => ({ key: name, label, title: meaning })),
   ];
   const rows = table.rows.map(({ step, cells }) => ({
@@ -48,7 +48,7 @@ export function StepTable({ series, opened, onOpen }: StepTableProps): JSX.Eleme
           label="Metrics of every optimizer step"
           columns={columns}
           rows={rows}
-          template={`64px repeat(${table.columns.length}, minmax(84px, 1fr))`}
+          template={`112px repeat(${table.columns.length}, minmax(84px, 1fr))`}
           {...(onOpen && { onOpen: (key: string) => onOpen(Number(key)) })}
         />
       </div>

@@ -41,7 +41,7 @@ export function TopBar({ dashboard, smoothing, onSmoothing, post }: TopBarProps)
       </div>
       <StatusLine dashboard={dashboard} />
       {dashboard.problems.map((problem) => (
-        <p class="warning-box" key={problem}>
+        <p class="warning-box" role="status" key={problem}>
           {problem}
         </p>
       ))}

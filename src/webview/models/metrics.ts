@@ -39,7 +39,12 @@ export const chartedMetrics: readonly ChartedMetric[] = [
 
 /** Metrics that stand in the table only, in the table's order. */
 const tabled: readonly Metric[] = [
-  { name: 'reward_std', label: 'Reward std', meaning: 'Standard deviation of the rewards within a step', decimals: 3 },
+  {
+    name: 'reward_std',
+    label: 'Reward std',
+    meaning: 'Standard deviation of the rewards within an optimizer step',
+    decimals: 3,
+  },
   {
     name: 'all_correct',
     label: 'All correct',
@@ -49,10 +54,10 @@ const tabled: readonly Metric[] = [
   { name: 'all_wrong', label: 'All wrong', meaning: 'Share of groups whose rollouts all have reward 0', decimals: 3 },
   { name: 'entropy', label: 'Entropy', meaning: 'Mean entropy of the sampled tokens' },
   { name: 'grad_norm', label: 'Grad norm', meaning: 'Norm of the gradient' },
-  { name: 'learning_rate', label: 'Learning rate', meaning: 'Learning rate of the step' },
+  { name: 'learning_rate', label: 'Learning rate', meaning: 'Learning rate of the optimizer step' },
   { name: 'response_length', label: 'Length', meaning: 'Mean number of sampled tokens of a rollout', decimals: 1 },
   { name: 'failed', label: 'Failed', meaning: 'Rollouts that say nothing about the model' },
-  { name: 'step_seconds', label: 'Seconds', meaning: 'Wall time of the step', decimals: 1 },
+  { name: 'step_seconds', label: 'Seconds', meaning: 'Wall time of the optimizer step', decimals: 1 },
 ];
 
 const known: readonly Metric[] = [...chartedMetrics, ...tabled];

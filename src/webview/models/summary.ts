@@ -94,7 +94,7 @@ export type StatusSummary = {
 const words: Readonly<Record<RunStatus['type'], readonly [label: string, mark: string]>> = {
   waiting: ['Starting', '○'],
   running: ['Running', '●'],
-  stopping: ['Stopping after this step', '◐'],
+  stopping: ['Stopping after this optimizer step', '◐'],
   stopped: ['Stopped', '■'],
   finished: ['Finished', '✓'],
   failed: ['Failed', '✕'],

@@ -1,261 +1,256 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { afterEach, expect, test } from 'vitest';
-import { DebugClient } from '../../support/debugClient.ts';
+import { expect, test } from 'vitest';
+import { lineOf, policy, reason, ruleLine, session, tasks, text, tools } from './harness.ts';
 
-const domain = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'order-desk');
-cpSync('domains/order-desk', domain, { recursive: true });
-const policy = join(domain, 'policy.md');
-const tools = join(domain, 'tools.ts');
-const tasks = join(domain, 'tasks', 'lamp-variant.task.yaml');
-const lineOf = (file: string, text: string) =>
-  readFileSync(file, 'utf8')
+const asking = 'I can change the desk lamp in W1138 to white. The items can be changed only once. Shall I do that?';
+const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
+const events = (path: string) =>
+  readFileSync(path, 'utf8')
+    .trim()
     .split('\n')
-    .findIndex((line) => line.includes(text)) + 1;
-const ruleLine = () => lineOf(policy, 'Before any call that changes something');
-
-let client = new DebugClient();
-let runs = mkdtempSync(join(tmpdir(), 'rehearsal-runs-'));
-afterEach(() => {
-  client.close();
-  client = new DebugClient();
-  runs = mkdtempSync(join(tmpdir(), 'rehearsal-runs-'));
-});
-
-/** Initializes, sets breakpoints, launches or attaches, and gives the first stop. */
-async function begin(
-  args: object,
-  breakpoints: Readonly<Record<string, number>> = {},
-  filters: readonly string[] = [],
-) {
-  await client.request('initialize', { adapterID: 'rehearsal', supportsInvalidatedEvent: true });
-  const opening = client.request('recording' in args ? 'attach' : 'launch', { domain, runs, ...args });
-  await Promise.race([client.event('initialized'), opening]);
-  const set = await Promise.all(
-    Object.entries(breakpoints).map(([path, line]) =>
-      client.request<DebugProtocol.SetBreakpointsResponse['body']>('setBreakpoints', {
-        source: { path },
-        breakpoints: [{ line }],
-      }),
-    ),
-  );
-  await client.request('setExceptionBreakpoints', { filters });
-  const stop = await client.stop(() => client.request('configurationDone'));
-  return { stop, opened: await opening, breakpoints: set.flatMap(({ body }) => body.breakpoints) };
-}
-
-async function top(): Promise<string> {
-  const { body } = await client.request<DebugProtocol.StackTraceResponse['body']>('stackTrace', { threadId: 1 });
-  const [frame] = body.stackFrames;
-  return `${frame?.source?.name}:${frame?.line} ${frame?.name}`;
-}
-
-/** The variables under a path of names, from the scopes of the top frame. */
-async function variables(
-  ...path: readonly string[]
-): Promise<{ readonly reference: number; readonly found: readonly DebugProtocol.Variable[] }> {
-  await top();
-  const { body } = await client.request<DebugProtocol.ScopesResponse['body']>('scopes', { frameId: 0 });
-  let reference = body.scopes.find(({ name }) => name === path[0])?.variablesReference ?? 0;
-  let found = (
-    await client.request<DebugProtocol.VariablesResponse['body']>('variables', { variablesReference: reference })
-  ).body.variables;
-  for (const name of path.slice(1)) {
-    reference = found.find((each) => each.name.startsWith(name))?.variablesReference ?? 0;
-    found = (
-      await client.request<DebugProtocol.VariablesResponse['body']>('variables', { variablesReference: reference })
-    ).body.variables;
-  }
-  return { reference, found };
-}
-
-/** Edits the last message of the agent, a fork, and gives the stop that follows. */
-async function say(text: string) {
-  const { reference, found } = await variables('Messages');
-  const name = found.findLast((each) => each.name.endsWith('agent'))?.name;
-  return client.stop(() => client.request('setVariable', { variablesReference: reference, name, value: text }));
-}
-
-const step = (name: string) => client.stop(() => client.request(name, { threadId: 1 }));
-const text = (stop: DebugProtocol.Event) => (stop.body as { text?: string })?.text;
-const recordings = () =>
-  readdirSync(runs, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.traj.jsonl'));
+    .map((line) => JSON.parse(line).event as { type: string; reward?: number; parent?: object });
 
 test('the well-known failure stops on the rule, and an edit leads to reward 1', async () => {
-  const { stop, breakpoints } = await begin({ task: 'lamp-variant' }, { [policy]: ruleLine() });
-  expect(breakpoints).toEqual([{ verified: true, line: ruleLine() }]);
-  expect(text(stop)).toBe(
-    'rule confirm-before-write violated: change_item was called before anything was proposed to the user',
-  );
-  expect(await top()).toBe(`policy.md:${ruleLine()} before change_item: confirm-before-write violated`);
-  const [recording = ''] = recordings();
-  const path = join(runs, recording);
-  const before = readFileSync(path, 'utf8');
-  await step('stepBack');
-  expect(await top()).toMatch(/^tools\.ts:\d+ agent calls change_item$/);
-  expect(
-    text(
-      await say('I can change the desk lamp in W1138 to white. The items can be changed only once. Shall I do that?'),
-    ),
-  ).toMatch(/^fork: the agent's message \d+ was edited/);
-  let end = await step('continue');
-  while (text(end)?.startsWith('rule')) end = await step('continue');
-  expect(text(end)).toBe('reward 1: database and communicate held, and no gated rule was violated');
-  expect(readFileSync(path, 'utf8')).toBe(before);
-  await expect(stripVTControlCharacters(client.output)).toMatchFileSnapshot('golden/forkToReward1.txt');
+  const run = session();
+  const { stop, breakpoints } = await run.begin({ task: 'lamp-variant' }, atRule());
+  expect(breakpoints).toEqual([{ verified: true, line: ruleLine(), id: 1 }]);
+  expect(stop.body).toMatchObject({
+    reason: 'breakpoint',
+    hitBreakpointIds: [1],
+    text: 'rule confirm-before-write violated: change_item was called before anything was proposed to the user',
+  });
+  expect(await run.top()).toBe(`policy.md:${ruleLine()} before change_item: confirm-before-write violated`);
+  const [recording = ''] = run.recordings();
+  const before = readFileSync(recording, 'utf8');
+  await run.step('stepBack');
+  expect(await run.top()).toMatch(/^tools\.ts:\d+ agent calls change_item$/);
+  expect(await run.rewrite(asking)).toBe('forked: goes on from the edited message');
+  expect(await run.top()).toMatch(`policy.md:${ruleLine()} agent: I can change the desk lamp in W1138 to white.`);
+  const moves = run.client.events.map(({ event }) => event).filter((name) => /^(?:continued|stopped)$/.test(name));
+  expect(moves.slice(-2)).toEqual(['continued', 'stopped']);
+  expect(await run.finish()).toBe('reward 1: database and communicate held, and no gated rule was violated');
+  expect(readFileSync(recording, 'utf8')).toBe(before);
+  await expect(stripVTControlCharacters(run.client.output)).toMatchFileSnapshot('golden/forkToReward1.txt');
+  const fork = events(run.recordings()[1] ?? '');
+  expect(fork[0]?.parent).toEqual({
+    recording: 'lamp-variant.0.traj.jsonl',
+    event: 14,
+    chain: JSON.parse(before.split('\n')[14] ?? '').chain,
+    edit: "the agent's message 15 was edited",
+  });
 });
 
-test('an unsafe edit ends with reward 0', async () => {
-  await begin({ task: 'lamp-variant' }, { [policy]: ruleLine() });
-  await step('stepBack');
-  const call = await variables('Messages', '8 agent', 'change_item');
-  const stop = await client.stop(() =>
-    client.request('setVariable', { variablesReference: call.reference, name: 'variant', value: 'brass' }),
-  );
-  expect(text(stop)).toMatch(/^fork: an argument of the agent's call \d+ was edited/);
-  let end = await step('continue');
-  while (text(end)?.startsWith('rule')) end = await step('continue');
-  expect(text(end)).toMatch(/^reward 0: rule confirm-before-write was violated/);
+test('an unsafe edit ends with reward 0, and its fork may be forked again', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  await run.step('stepBack');
+  const variant = ['Messages', '8 agent', 'change_item', 'variant'];
+  expect(await run.set(variant, 'brass')).toBe('forked: goes on from the edited call');
+  expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write was violated/);
+  expect(await run.set(['Messages', '8 agent'], asking)).toBe('forked: goes on from the edited message');
+  expect(await run.finish()).toMatch(/^reward 1/);
+  const names = run.recordings().map((path) => events(path).at(-1)?.reward);
+  expect(names).toEqual([undefined, 0, 1]);
 });
 
 test('a database value is edited, and the fork goes on from it', async () => {
-  await begin({ task: 'lamp-variant' }, { [policy]: ruleLine() });
-  const row = await variables('Database', 'orders', 'W1101', 'W1138');
-  const found = row.found.length > 0 ? row : await variables('Database', 'orders', 'W1001', 'W1138');
-  await client.stop(() =>
-    client.request('setVariable', { variablesReference: found.reference, name: 'status', value: 'shipped' }),
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  const row = ['Database', 'orders', 'W1101', 'W1138'];
+  expect(await run.set([...row, 'status'], 'shipped')).toBe('forked: goes on from the edited value');
+  expect(await run.type('db.orders.W1138.status')).toBe('"shipped"');
+  expect(await run.value('Changed in this step', 'orders.W1138.status')).toBe('"pending" -> "shipped"');
+  expect(await run.finish()).toMatch(/^reward 0/);
+});
+
+test('a value that is edited right after a write keeps the write: its call is not made again', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, { breakpoints: { [tools]: lineOf(tools, 'export const change_item') } });
+  await run.step('stepIn');
+  expect(await run.top()).toMatch(/the database is written$/);
+  expect(await run.value('Changed in this step', 'orders.W1138.items_changed')).toBe('added true');
+  expect(await run.set(['Database', 'customers', 'C119', 'name'], 'Hugo O.')).toBe(
+    'forked: goes on from the edited value',
   );
-  const { body } = await client.request<DebugProtocol.EvaluateResponse['body']>('evaluate', {
-    expression: 'db.orders.W1138.status',
-    context: 'watch',
-    frameId: 0,
-  });
-  expect(body.result).toBe('"shipped"');
+  const [, fork = ''] = run.recordings();
+  expect(events(fork).filter(({ type }) => type === 'databaseWritten')).toHaveLength(1);
 });
 
 test('step back undoes every step, and nothing is said twice', async () => {
-  await begin({ task: 'lamp-variant', stopOnEntry: true });
-  const places: string[] = [await top()];
+  const run = session();
+  const { stop } = await run.begin({ task: 'lamp-variant', stopOnEntry: true });
+  expect(reason(stop)).toBe('entry');
+  const places: string[] = [await run.top()];
   for (let n = 0; n < 12; n += 1) {
-    await step('stepIn');
-    places.push(await top());
+    await run.step('stepIn');
+    places.push(await run.top());
   }
-  const said = client.output;
+  const said = run.client.output;
   for (const place of places.slice(0, -1).reverse()) {
-    await step('stepBack');
-    expect(await top()).toBe(place);
+    await run.step('stepBack');
+    expect(await run.top()).toBe(place);
   }
   for (const place of places.slice(1)) {
-    await step('stepIn');
-    expect(await top()).toBe(place);
+    await run.step('stepIn');
+    expect(await run.top()).toBe(place);
   }
-  expect(client.output).toBe(said);
+  expect(run.client.output).toBe(said);
 });
 
 test('over goes to the next turn, out to the end of this one, reverse to the breakpoint before', async () => {
-  await begin({ task: 'lamp-variant', stopOnEntry: true }, { [tools]: lineOf(tools, 'export const get_order') });
+  const run = session();
+  const breakpoints = { [tools]: lineOf(tools, 'export const get_order') };
+  await run.begin({ task: 'lamp-variant', stopOnEntry: true }, { breakpoints });
   const walk = [];
-  for (const act of ['next', 'stepOut', 'next', 'continue', 'next', 'reverseContinue', 'reverseContinue']) {
-    const stop = await step(act);
-    walk.push(`${act}: ${text(stop)} | ${await top()}`);
+  for (const act of ['next', 'stepOut', 'next', 'continue', 'next', 'reverseContinue', 'reverseContinue', 'stepBack']) {
+    const stop = await run.step(act);
+    walk.push(`${act}: ${text(stop)} | ${await run.top()}`);
   }
   await expect(walk.join('\n')).toMatchFileSnapshot('golden/walk.txt');
 });
 
+test.each(['scripted', 'gold'])(
+  'each step of the %s seat stands where the domain says what it is about',
+  async (agent) => {
+    const run = session();
+    await run.begin({ task: 'lamp-variant', agent, stopOnEntry: true });
+    const places = [await run.top()];
+    while (!/ reward \d$/.test(places.at(-1) ?? '')) {
+      await run.step('stepIn');
+      places.push(await run.top());
+    }
+    await expect(places.join('\n')).toMatchFileSnapshot(`golden/places.${agent}.txt`);
+  },
+);
+
 test('a breakpoint on a task stops at its start; a tool breakpoint at the call', async () => {
-  const { stop } = await begin(
-    { task: 'lamp-variant' },
-    { [tasks]: 3, [tools]: lineOf(tools, 'export const change_item') + 2 },
-  );
+  const run = session();
+  const breakpoints = { [tasks]: 3, [tools]: lineOf(tools, 'export const change_item') + 2 };
+  const { stop } = await run.begin({ task: 'lamp-variant' }, { breakpoints });
   expect(text(stop)).toBe('task lamp-variant begins');
-  expect(text(await step('continue'))).toBe('tool change_item is called');
-  expect(await top()).toMatch(/^tools\.ts:\d+ change_item is called$/);
+  expect(text(await run.step('continue'))).toBe('tool change_item is called');
+  expect(await run.top()).toMatch(/^tools\.ts:\d+ change_item is called$/);
 });
 
-test('the filter on violations stops without a breakpoint', async () => {
-  const { stop } = await begin({ task: 'lamp-variant' }, {}, ['violation']);
-  expect(stop.body).toMatchObject({
-    reason: 'exception',
-    text: expect.stringMatching(/^rule confirm-before-write violated/),
+test('function breakpoints stop on tools, rules, roles and turns, and refuse what is not there', async () => {
+  const run = session();
+  await run.open({ task: 'lamp-variant' });
+  const names = ['tool:get_order', 'turn:3', 'rule:confirm-before-write', 'tool:fly', 'rule:refund-time', 'hello'];
+  const set = { breakpoints: names.map((name) => ({ name })) };
+  const { body } = await run.client.request<DebugProtocol.SetFunctionBreakpointsResponse['body']>(
+    'setFunctionBreakpoints',
+    set,
+  );
+  expect(body.breakpoints.map(({ verified, message }) => message ?? verified)).toEqual([
+    true,
+    true,
+    true,
+    'there is no tool "fly" in this domain',
+    'rule refund-time has no machine check in rules.yaml, so nothing can stop here',
+    expect.stringMatching(/^"hello" is no place to stop: expected tool:NAME/),
+  ]);
+  expect(text(await run.client.stop(() => run.client.request('configurationDone')))).toBe('tool get_order is called');
+  expect(text(await run.step('continue'))).toBe('turn 3 begins');
+  expect(text(await run.step('continue'))).toMatch(/^rule confirm-before-write violated/);
+});
+
+test('a data breakpoint stops where the value, or a part of it, is written', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant', stopOnEntry: true });
+  const { reference } = await run.variables('Database', 'orders', 'W1101');
+  type Info = DebugProtocol.DataBreakpointInfoResponse['body'];
+  const info = await run.client.request<Info>('dataBreakpointInfo', { variablesReference: reference, name: 'W1138' });
+  const set = { breakpoints: [{ dataId: info.body.dataId }] };
+  expect((await run.client.request('setDataBreakpoints', set)).body).toMatchObject({
+    breakpoints: [{ verified: true }],
   });
+  const stop = await run.step('continue');
+  expect(stop.body).toMatchObject({ reason: 'breakpoint', text: 'orders.W1138 is written' });
+  expect(await run.top()).toMatch(/^tools\.ts:\d+ the database is written$/);
+  const { reference: scope } = await run.variables('Rollout');
+  const none = await run.client.request<Info>('dataBreakpointInfo', { variablesReference: scope, name: 'seed' });
+  expect(none.body.dataId).toBeNull();
 });
 
-test('a recording is stepped through without a call, and forks', async () => {
-  await begin({ task: 'lamp-variant' });
-  const recording = join(runs, recordings().find((name) => !name.includes('fork')) ?? '');
-  client.close();
-  client = new DebugClient();
-  const { stop } = await begin({ recording }, { [policy]: ruleLine() });
-  expect(stop.body).toMatchObject({ reason: 'entry' });
-  expect(text(await step('continue'))).toMatch(/^rule confirm-before-write violated/);
-  expect(text(await step('continue'))).toMatch(/^rule confirm-before-write violated/);
-  expect(text(await step('reverseContinue'))).toMatch(/called before anything was proposed/);
-  await step('stepBack');
-  expect(text(await say('Shall I change the desk lamp in W1138 to white? It can be changed only once.'))).toMatch(
-    /^fork/,
-  );
+test('every kind of breakpoint is answered with a list, also when none is set', async () => {
+  const run = session();
+  await run.open({ task: 'lamp-variant' });
+  for (const request of ['setBreakpoints', 'setFunctionBreakpoints', 'setDataBreakpoints', 'setExceptionBreakpoints'])
+    expect((await run.client.request(request, { source: { path: policy } })).body).toEqual({ breakpoints: [] });
 });
 
-test('a person takes the user seat', async () => {
-  await client.request('initialize', { adapterID: 'rehearsal' });
-  const opening = client.request('launch', { domain, runs, task: 'lamp-variant', agent: 'gold', user: 'human' });
-  await client.event('initialized');
-  await client.request('configurationDone');
-  await opening;
-  while (!client.output.includes('your turn as the user')) await client.event('output', client.events.length);
-  const stop = await client.stop(() => client.request('evaluate', { expression: '/stop', context: 'repl' }));
-  expect(text(stop)).toMatch(/^reward 0/);
-});
-
-test('the console answers paths, /why and /help, and refuses the rest in words', async () => {
-  await begin({ task: 'lamp-variant' }, { [policy]: ruleLine() });
-  await top();
-  const ask = async (expression: string) => {
-    const { success, body, message } = await client.request<{ result: string }>('evaluate', {
-      expression,
-      context: 'repl',
-      frameId: 0,
-    });
-    return success ? body.result : `refused: ${(body as { error?: { format: string } }).error?.format ?? message}`;
+test('breakpoints can stand on rules with a check, on tools and on tasks', async () => {
+  const run = session();
+  await run.open({ task: 'lamp-variant' });
+  const at = async (path: string) => {
+    const asked = { source: { path }, line: 1, endLine: 999 };
+    type Places = DebugProtocol.BreakpointLocationsResponse['body'];
+    return (await run.client.request<Places>('breakpointLocations', asked)).body.breakpoints.map(({ line }) => line);
   };
-  expect(await ask('db.orders.W1138.status')).toBe('"pending"');
-  expect(await ask('turn')).toBe('4');
-  expect(await ask('db.orders.W9.status')).toMatch(/refused: there is no db\.orders\.W9\.status at step/);
-  expect(await ask('launch()')).toMatch(/refused: "launch\(\)" is no path/);
-  expect(await ask('/why')).toMatch(/no reward yet.*broken {2}rule confirm-before-write/s);
-  expect(await ask('/fly')).toMatch(/there is no command \/fly/);
+  expect(await at(policy)).toContain(ruleLine());
+  expect(await at(policy)).not.toContain(lineOf(policy, 'Cancel only for one of two reasons'));
+  expect(await at(tools)).toContain(lineOf(tools, 'export const change_item'));
+  expect(await at(tasks)).toHaveLength(1);
 });
 
-const refused: readonly { readonly name: string; readonly args: object; readonly message: RegExp }[] = [
-  { name: 'no such domain', args: { domain: '/nowhere', task: 'x' }, message: /\/nowhere\/domain\.yaml/ },
-  { name: 'no such task', args: { task: 'fly' }, message: /there is no task "fly"/ },
-  { name: 'no such recording', args: { recording: '/nowhere.traj.jsonl' }, message: /there is no such recording/ },
-  { name: 'something that is no recording', args: { recording: policy }, message: /policy\.md:1: is not JSON/ },
-  { name: 'no such seat', args: { task: 'lamp-variant', agent: 'sorcerer' }, message: /"sorcerer" is not a seat/ },
-];
-
-test.each(refused)('$name is one message', async ({ args, message }) => {
-  await client.request('initialize', { adapterID: 'rehearsal' });
-  const { success, body } = await client.request<{ error?: { format: string } }>(
-    'recording' in args ? 'attach' : 'launch',
-    { domain, ...args },
-  );
-  expect(success).toBe(false);
-  expect(body.error?.format).toMatch(message);
+test('the filter on violations stops without a breakpoint, and tells the exception', async () => {
+  const run = session();
+  const { stop } = await run.begin({ task: 'lamp-variant' }, { filters: ['violation'] });
+  const description =
+    'rule confirm-before-write violated: change_item was called before anything was proposed to the user';
+  expect(stop.body).toMatchObject({ reason: 'exception', text: description });
+  const { body } = await run.client.request('exceptionInfo', { threadId: 1 });
+  expect(body).toEqual({ exceptionId: 'policy violation', description, breakMode: 'always' });
 });
 
-test.each([
-  { name: 'a rule without a check', line: () => lineOf(policy, '{#refund-time}'), message: /has no machine check/ },
-  { name: 'a line without a rule', line: () => 1, message: /there is no rule on this line/ },
-])('a breakpoint on $name says that it can not stop there', async ({ line, message }) => {
-  const { breakpoints } = await begin({ task: 'lamp-variant', stopOnEntry: true }, { [policy]: line() });
-  expect(breakpoints[0]).toMatchObject({ verified: false, message: expect.stringMatching(message) });
+test('a rollout stops at its reward; only to continue from there ends the session', async () => {
+  const run = session();
+  const { stop } = await run.begin({ task: 'lamp-variant' }, { filters: ['reward0'] });
+  expect(stop.body).toMatchObject({ reason: 'exception', text: expect.stringMatching(/^reward 0: rule confirm/) });
+  await run.shows(/REWARD 0 {2}rule confirm-before-write was violated/);
+  expect(reason(await run.step('stepIn'))).toBe('exit');
+  expect(reason(await run.step('next'))).toBe('exit');
+  await run.step('stepBack');
+  expect(await run.top()).not.toMatch(/reward 0$/);
+  expect(text(await run.step('continue'))).toMatch(/^reward 0/);
+  expect((await run.step('continue')).event).toBe('terminated');
 });
 
-test('an unknown request is answered', async () => {
-  await client.request('initialize', { adapterID: 'rehearsal' });
-  expect((await client.request('rehearsal/fly')).success).toBe(false);
+test('without debugging, and without a stop at the end, it runs through', async () => {
+  const run = session();
+  const { stop } = await run.begin({ task: 'lamp-variant', noDebug: true }, { ...atRule(), filters: ['violation'] });
+  expect(stop.event).toBe('terminated');
+  const other = session();
+  const first = await other.begin({ task: 'lamp-variant', noStopAtEnd: true }, atRule());
+  expect(text(first.stop)).toMatch(/^rule/);
+  await other.step('continue');
+  expect((await other.step('continue')).event).toBe('terminated');
+});
+
+test('the call stack has the turns, each with what was there at its time', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  const { body } = await run.client.request<DebugProtocol.StackTraceResponse['body']>('stackTrace', { threadId: 1 });
+  expect(
+    body.stackFrames.map(({ name, presentationHint }) => `${name}${presentationHint ? ` (${presentationHint})` : ''}`),
+  ).toEqual([
+    'before change_item: confirm-before-write violated',
+    'turn 4: agent calls change_item',
+    'turn 3: agent calls list_variants (subtle)',
+    'turn 2: agent calls get_order (subtle)',
+    'turn 1: agent calls find_customer_by_email (subtle)',
+  ]);
+  const args = { expression: 'turn', context: 'watch', frameId: body.stackFrames.at(-1)?.id };
+  expect((await run.client.request<{ result: string }>('evaluate', args)).body.result).toBe('1');
+});
+
+test('to disconnect leaves the recording as far as it came', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  const [recording = ''] = run.recordings();
+  const before = readFileSync(recording, 'utf8');
+  expect((await run.client.request('disconnect')).success).toBe(true);
+  expect(readFileSync(recording, 'utf8')).toBe(before);
 });

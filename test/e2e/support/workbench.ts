@@ -18,6 +18,8 @@ export type WorkbenchOptions = {
   /** Environment of the server and so of the extension, besides this process's own. */
   env?: Record<string, string>;
   viewport?: { width: number; height: number };
+  /** Asks whether the folder is to be trusted, as VS Code does; otherwise every folder is. */
+  workspaceTrust?: boolean;
 };
 
 const quickInput = '.quick-input-widget:not([style*="display: none"])';
@@ -43,8 +45,8 @@ export class Workbench {
   /** Starts VS Code on a folder and resolves when the workbench stands. */
   static async open(folder: string, options: WorkbenchOptions = {}): Promise<Workbench> {
     const vsix = options.vsix ?? process.env.REHEARSAL_VSIX ?? (await packageExtension());
-    const { settings = {}, env = {}, viewport = { width: 1440, height: 900 } } = options;
-    const server = await startServer({ vsix, settings, env });
+    const { settings = {}, env = {}, viewport = { width: 1440, height: 900 }, workspaceTrust = false } = options;
+    const server = await startServer({ vsix, settings, env, workspaceTrust });
     const browser = await launchBrowser();
     try {
       const page = await browser.newPage({ viewport });
@@ -59,7 +61,7 @@ export class Workbench {
   }
 
   async #load(folder: string): Promise<void> {
-    await this.page.goto(`${this.server.origin}/?folder=${encodeURIComponent(folder)}`);
+    await this.page.goto(this.server.address({ folder }));
     await this.page.locator('.explorer-folders-view .monaco-list-row').first().waitFor({ timeout: 60_000 });
   }
 

@@ -54,6 +54,73 @@ describe('the agenda user', () => {
     expect([replies.length, replies.at(-1)?.stop]).toEqual([4, 'gaveUp']);
   });
 
+  it.each([
+    ['its greeting', ['How can I help you?']],
+    ['its greeting in other words', ['How can I help you?', 'What can I do for you?']],
+    ['a choice', ['Would you like the red one or the blue one?']],
+    ['an offer after the work', ['Done, A1 is red.', 'Is there anything else?']],
+    ['a refusal', ['I cannot do that.']],
+    ['a proposal', ['Shall I paint A1 red?']],
+  ])('loses patience with an agent that repeats %s', (_, texts) => {
+    const task = taskWith({
+      persona: 'plain-insists',
+      user: { opening: 'Please paint something.', insist: { say: 'I want it for free.' } },
+      actions: [
+        { tool: 'paint', arguments: { chair: 'A1', colour: 'red' } },
+        { tool: 'paint', arguments: { chair: 'B2', colour: 'blue' } },
+      ],
+    });
+    const replies = heardBy(
+      task,
+      Array.from({ length: 40 }, (_, turn) => texts[turn % texts.length] as string),
+    );
+    expect(replies.at(-1)?.stop).not.toBeNull();
+    expect(replies.length).toBeLessThan(14);
+  });
+
+  it('says what it wants once to a greeting, and gives up where that was all', () => {
+    const replies = heardBy(
+      taskWith(),
+      Array.from({ length: 9 }, () => 'How can I help you?'),
+    );
+    expect([replies.length, replies.at(-1)?.stop]).toEqual([5, 'gaveUp']);
+  });
+
+  it('replies to a longer view as if it had not seen the shorter one, also where a message was changed', () => {
+    const lines = fc.array(
+      fc.constantFrom('Which chair is it?', 'How can I help you?', 'Shall I paint A1 red?', 'Done.'),
+      {
+        minLength: 2,
+        maxLength: 8,
+      },
+    );
+    fc.assert(
+      fc.property(lines, fc.nat(), (texts, at) => {
+        const task = taskWith({ persona: 'plain-insists', user: { insist: { say: 'I want it for free.' } } });
+        let messages: readonly Message[] = [];
+        const say = (text: string) => {
+          const { content } = agendaUser(viewOf(task, messages, 'user'));
+          messages = [
+            ...messages,
+            { role: 'user', step: messages.length, content },
+            { role: 'agent', step: messages.length + 1, content: text, toolCalls: [] },
+          ];
+        };
+        texts.forEach(say);
+        const changed = messages.with(1 + 2 * (at % texts.length), {
+          role: 'agent',
+          step: 1,
+          content: 'Hm.',
+          toolCalls: [],
+        });
+        for (const view of [messages, changed]) {
+          const fresh = view.map((message) => ({ ...message }));
+          expect(agendaUser(viewOf(task, view, 'user'))).toEqual(agendaUser(viewOf(task, fresh, 'user')));
+        }
+      }),
+    );
+  });
+
   it('gives the same reply for the same view', () => {
     const lines = fc.array(fc.record({ isAgent: fc.boolean(), content: fc.string() }), { maxLength: 8 });
     fc.assert(
@@ -161,8 +228,14 @@ describe('the agenda user', () => {
     for (const { id } of personas.filter(({ behaviours }) => !behaviours.changes)) {
       for (const seed of seeds) {
         const reply = (text: string) => heardBy(taskWith({ persona: id }), [text], seed).at(-1)?.content ?? '';
-        expect(isConfirmation(reply('Shall I paint A1 red?')), reply('Shall I paint A1 red?')).toBe(true);
-        expect(isConfirmation(reply('Shall I paint A7 red?')), reply('Shall I paint A7 red?')).toBe(false);
+        expect(
+          isConfirmation(reply('Shall I paint A1 red?'), 'Shall I paint A1 red?'),
+          reply('Shall I paint A1 red?'),
+        ).toBe(true);
+        expect(
+          isConfirmation(reply('Shall I paint A7 red?'), 'Shall I paint A7 red?'),
+          reply('Shall I paint A7 red?'),
+        ).toBe(false);
       }
     }
   });

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { isConfirmation, isProposal, namesValue, recogniser } from '../../../src/engine/core/dialogue.ts';
 import { lexiconSchema } from '../../../src/engine/core/lexicon.ts';
 
@@ -12,6 +14,8 @@ const lexicon = lexiconSchema.parse({
   },
 });
 const { agent, user } = recogniser(lexicon, ['order_id', 'email', 'address', 'day', 'reason', 'refund_method']);
+
+const proposal = 'I will cancel order W1004 and refund 20.00 to your card. Shall I go ahead?';
 
 describe('namesValue', () => {
   it.each<[string, string, boolean]>([
@@ -86,7 +90,19 @@ describe('a yes', () => {
     "Yes please, I don't need it anymore.",
     'Ok cancel it then',
     'No objections, book it.',
-  ])('%s', (text) => expect(isConfirmation(text)).toBe(true));
+  ])('%s', (text) => expect(isConfirmation(text, proposal)).toBe(true));
+});
+
+describe('a yes to this proposal and to no other', () => {
+  const black = 'I will change the kettle of order W1004 to black (89.00). Shall I go ahead?';
+  it.each([
+    ['Yes, switch it to black.', true],
+    ['Yes please, change W1004 to the black one.', true],
+    ['Yes, thanks for checking, go ahead with it.', true],
+    ['Yes, switch it to white.', false],
+    ['Yes, change W1005.', false],
+    ['Sure, go ahead with the toaster.', false],
+  ])('%s', (text, expected) => expect(isConfirmation(text, black)).toBe(expected));
 });
 
 describe('not a yes', () => {
@@ -131,7 +147,7 @@ describe('not a yes', () => {
     'Yes and no.',
     'Fine, but in beige.',
     'Correct me if I am wrong.',
-  ])('%s', (text) => expect(isConfirmation(text)).toBe(false));
+  ])('%s', (text) => expect(isConfirmation(text, proposal)).toBe(false));
 });
 
 describe('a proposal', () => {
@@ -242,6 +258,45 @@ describe('other acts of an agent', () => {
   ])('%s: not %s', (text, act) => {
     const acts = agent(text) as unknown as Record<string, unknown>;
     expect(acts[act]).toBe(false);
+  });
+});
+
+describe("a domain's own sentences", () => {
+  const facts = ['order_id'];
+  const own = lexiconSchema.parse({
+    refusals: ['{order} stays as it is.', "That's where our rules end."],
+    handOffs: ['Our depot looks after {parcel} from now on.'],
+  });
+  const taught = recogniser(own, facts);
+  const untaught = recogniser(lexiconSchema.parse({}), facts);
+
+  it.each<[string, 'refuses' | 'handsOff']>([
+    ['I hear you, but W1004 stays as it is.', 'refuses'],
+    ['The lamp of your order stays as it is!', 'refuses'],
+    ['I am sorry. That is where **our rules** end.', 'refuses'],
+    ['Thank you for your patience. Our depot looks after P46 from now on.', 'handsOff'],
+  ])('%s: %s', (text, act) => {
+    expect(taught.agent(text)[act]).toBe(true);
+    expect(untaught.agent(text)[act]).toBe(false);
+  });
+
+  it.each<[string, 'refuses' | 'handsOff']>([
+    ['Nothing stays as it was.', 'refuses'],
+    ['Our depot looks after a great many parcels that were lost on their way and found again from now on.', 'handsOff'],
+    ['Stays as it is.', 'refuses'],
+  ])('%s: not %s', (text, act) => {
+    expect(taught.agent(text)[act]).toBe(false);
+  });
+
+  it.each(['order-desk', 'parcel-desk'])('are understood in %s', (name) => {
+    const file = new URL(`../../../domains/${name}/domain.yaml`, import.meta.url);
+    const lexiconOf = lexiconSchema.parse(parse(readFileSync(file, 'utf8')).lexicon);
+    const { agent: understands } = recogniser(lexiconOf, Object.keys(lexiconOf.facts));
+    const filled = (phrase: string) => phrase.replace(/\{\w+\}/g, 'W1004');
+    expect(lexiconOf.refusals.length).toBeGreaterThan(0);
+    expect(lexiconOf.handOffs.length).toBeGreaterThan(0);
+    for (const phrase of lexiconOf.refusals) expect(understands(filled(phrase)).refuses, phrase).toBe(true);
+    for (const phrase of lexiconOf.handOffs) expect(understands(filled(phrase)).handsOff, phrase).toBe(true);
   });
 });
 

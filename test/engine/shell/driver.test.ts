@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import { toJson } from '../../../src/engine/core/database.ts';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { replay, stateHash } from '../../../src/engine/core/rollout.ts';
+import { type Ports, run } from '../../../src/engine/shell/driver.ts';
 import { Fault } from '../../../src/engine/shell/fault.ts';
-import { type Line, played, setting, steps } from '../../support/desk.ts';
+import { callTool, type Line, played, setting, started, steps, task } from '../../support/desk.ts';
 
 const look: Line = { look: { chair: 'A1' } };
 const paint: Line = { paint: { chair: 'A1', colour: 'red' } };
@@ -104,6 +105,27 @@ test('a failed write leaves no trace, and raw arguments come back as an error', 
   };
   const [answer] = (await steps(ports)).flatMap(({ event }) => (event.type === 'toolReturned' ? [event.content] : []));
   expect(answer).toBe('Error: the arguments of paint are not a JSON object: {"chair": ');
+});
+
+test.each([
+  ['once', false],
+  ['anew for each rollout where chance goes into it', true],
+])('the gold end state of a task is worked out %s', async (_, isRandom) => {
+  let calls = 0;
+  const ports: Ports = {
+    ...played([look, ask, paint, 'Done.'], ['Red please.', 'Yes.']),
+    callTool: (tool, call, context) => {
+      if (call.id.startsWith('gold')) calls += 1;
+      if (isRandom) context.random.integer(2);
+      return callTool(tool, call, context);
+    },
+  };
+  const own = { ...setting };
+  const play = async () => (await Array.fromAsync(run({ setting: own, task, ports }, started()))).at(-1)?.state.reward;
+  const [first, second] = [await play(), await play()];
+  expect(first?.value).toBe(1);
+  expect(second).toEqual(first);
+  expect(calls).toBe(task.actions.length * (isRandom ? 2 : 1));
 });
 
 test.each(['infrastructure', 'environment', 'simulator'] as const)(

@@ -51,7 +51,7 @@ const failures: readonly { readonly name: string; readonly act: () => Promise<un
   },
   {
     name: 'a server that prints rubbish',
-    act: () => start('rubbish', { timeoutMs: 600 }),
+    act: () => start('rubbish', { timeoutMs: 3000 }),
     message: /prints text that is no MCP message/,
   },
   {
@@ -66,8 +66,8 @@ const failures: readonly { readonly name: string; readonly act: () => Promise<un
   },
   {
     name: 'a call that never returns',
-    act: async () => (await start('good', { timeoutMs: 800 })).call('sleep', {}),
-    message: /sleep did not answer within 0.8 s/,
+    act: async () => (await start('good', { timeoutMs: 3000 })).call('sleep', {}),
+    message: /sleep did not answer within 3 s/,
   },
   { name: 'state without a reader', act: async () => (await start('good')).read(), message: /declares no reader/ },
 ];

@@ -160,5 +160,20 @@ test.each([
   ['agenda', '"agenda" is not a seat for the agent: expected gold, scripted, human or openai:MODEL[@BASE_URL]'],
   ['openai:x@nowhere', '"nowhere" is not a URL: expected something like http://127.0.0.1:8000/v1'],
 ])('the seat "%s"', (text, expected) => {
-  expect(parseSeat(text, 'agent', {})).toEqual(expected);
+  expect(parseSeat(text, 'agent', 'person', {})).toEqual(expected);
+});
+
+test.each([
+  ['person', {}, 'OPENAI_API_KEY'],
+  ['domain', {}, null],
+  ['domain', { OPENAI_BASE_URL: 'http://127.0.0.1:8000/v1' }, 'OPENAI_API_KEY'],
+] as const)(
+  'an address that the %s chose, with %j in the environment, is sent the key %s',
+  (from, environment, keyName) => {
+    expect(parseSeat('openai:gpt@http://127.0.0.1:8000/v1', 'agent', from, environment)).toMatchObject({ keyName });
+  },
+);
+
+test('a domain may name a model at the default address', () => {
+  expect(parseSeat('openai:gpt', 'agent', 'domain', {})).toMatchObject({ keyName: 'OPENAI_API_KEY' });
 });

@@ -30,6 +30,19 @@ test('a recording reads back as it was written', () => {
   expect(lines.map(({ event }) => event)).toEqual(events);
 });
 
+test('a text that is there already is kept as it is, with the same chain', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'a.traj.jsonl');
+  const file = openRecording(path);
+  file.append(
+    ...events.map((event, n) => {
+      const line = { n, event, state: 'a'.repeat(64) };
+      return { ...line, text: JSON.stringify(line) };
+    }),
+  );
+  expect(readFileSync(path, 'utf8')).toBe(recorded().text);
+  expect(readRecording(path).lines.at(-1)?.chain).toBe(file.head());
+});
+
 const damages: readonly {
   readonly name: string;
   readonly damage: (text: string) => string;

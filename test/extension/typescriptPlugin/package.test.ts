@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import JSZip from 'jszip';
 import { expect, it, onTestFinished } from 'vitest';
-import { addTypeScriptPlugin } from '../../../scripts/typescriptPlugin.ts';
+import { addTypescriptPlugin, writeTypescriptPlugin } from '../../../scripts/typescriptPlugin.ts';
 
 it('the plugin lies in the package where the TypeScript server looks for it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-vsix-'));
@@ -11,7 +11,8 @@ it('the plugin lies in the package where the TypeScript server looks for it', as
   const vsix = join(folder, 'rehearsal.vsix');
   const zip = new JSZip().file('extension/package.json', '{}');
   writeFileSync(vsix, await zip.generateAsync({ type: 'nodebuffer' }));
-  await addTypeScriptPlugin(vsix);
+  await writeTypescriptPlugin(folder, true);
+  await addTypescriptPlugin(folder, vsix);
   const { files } = await JSZip.loadAsync(readFileSync(vsix));
   const at = 'extension/node_modules/rehearsal-typescript-plugin';
   expect(Object.keys(files)).toEqual(expect.arrayContaining(['extension/package.json', `${at}/package.json`]));

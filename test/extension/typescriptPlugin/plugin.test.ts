@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
-import { writeTypeScriptPlugin } from '../../../scripts/typescriptPlugin.ts';
+import { writeTypescriptPlugin } from '../../../scripts/typescriptPlugin.ts';
 import { codeServerEntry } from '../../../scripts/vscode/codeServer.ts';
 import { LanguageServer } from './languageServer.ts';
 
@@ -61,7 +61,7 @@ describe.skipIf(obstacle !== undefined)('types in the editor', () => {
     const extension = join(folder, 'extension');
     mkdirSync(join(extension, 'dist'), { recursive: true });
     symlinkSync(inRoot('dist/types'), join(extension, 'dist/types'));
-    await writeTypeScriptPlugin(extension);
+    await writeTypescriptPlugin(extension);
     write('desk/domain.yaml', 'name: desk\n');
     write('desk/limit.ts', 'export const limit: number = 9;\n');
     server = new LanguageServer(tsserver, extension);

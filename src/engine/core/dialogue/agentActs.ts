@@ -4,7 +4,7 @@ import { kindsAskedIn } from './kind.ts';
 import type { Vocabulary } from './mention.ts';
 import { isMisunderstanding, isOffer, isProposalSentence } from './proposal.ts';
 import { isReport } from './report.ts';
-import { exactQuestions, factsAskedIn, listedAbove, referredTo, withoutNeedless } from './request.ts';
+import { chosenFrom, exactQuestions, factsAskedIn, listedAbove, referredTo, withoutNeedless } from './request.ts';
 import { isEnglish, isSenseless } from './sense.ts';
 import { plain, type Sentence, sentencesOf, wordsOf } from './text.ts';
 
@@ -62,6 +62,11 @@ export function recogniseAgent(text: string, vocabulary: Vocabulary): AgentActs 
     ...new Set([
       ...sentences.flatMap((each) => each.asks),
       ...spoken.flatMap((sentence, at) => referredTo(spoken[at - 1], sentence, vocabulary)),
+      ...spoken.flatMap((sentence, at) =>
+        sentences[at]?.asks.length || sentences[at]?.proposes
+          ? []
+          : chosenFrom(spoken.slice(Math.max(0, at - 2), at), sentence, vocabulary),
+      ),
       ...exactQuestions(all, vocabulary),
       ...listedAbove(all, vocabulary),
     ]),
@@ -121,8 +126,9 @@ function classify(sentence: Sentence, vocabulary: Vocabulary): Acts {
           ...factsAskedIn(withoutNeedless(sentence), vocabulary, proposes),
           ...(proposes ? [] : kindsAskedIn(withoutNeedless(sentence), vocabulary)),
         ];
-  const handsOff = !question && !proposes && handsOver(text);
-  const refuses = !question && !notUnderstood && isDeclined(text);
+  const says = (phrases: readonly RegExp[]) => phrases.some((phrase) => phrase.test(text));
+  const handsOff = says(vocabulary.handOffs) || (!question && !proposes && handsOver(text));
+  const refuses = says(vocabulary.refusals) || (!question && !notUnderstood && isDeclined(text));
   const reportsDone = !question && !proposes && !refuses && !asks.length && isReport(text);
   const waits = !question && patterns.waits.test(text);
   const topical = words.some((word) => vocabulary.words.has(word) || serviceWords.has(word) || /\d/.test(word));

@@ -2,7 +2,7 @@ import { afterNo, opensWithNo } from './refusal.ts';
 
 const markers: readonly RegExp[] = [
   /\b(?:instead|rather than|in place of|in lieu of|as opposed to|in preference to)\b(?! of (?:waiting|arguing))/,
-  /\b(?:on second thoughts?|(?:have )?changed? my mind|scratch that|correction|change of plans?|i take (?:it|that) back)\b/,
+  /\b(?:on second thoughts?|(?<!\b(?:can|could|may|might|if|should|when|once) i (?:still |ever |later )?)(?:have )?changed? my mind|scratch that|correction|change of plans?|i take (?:it|that) back)\b/,
   /(?<!what |which |as |how )\bi (?:meant|mean)\b(?! (?:it|that|this|yes|no|well|what)\b)/,
   /\bi (?:would )?prefer\b(?! (?:not|that you|you|if|to (?:wait|keep))\b)|\bi would rather (?!not|you|wait|think|keep)/,
   /\bmake (?:it|that|them) (?!so\b|quick|fast|happen|right|clear)/,
@@ -11,6 +11,7 @@ const markers: readonly RegExp[] = [
   /\brather (?:have|use|do|go|get|take)\b|\bdifferent (?:one|colou?r|size|day|date|address|item|card)\b.*\bplease|\banother one\b/,
   /\b(?:but )?not (?:the |a |on |in |at |to |for )*[\w-]+(?: \w+)?,? but\b/,
   /\bcan (?:we|you|i) (?:make|change|switch) (?:it|that|this)\b|\bhow about\b|\bwhat about (?:the \w+ one|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)/,
+  /\b(?:it|that|this|the \w+) (?:should|must|has to|needs to|ought to) (?:be|go|come|say|read)\b[^.?!]*[, ](?:and )?not\b/,
   /\b(?:better|rather) (?:on|at|to|in|with|the|make|use|take|send)\b/,
 ];
 const yesStart =
@@ -22,16 +23,21 @@ const notReally =
 const actuallyDeed =
   /\b(?:actually|wait|hold on|never ?mind|sorry|oh|no)\b[ ,.!-]+(?:no[ ,.]+)?(?:i (?:want|need|would like|would|meant)|can|could|make|change|use|send|bring|take|put|deliver|cancel|return|add|let us|please (?!wait|do not|stop|leave|hold|continue|go)|the|my|it (?:is|should)|do (?!not|it|that|this|so|you|we|i)\w)\b/;
 const afterNoDeed =
-  /^(?:i (?:want|need|would like|said|asked|mean|meant)\b(?! (?:to )?(?:keep|stay|leave|wait|think|no|that|not|it to stay))|it (?:is|should|has|needs)|that (?:should|has to)|use|the\b|my\b|please (?!do not|stop|leave|keep|wait|hold)|send|to\b|take|only\b|just (?!leave|keep|stop|forget)|bring|deliver|put|change|cancel|return|exchange|ship|on\b|in\b|at\b|for\b|both\b|all\b|give)/;
+  /^(?!\w+ nothing\b)(?:i (?:want|need|would like|said|asked|mean|meant)\b(?! (?:to )?(?:keep|stay|leave|wait|think|no|that|not|it to stay))|it (?:is|should|has|needs)|that (?:should|has to)|use|the\b|my\b|please (?!do not|stop|leave|keep|wait|hold)|send|to\b|take|only\b|just (?!leave|keep|stop|forget)|bring|deliver|put|change|cancel|return|exchange|ship|on\b|in\b|at\b|for\b|both\b|all\b|give)/;
 const keptX = /\b(?:keep|leave) [\w ]+ and (?:cancel|return|send|change|exchange|use|remove)\b/;
 const contrast =
   /^(?:please |just |actually )*(?:i (?:want|need|would like)|use|send|bring|take|put|deliver|make|ship|book|cancel|return|exchange|refund|give|change)\b[^,]*, (?:and )?not (?:the|my|to|on|in|at|just|for|with|a|[a-z]+(?: [a-z]+)?$)/;
 const condition = /\b(?:if|unless|as long as|provided|assuming|once|until)\b/;
 
+/** After a yes, what is to be done repeats what was proposed: "Yes, please move it to Tuesday." */
+const echo =
+  /((?:^|[.!] )(?:oh |ok |okay |perfect |great |thanks |thank you )*(?:yes+|yeah|yep|yup|sure|absolutely|definitely|correct|go ahead|of course)[ ,.!-]+(?:(?:please|you can|go ahead and|just|thanks|thank you|do)[ ,.!]+)*)(?:change|switch|swap|move) (?:it|that|this|them) (?=to|for|over)/g;
+
 /** Whether a text asks for something other than what was said before. `isDenied`: it says no as well. */
 export function isChange(text: string, isDenied: boolean): boolean {
   if (/\bi (?:do not|would not) (?:want|need) .*\binstead\b/.test(text) && !/[,.] /.test(text)) return false;
-  if (markers.some((pattern) => pattern.test(text))) return true;
+  const unechoed = text.replace(echo, '$1');
+  if (markers.some((pattern) => pattern.test(unechoed))) return true;
   if (contrast.test(text) || keptX.test(text)) return true;
   const but = butDeed.exec(text);
   if (yesStart.test(text) && but && !notReally.test(but[0]) && !condition.test(but[0]) && !/\?/.test(text)) return true;

@@ -1,5 +1,7 @@
 const deeds =
   'cancel|change|redirect|return|exchange|update|book|rebook|send|resend|hold|refund|modify|deliver|reschedule|process|complete|swap|switch|replace|save|submit|issue|move|make|put|place|file|register|arrange|bring|reserve|remove|add|ship|start|finish|credit|upgrade|extend|leave|keep|close|open|order|use|charge|apply|forward|postpone|schedule|renew|confirm|pay';
+/** A single word that says what is to be done. */
+export const isDeed = new RegExp(`^(?:${deeds})$`);
 const deictic =
   '(?:that|this|it|those|these|everything|all|both|all of (?:it|that|this)|(?:all )?the (?:details|above|data|plan|summary)|everything (?:you|that|there|listed|above)[\\w ]{0,30}|what you (?:said|wrote|listed|have(?: there)?))';
 const fully =
@@ -46,6 +48,9 @@ const consents: readonly RegExp[] = [
   /^(?:i would|i do|we would|we do) (?:like|love|want) (?:that|this|it|you to)\b/,
   /^(?:i have |there are |we have )?no (?:objections?|complaints?|reason not to|changes)(?: (?:from|on) (?:me|my side))?$/,
   /^why not$/,
+  /^(?:yes )?(?:i am|we are) (?:very |quite |absolutely |completely |totally )?(?:sure|certain|positive)$/,
+  /^(?:(?:that|this|it) )?(?:is |sounds? |looks? )(?:like )?(?:a )?(?:very |really )?(?:good |great |fine |perfect |excellent |solid )?(?:plan|idea|deal|solution)(?: to me)?$/,
+  /^(?:good|great|fine|excellent|perfect) (?:plan|idea|solution)$/,
   new RegExp(
     `^(?:and |so |then |please |now )*you (?:may|can|could)(?: now| please| just)* (?:${deeds})(?: (?:it|that|this|them))?$`,
   ),
@@ -55,6 +60,15 @@ const imperative = new RegExp(
 );
 const courtesy =
   /^(?:(?:and|so|then|oh|well|yes|many|please|very|much|hi|hello|thanks|thank you|cheers|ta|appreciated?|appreciate (?:it|that|your \w+)|i appreciate (?:it|that)|so much|a lot|again|in advance|for (?:checking|asking|your (?:help|patience)|the help|that)|no (?:problem|worries)|(?:not )?a problem|no problem at all|take your time|you are (?:great|a star|the best)|that is (?:kind|great|nice|lovely)(?: of you)?|bye|sorry|mate|sir|madam|i see|understood|got it|noted|i understand)[ .!]*)+$/;
+
+const noPart =
+  '(?!(?:nothing|none|neither|what|if|when|which|who|everything but|i|you|we|he|she|they|there|anything|something)\\b)';
+const day =
+  '(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|today|morning|afternoon|evening|\\d+(?:st|nd|rd|th)?|week|weekend|one)';
+/** "Friday is fine": what was proposed, named by a part of it. */
+const partApproved = new RegExp(
+  `^(?:and |so |then |ok |okay )*${noPart}(?:[\\w'-]+ ){0,4}(?:[\\w'-]+ (?:is|are|sounds?|looks?|will be|would be)${fully} (?:right|correct|fine|perfect|ok|okay|alright|all right|acceptable|confirmed|ideal)|[\\w'-]+ (?:works?${fully} (?:for|with) me|suits? me)|${day} (?:works?|will do)${fully})(?: (?:with|for|by|to) me| then| too| please| now| thanks| thank you)*$`,
+);
 
 export type Answer = 'yes' | 'consent' | 'weak' | 'deed' | 'courtesy' | 'other';
 
@@ -67,7 +81,7 @@ export function answerOf(clause: string): Answer {
     if (after === '' || answerOf(after) !== 'other' || /^(?:i (?:do|am|would|want)|with|for|to)\b/.test(after))
       return 'yes';
   }
-  if (weakClause.test(clause)) return 'weak';
+  if (weakClause.test(clause) || partApproved.test(clause)) return 'weak';
   const rest = clause.replace(new RegExp(`^(?:${weakWords})[ .!]+`), '');
   if (rest !== clause && consents.some((pattern) => pattern.test(rest))) return 'consent';
   if (imperative.test(clause) || imperative.test(rest)) return 'deed';

@@ -15,6 +15,9 @@ const handing: readonly RegExp[] = [
   ),
   /\bput(?:ting)? you in (?:touch|contact) with\b/,
   new RegExp(
+    `\\b(?:be|being|been|get|getting|is|are) (?:now |also )?(?:put through|handed|passed|taken over|taken care of|connected|contacted|called(?: back)?|looked after|handled|dealt with|helped|assisted)(?: over| on| from here| now| shortly| soon)* (?:to|by|with) ${whose}(?:[\\w-]+ ){0,2}?${person}\\b`,
+  ),
+  new RegExp(
     `\\b${whose}(?:[\\w-]+ ){0,2}?${person}(?: [\\w-]+){0,6}? (?:will|can|is going to|shall|is about to)(?: now| then| soon| shortly| also| be able to)* (?:take|help|assist|contact|call|get|reach|join|handle|continue|look|email|follow|pick|deal|attend|be (?:with|in)|carry|respond|come)\\b`,
   ),
   /\b(?:she|he|they|someone|somebody) will (?:take (?:over|it from|this from)|be with you|get back to you|join (?:this|the|us)|contact you|call you)/,

@@ -4,17 +4,26 @@ import type { Sentence } from './text.ts';
 const colour =
   'black|white|red|blue|navy|green|yellow|grey|gray|brown|pink|purple|orange|beige|silver|gold|golden|turquoise|teal|mint|lilac|cream|ivory|violet|khaki|olive|maroon|burgundy|charcoal|brass|copper|oak|walnut|dark|light|striped|plain|natural';
 const day =
-  '(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|today|next week|this week|the weekend|a weekday|january|february|march|april|may|june|july|august|september|october|november|december|\\d+(?:st|nd|rd|th)';
+  '(?:mon|tues|wednes|thurs|fri|satur|sun)days?|tomorrow|today|next week|this week|the weekend|a weekday|january|february|march|april|may|june|july|august|september|october|november|december|\\d+(?:st|nd|rd|th)';
 const size = 'small|medium|large|xs|s|m|l|xl|xxl|extra large|extra small|double|single|queen|king|a \\d+|\\d+';
 const payment =
-  'store credit|gift card|gift voucher|voucher|credit card|debit card|card|paypal|bank account|bank transfer|cash|credit|account|original (?:card|payment method|method)';
+  'store credit|gift card|gift voucher|voucher|credit card|debit card|visa|mastercard|card|paypal|bank account|bank transfer|cash|credit|account|original (?:card|payment method|method)';
+const cause =
+  'no longer need(?:ed)?|not need(?:ed)?|by mistake|by accident|chang(?:ed?|ing) (?:of|your) mind|too (?:big|small|late|long|short|tight|wide|expensive)|damaged|faulty|broken|defective|cheaper|wrong|not fit|not like';
 
 /** Kinds of facts that most domains share: how such a fact is called, and how it is asked for without its name. */
-const kinds: readonly { readonly names: RegExp; readonly wordings: RegExp }[] = [
+const kinds: readonly {
+  readonly names: RegExp;
+  readonly wordings: RegExp;
+  /** What such a fact may be, where that shows what it is. */
+  readonly values?: RegExp;
+}[] = [
   {
     names: /^(?:reason|why|cause)$/,
-    wordings:
-      /\b(?:what (?:exactly )?(?:(?:seems|appears) to be (?:wrong|the (?:problem|matter|issue|trouble) with)|made|makes|led|prompted|caused|drove|brings you to (?:return|cancel)|is wrong|was wrong|went wrong|is not right|do you not like|did you not like|happened (?:to|with)|is the (?:matter|trouble|cause|motive|problem with|issue with)|was the (?:matter|trouble|cause|problem with|issue with))|how come|what for$|on what grounds|for what (?:purpose|cause)|(?:anything|something) wrong with (?:it|the|them))\b/,
+    values: new RegExp(`\\b(?:${cause})\\b`, 'g'),
+    wordings: new RegExp(
+      String.raw`\b(?:what (?:exactly )?(?:(?:seems|appears) to be (?:wrong|the (?:problem|matter|issue|trouble) with)|made|makes|led|prompted|caused|drove|brings you to (?:return|cancel)|is wrong|was wrong|went wrong|is not right|do you not like|did you not like|happened (?:to|with)|is the (?:matter|trouble|cause|motive|problem with|issue with)|was the (?:matter|trouble|cause|problem with|issue with))|how come|what for$|on what grounds|for what (?:purpose|cause)|(?:anything|something) wrong with (?:it|the|them)|(?:${cause})\b[\w ]{0,20},? or (?:\w+ ){0,5}(?:${cause}))\b`,
+    ),
   },
   {
     names: /^(?:name|full name|surname|last name|who)$/,
@@ -34,10 +43,11 @@ const kinds: readonly { readonly names: RegExp; readonly wordings: RegExp }[] = 
   {
     names: /^(?:address|new address|delivery address|where)$/,
     wordings:
-      /\b(?:(?:the|your|which|what) (?:\w+ )?street|house number|which (?:place|location|building|door)|where (?:do you live|are you based|to$)|to which (?:place|location|street))\b/,
+      /\b(?:(?:the|your|which|what) (?:\w+ )?street|house number|which (?:place|location|building|door)|where (?:do you live|are you based|to$)|to which (?:place|location|street)|where (?!.*\b(?:money|refund\w*|amount|credit|confirmation|receipt|label|invoice|e?mail|code|message)\b)(?:\w+ ){1,7}?(?:send|sent|ship|shipped|deliver|delivered|bring|brought|drop|dropped|forward|forwarded|redirect|redirected|go))\b/,
   },
   {
     names: /^(?:date|day|when|delivery date)$/,
+    values: new RegExp(`\\b(?:${day})\\b`, 'g'),
     wordings: new RegExp(
       `\\b(?:which (?:morning|afternoon|evening|week|weekday)|what (?:morning|afternoon|evening|week|weekday)|how soon|by when|since when|(?:${day})[\\w ]{0,14},? or (?:on |rather |maybe )?(?:${day}))\\b`,
     ),
@@ -45,10 +55,11 @@ const kinds: readonly { readonly names: RegExp; readonly wordings: RegExp }[] = 
   {
     names: /^(?:item|product|article)$/,
     wordings:
-      /\b(?:which (?:thing|piece|part)s?\b|which (?:one )?of (?:the|your|these|those)(?: \w+){1,3}|what (?:exactly |is it (?:that )?)?(?:are|do|did|would|is|was) (?:you|it|it that)(?: \w+)?(?: (?:like|want|wish|trying) (?:to)?)? ?(?:return|returning|exchange|exchanging|send(?:ing)? back|swap|swapping|give back|damaged|broken|faulty|missing))\b/,
+      /\b(?:which (?:thing|piece|part)s?\b|which (?:one )?of (?:(?:the|your)(?: \w+){1,3}|(?:these|those)(?! (?:is|are|was|were|would|will|should|shall|do|does|did|can|could|may|might|suits?|works?|appl(?:y|ies)|sounds?|looks?)\b)(?: \w+){1,3})|what (?:exactly |is it (?:that )?)?(?:are|do|did|would|is|was) (?:you|it|it that)(?: \w+)?(?: (?:like|want|wish|trying) (?:to)?)? ?(?:return|returning|exchange|exchanging|send(?:ing)? back|swap|swapping|give back|damaged|broken|faulty|missing))\b/,
   },
   {
     names: /^(?:colou?r|variant|shade)$/,
+    values: new RegExp(`\\b(?:${colour})\\b`, 'g'),
     wordings: new RegExp(
       `\\b(?:which|what) (?:shade|tint|hue|finish)\\b|\\b(?:${colour})(?: one)?,? or (?:rather |maybe )?(?:in )?(?:the |a )?(?:${colour})\\b`,
     ),
@@ -60,7 +71,8 @@ const kinds: readonly { readonly names: RegExp; readonly wordings: RegExp }[] = 
     ),
   },
   {
-    names: /^(?:payment method|refund method|pay|refunded|method of payment)$/,
+    names: /^(?:payment method|refund method|refund to|pay|refunded|method of payment)$/,
+    values: new RegExp(`\\b(?:${payment})\\b`, 'g'),
     wordings: new RegExp(
       `\\b(?:how (?:\\w+ ){0,4}(?:pay|paid|paying|settle|refund|reimburse|refunded|reimbursed|money back|your money|the money|the refund)|(?:where|which|what|who) [\\w ]*\\b(?:money|refund|amount) (?:go|be sent|be paid|to go|back)|(?:${payment}),? or (?:\\w+ ){0,4}(?:${payment}))\\b`,
     ),
@@ -75,18 +87,26 @@ export function kindsAskedIn({ text, question }: Sentence, vocabulary: Vocabular
       text,
     );
   if (!asksPlainly) return [];
-  return kinds
-    .filter(({ wordings }) => wordings.test(text))
-    .flatMap(({ names }) => {
-      const owners = ownersOf(names, vocabulary);
-      return owners.length === 1 ? owners : [];
-    });
+  const bare = text.replace(/\([^)]*\)? ?/g, '');
+  return kinds.filter(({ wordings }) => wordings.test(bare)).flatMap(({ names }) => ownerOf(names, bare, vocabulary));
 }
 
-function ownersOf(names: RegExp, vocabulary: Vocabulary): readonly string[] {
-  const owners = [...vocabulary.phrases.values()]
-    .flat()
-    .filter(({ words }) => names.test(words.join(' ')))
-    .map(({ fact }) => fact);
-  return [...new Set(owners)];
+/** Facts of which a text lists two values or more: "white, brass and green". `question` is what is asked then. */
+export function kindsListedIn(text: string, question: string, vocabulary: Vocabulary): readonly string[] {
+  return kinds
+    .filter(({ values }) => values && new Set(text.match(values) ?? []).size > 1)
+    .flatMap(({ names }) => ownerOf(names, `${text} ${question}`, vocabulary));
+}
+
+/** The one fact of a kind; of two ways of payment, a text about a refund means that of the refund. */
+function ownerOf(names: RegExp, text: string, vocabulary: Vocabulary): readonly string[] {
+  const phrases = [...vocabulary.phrases.values()].flat();
+  const owners = [...new Set(phrases.filter(({ words }) => names.test(words.join(' '))).map(({ fact }) => fact))];
+  if (owners.length < 2) return owners;
+  const isRefund = /\b(?:refund|reimburs|money back|credited)/.test(text);
+  const meant = owners.filter(
+    (owner) =>
+      phrases.some(({ fact, words }) => fact === owner && words.some((word) => word.startsWith('refund'))) === isRefund,
+  );
+  return meant.length === 1 ? meant : [];
 }

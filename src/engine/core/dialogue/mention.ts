@@ -1,10 +1,16 @@
 import type { Lexicon } from '../lexicon.ts';
+import { phrasePattern } from './phrase.ts';
 import { wordsOf } from './text.ts';
 
 /** Where a text speaks of a fact, in words counted from 0. */
 export type Mention = { readonly fact: string; readonly start: number; readonly end: number };
 
-type Phrase = { readonly fact: string; readonly words: readonly string[] };
+type Phrase = {
+  readonly fact: string;
+  readonly words: readonly string[];
+  /** The end of a longer name. */
+  readonly isEnd?: true;
+};
 
 /** How the facts of a domain are spoken of: by label, synonym, the words of the name, and parts of these. */
 export type Vocabulary = {
@@ -12,6 +18,9 @@ export type Vocabulary = {
   readonly phrases: ReadonlyMap<string, readonly Phrase[]>;
   readonly questions: readonly Phrase[];
   readonly labels: Readonly<Record<string, string>>;
+  /** The domain's own sentences, found in plain text. */
+  readonly refusals: readonly RegExp[];
+  readonly handOffs: readonly RegExp[];
   /** Every word that belongs to a fact of the domain. */
   readonly words: ReadonlySet<string>;
 };
@@ -72,6 +81,8 @@ export function vocabularyOf(lexicon: Lexicon, facts: readonly string[]): Vocabu
     phrases: byFirstLetter(phrases),
     questions,
     labels: Object.fromEntries(facts.map((fact) => [fact, labelOf(lexicon, fact)])),
+    refusals: lexicon.refusals.map(phrasePattern),
+    handOffs: lexicon.handOffs.map(phrasePattern),
     words: new Set(phrases.flatMap(({ words }) => words).filter((word) => word.length > 2)),
   };
 }
@@ -91,6 +102,7 @@ export function mentionsIn(words: readonly string[], vocabulary: Vocabulary): re
   const found = words.flatMap((first, start) =>
     (vocabulary.phrases.get(first.charAt(0)) ?? [])
       .filter(({ words: phrase }) => phrase.every((word, at) => isWord(words[start + at], word)))
+      .filter((phrase) => !isOtherThing(words, start, phrase))
       .map(({ fact, words: phrase }): Mention => ({ fact, start, end: start + phrase.length })),
   );
   return found.filter(
@@ -103,6 +115,26 @@ export function mentionsIn(words: readonly string[], vocabulary: Vocabulary): re
           other.end - other.start > mention.end - mention.start,
       ),
   );
+}
+
+/** Words before a bare "number" or "code" that leave it the fact's own; after any other noun it is another thing. */
+const beforeIdentifier =
+  /^(?:the|a|an|your|my|our|this|that|its|his|her|their|which|what|whose|any|some|each|every|and|or|of|with|for|by|to|as|is|are|was|it|me|u|please|valid|right|correct|wrong|exact|full|complete|same|other|another|new|old|first|second|whole|unique|actual|specific|relevant|following|missing|long|short|digit|\d+|have|need|know|enter|give|tell|send|provide|share|check|type|read|quote|get|see|find|state|confirm|verify|repeat)$/;
+const otherThings: Readonly<Record<string, RegExp>> = {
+  address: /^(?:email|mail|e|ip|web|internet|mac)$/,
+  name: /^(?:user|product|item|brand|company|business|street|town|city|file|domain|locker|shop)$/,
+  date: /^(?:expiry|expiration|birth|due|best|order|purchase|invoice)$/,
+  method: /^(?:delivery|shipping|contact|verification)$/,
+  mail: /^(?:confirmation|dispatch|shipping|welcome|invoice|receipt|this|our|my|last)$/,
+  email: /^(?:confirmation|dispatch|shipping|welcome|invoice|receipt|this|our|my|last)$/,
+};
+
+/** Whether a word that names a fact stands after another that makes it the name of something else. */
+function isOtherThing(words: readonly string[], start: number, { words: phrase, isEnd }: Phrase): boolean {
+  const [word = '', before] = [phrase[0] ?? '', words[start - 1]];
+  if (phrase.length > 1 || before === undefined) return false;
+  if (isEnd && identifiers.includes(word)) return !beforeIdentifier.test(before);
+  return otherThings[word]?.test(before) ?? false;
 }
 
 /** Equal but for one slip of the pen in a word of five letters or more. */
@@ -158,7 +190,7 @@ function weakPhrases(lexicon: Lexicon, fact: string): readonly Phrase[] {
   const wordings = [labelOf(lexicon, fact).split(' '), nameWords(fact)];
   return wordings.flatMap((wording) => {
     const head = wording.at(-1) ?? '';
-    const ends = wording.slice(1).map((_, at) => wording.slice(at + 1));
+    const ends = wording.includes('of') ? [] : wording.slice(1).map((_, at) => wording.slice(at + 1));
     const common = wording.length > 1 ? (commonNames[head] ?? []).map((phrase) => phrase.split(' ')) : [];
     const base = wording.slice(0, -1);
     const which = identifiers.includes(head)
@@ -171,7 +203,7 @@ function weakPhrases(lexicon: Lexicon, fact: string): readonly Phrase[] {
         ]
       : [];
     return [...ends, ...common, ...which]
-      .map((words) => ({ fact, words: wordsOf(words.join(' ')) }))
+      .map((words): Phrase => ({ fact, words: wordsOf(words.join(' ')), isEnd: true }))
       .filter(({ words }) => words.some((word) => !pointless.has(word)));
   });
 }

@@ -7,35 +7,54 @@ const offers =
 const noOffers =
   /\b(?:cannot|not able to|unable to|will not|could not|not|nothing) (?:\w+ ){0,3}(?:do |help with |help you with |assist with )?(?:any ?thing (?:else|more|further)|any (?:further|more)|else)\b|\b(?:any|some)thing else (?:in|inside|on|about) (?:the|your|this|that)\b(?! (?:mind|list|agenda))/;
 const misunderstandings =
-  /\b(?:(?:do|did) not (?:quite |fully |really )?(?:understand|catch|get (?:that|it|what)|follow)|cannot (?:quite )?(?:understand|follow)|not (?:quite )?(?:sure|clear) (?:what|i (?:understand|follow|understood))|could you (?:please )?(?:rephrase|repeat|clarify|say that again|explain)|can you (?:please )?(?:rephrase|repeat|clarify|say that again|explain)|please (?:rephrase|repeat|clarify|say that again)|what do you mean|come again|pardon|am (?:a (?:bit|little) )?confused|unclear)\b/;
+  /\b(?:(?:do|did) not (?:quite |fully |really )?(?:understand|catch|get (?:that|it|what)|follow)|cannot (?:quite )?(?:understand|follow)|not (?:quite )?(?:sure|clear) (?:what|i (?:understand|follow|understood))|(?:could|can|would) you (?:please |kindly |possibly )?(?:rephrase|say that again)|(?:(?:could|can|would) you (?:please |kindly )?(?:repeat|clarify|explain)|please (?:rephrase|repeat|clarify|say that again))(?! (?:for me )?(?:which|where|when|who|how|why|whether|if|what(?! you (?:mean|meant|said|are saying))|(?:your|the) (?!(?:last |previous )?(?:message|question|request|sentence|issue|matter|problem|situation)\b)))|what do you mean|come again|pardon|am (?:a (?:bit|little) )?confused|unclear)\b/;
 
 const proposals: readonly RegExp[] = [
   /^(?:so |then |and |ok |okay |well )*(?:shall|should|may|can) (?:i|we)(?: then| now| please| do so)?$/,
   /\b(?:do|would) you (?:still |really )?(?:want|like) (?:that|this|it|one)(?: done| then| to happen| changed| cancelled| sent| booked)?$|^want (?:that|this|it|one)(?: then)?$/,
   /\b(?:give me|i need|with|waiting for|await) (?:the |a |your )?(?:go.?ahead|green light|thumbs up|nod|ok(?:ay)?|approval)\b|\bsay the word\b|\b(?:if|as soon as|once) you (?:are (?:happy|ok|okay|fine) with|agree|approve|give me the go)\b/,
   /\b(?:did i|have i|do i have) (?:get|got|understood?|all) (?:that|this|it|you|everything)?(?: all)? ?(?:right|correct(?:ly)?)\b/,
-  /\bif (?:you (?:would )?(?:like|want|wish|prefer)|that (?:is|sounds) (?:ok|okay|fine|good|right|correct)|so)\b,? (?:then )?(?:i|we) (?:can|could|will|would) (?!(?:not|need)\b)/,
-  /\b(?:shall|should|may|might) (?:i|we) (?!(?:please |also )*(?:have|get|ask|know|take your|see your|trouble|help|assist|be of|request)\b)/,
+  /\bif (?:you (?:would )?(?:like|want|wish|prefer)|(?:that|this|it|everything|all|all of (?:this|that)) (?:is|sounds|looks|seems|works|suits)(?: \w+)? (?:ok|okay|fine|good|right|correct|you|for you)(?: (?:to|for|with) you)?|so)\b,? (?:then )?(?:i|we) (?:can|could|will|would) (?!(?:not|need)\b)/,
+  /\b(?:i|we) (?:can|could|will|would) (?!(?:not|no longer|only|need)\b)[^?]*,? if (?:you (?:would )?(?:like|want|wish|prefer)(?: (?:me to|that|it|so))?|you (?:agree|say (?:so|yes|the word)|confirm|approve|give me (?:your|the) [\w -]+|are (?:ok|okay|happy|fine))(?: with (?:that|this|it))?|that (?:is|sounds|works|suits)[\w ]{0,25})$/,
+  /\b(?:shall|should|may|might) (?:i|we) (?!(?:please |also |just |quickly )*(?:have|get|ask|know|take your|see your|trouble|help|assist|be of|request|put you|place you|suggest|remind|recommend|explain|point out|add that|say)\b)/,
   /\b(?:can|could) (?:i|we) (?:go ahead|proceed|continue|confirm|do (?:that|this|it)|cancel|change|move|book|update|return|refund|exchange|process|send|redirect|reschedule|report)\b/,
-  /\b(?:do|would|did|are) you (?:still |really |also )?(?:want|like|wish|prefer|okay with|ok with|happy with|happy for)(?: for)? (?:me|us) to (?!(?:help|assist)\b)/,
+  /\b(?:do|would|did|are) you (?:still |really |also )?(?:want|like|wish|prefer|okay with|ok with|fine with|comfortable with|happy with|happy for|ready for)(?: for)? (?:me|us) to (?!(?:help|assist)\b)/,
   /\b(?:do|would) you (?:still |really )?(?:want|like|wish) to (?:proceed|go ahead|continue|confirm|move forward|go (?:on|through) with|do (?:this|that|it))\b/,
   /\bwant (?:me|us) to (?!(?:help|assist)\b)/,
-  /\b(?:is|are|would|will|does|do) (?:that|this|it|these|those|everything|all (?:of )?(?:this|that|these|the (?:details|above))|the (?:above|following|details|information|plan|summary))(?: information| details| plan| change| changes| all| everything| be| sound| look| seem)*(?: \w+ly)? (?:correct|right|ok|okay|fine|good|alright|all right|accurate|acceptable|agreeable|great|work|suit|what you (?:want|wanted|meant|need)|your (?:wish|intention))\b/,
+  /\b(?:is|are|would|will|does|do) (?:that|this|it|these|those|everything|my (?:understanding|summary|assumption|reading)|all (?:of )?(?:this|that|these|the (?:details|above))|the (?:above|following|details|information|plan|summary))(?: information| details| plan| change| changes| all| everything| be| sound| look| seem)*(?: \w+ly)? (?:correct|right(?! (?:here|now|away|after)\b)|ok|okay|fine|good|alright|all right|accurate|acceptable|agreeable|great|work|suit|what you (?:want|wanted|meant|need)|your (?:wish|intention))\b/,
   /\b(?:does|do|would) (?:that|this|it|these) (?:work|suit|sound|look|seem)\b/,
+  /\b(?:is (?:that|this|it)|would (?:that|this|it) be) (?:something|what|an option|the (?:one|option)) (?:that )?you (?:would )?(?:really |actually )?(?:want|like|prefer|consider|accept|be (?:interested|happy|ok|okay|fine)|are (?:after|looking for|happy with))/,
+  /\b(?:do we have|is (?:it|that)) a deal\b|\bare we (?:all )?(?:agreed|set|ok|okay|on the same page)\b|\bwhat do you (?:say|think)(?: about (?:that|it|this))?$/,
+  /\bwould you be (?:happy|ok|okay|fine|willing|open|interested|comfortable|satisfied|content|up) (?:with|to|for|in|if)\b/,
+  /\bwould (?:it|that) (?:help|suit you|work|be (?:ok|okay|fine|better|possible|alright|all right|acceptable|good|helpful|useful))(?: (?:for )?you)? if (?:i|we)\b/,
+  /\b(?:how about|what if|why do not|suppose) (?:i|we) (?!(?:have|get|ask|know)\b)|\b(?:do|would) you mind if (?:i|we) (?!ask)|^mind if (?:i|we) (?!ask)|\bany objections? (?:to|if)\b/,
+  /\b(?:take|count|read) (?:that|this|it) as (?:a |an |your )?(?:yes|go.?ahead|confirmation|ok|okay)\b/,
   /(?:\(|\b)(?:yes ?(?:\/|or) ?no|y ?\/ ?n)\b/,
-  /\b(?:say|reply|answer|respond|type|write|tell me|enter|press|just|with|a clear|an explicit) (?:with )?(?:a )?(?:clear |simple |explicit )?["'(]?yes\b(?! ?,? (?:i|we) )/,
+  /(?<!\b(?:i|we) (?:\w+ )?(?:could|can|cannot|would|might|will|had to|have to) (?:only |just |simply )?)\b(?:say|reply|answer|respond|type|write|tell me|enter|press|just|with|a clear|an explicit) (?:with )?(?:a )?(?:clear |simple |explicit )?["'(]?yes\b(?! ?,? (?:i|we) )/,
+  /\b(?:reply|answer|respond|type|write|enter)(?: back)?(?: with)? ["'(]?(?:confirm|ok|okay|agree|go ahead|proceed|accept|continue)\b/,
   /\b(?:ok|okay|good|ready|fine|happy|alright|safe|all right) (?:for (?:me|us) )?(?:to|if i) (?:proceed|go ahead|go|continue|do (?:this|that|it)|cancel|change|book|process|make)\b/,
   /\b(?:ok|okay|fine|good|alright|all right|acceptable|agreeable) (?:with|for|by) you\b/,
+  /\bare you (?:(?:all|still|really) )?(?:ok|okay|fine|happy|comfortable|good|alright|all right|satisfied|in agreement) with (?:that|this|it|these|those|the|me)\b/,
   /\b(?:do|would|can|could|will) you (?:please |kindly )?(?:agree|accept|approve|authori[sz]e|consent)\b/,
   /\b(?:may|can|could|do) (?:i|we) have your (?:ok(?:ay)?|approval|permission|consent|confirmation|authori[sz]ation|agreement|go-ahead|go ahead)\b/,
-  /\b(?:need|require|await|awaiting|waiting for|wait for|with|for|give me|have) your (?:explicit |final |clear )?(?:ok(?:ay)?|approval|permission|consent|confirmation|authori[sz]ation|agreement|go-ahead|go ahead|yes)\b/,
-  /\blet me know (?:if|whether) (?:i (?:should|may|can|shall)|you (?:would like|want|wish|are (?:ok|okay|happy)|agree|confirm|approve)|(?:this|that|it) is (?:ok|okay|correct|right|fine|good)|that works|(?:to|you want to) proceed)\b/,
-  /\b(?:are you sure|am i (?:right|correct)|is it (?:ok|okay|fine|alright|all right) (?:if|to|for)|you (?:would like|want) me to .*,? (?:right|correct|yes)$|how does (?:that|this) sound)\b/,
+  /\b(?:need|require|await|awaiting|waiting for|wait for|with|for|give me|have)(?: now)?(?: is)? your (?:explicit |final |clear )?(?:ok(?:ay)?|approval|permission|consent|confirmation|authori[sz]ation|agreement|go-ahead|go ahead|yes)\b/,
+  /\b(?:let me know|tell me|(?:just|please) say) (?:if|whether) (?:i (?:should|may|can|shall)|you (?:would like|want|wish|are (?:ok|okay|happy)|agree|confirm|approve)|(?:this|that|it) is (?:ok|okay|correct|right|fine|good)|that works|(?:to|you want to) proceed)\b/,
+  /\b(?:are you (?:(?:absolutely|really|quite|completely|still) )?(?:sure|certain|positive)|am i (?:right|correct)|is it (?:ok|okay|fine|alright|all right) (?:if|to|for)|you (?:would like|want) me to .*,? (?:right|correct|yes)$|how does (?:that|this) sound)\b/,
 ];
+const deeds =
+  'cancel|return|exchange|swap|reschedule|redirect|report|rebook|book|claim|reorder|upgrade|postpone|have (?:it|them|this|that|the [\\w ]+) (?:\\w+ed|sent|redone)';
 /** Proposals only when they are asked. */
 const askedProposals: readonly RegExp[] = [
+  new RegExp(
+    `\\b(?:do|would) you (?:still |really |then |actually )*(?:want|like|wish) to (?:${deeds})\\b(?!.*\\bor\\b)`,
+  ),
+  /^(?:so |ok |okay |just |and )*(?:confirming|double.?checking|checking|to be (?:clear|sure|safe)|to recap|recap|to sum up)[,:] (?!.*\b(?:what|which|where|when|who|how|why)\b)/,
+  /^(?:so |and |then |ok )*(?:is|are|would|will|does|do) (?!(?:you|i|we|there|your|it|that|this|any|all)\b)(?:[\w'-]+ ){1,6}(?:be )?(?:ok|okay|fine|alright|all right|acceptable|work|suit|do|convenient)(?: (?:for|with|by) you| you)?(?: then| instead)?$/,
+  /\b(?:should|shall|is to|are to) (?:it |this |that |the \w+ |\w+ )?(?:now |then )?(?:be \w+ed|be sent|be put|go|come|arrive|move)\b(?!.*\bor\b)/,
+  /\b(?:you (?:would (?:like|prefer|rather)|want|wish|prefer|need|are (?:asking|requesting|looking)|asked)|(?:i|we) (?:will|would|should|am going to|are going to|am about to|can)) .*[ ,-](?:right|correct|yes|ok|okay|alright|all right|agreed|is (?:that|this|it) (?:so|it))$/,
+  /^(?!.*\b(?:your|the) [\w ]+ (?:is|are|was|were)\b).*[^,], (?:right|correct|yes|ok|okay|agreed)$/,
   /\b(?:go ahead|proceed|continue)(?: with (?:it|that|this|the [\w ]+|your [\w ]+))?$/,
-  /^(?:ok(?:ay)?|so|and|right|correct|proceed|confirm(?:ed)?|agreed?|go ahead|deal|alright|all good|sounds good|looks? (?:good|right|ok|okay|fine)|(?:all|everything|is everything|this|that|it|details) (?:right|correct|fine|ok|okay|good|clear|in order|accurate)(?: like (?:this|that)| so far| now| for you)?|good to go|happy (?:with|for) (?:that|this|it|me to [\w ]+)|any objections?|objections|no objections|are we good|fine by you|is this (?:it|what you want(?:ed)?)|interested|shall (?:i|we))(?: with (?:that|this|it)| then| or not| to (?:proceed|go ahead))?$/,
+  /^(?:(?:(?:does )?(?:that|this|it|all) )?(?:sounds?|looks?|seems?|works?|suits?)(?: all)?(?: (?:ok|okay|good|right|correct|fine|alright|all right|great))?(?: (?:to|for|with) you| you)?|ok(?:ay)?|yes|y|so|and|right|correct|proceed|confirm(?:ed)?|agreed?|go ahead|deal|alright|all good|sounds good|looks? (?:good|right|ok|okay|fine)|(?:all|everything|is everything|this|that|it|details) (?:right|correct|fine|ok|okay|good|clear|in order|accurate)(?: like (?:this|that)| so far| now| for you)?|good to go|happy (?:with|for) (?:that|this|it|me to [\w ]+)|any objections?|objections|no objections|are we good|fine by you|is this (?:it|what you want(?:ed)?)|interested|shall (?:i|we))(?: with (?:that|this|it)| then| or not| to (?:proceed|go ahead))?$/,
 ];
 /** "Where should we send it?" asks for the place and not for a yes. */
 const openQuestion = /(?:^|[ ,:-])(?:what|which|where|when|who|whose|how|why)\b[^,:;-]*$/;
@@ -84,7 +103,12 @@ function asksForYes(match: RegExpExecArray | null): boolean {
 
 /** "Please confirm": a proposal, unless what is to be confirmed is a fact that was not named. */
 function isConfirmRequest(whole: string, question: boolean): boolean {
-  const text = whole.replace(/^(?:.*\b)?to (?:confirm|verify) (?:your|who) [^,:]*, ?/, '');
+  const text = whole
+    .replace(/^(?:.*\b)?to (?:confirm|verify) (?:your|who) [^,:]*, ?/, '')
+    .replace(
+      /\b(?:so|so that|before|once|and|then) (?:i|we) (?:can|could|will|may|am able to|are able to)?(?: then| also)? ?(?:confirm|verify)\b.*$/,
+      '',
+    );
   if (!confirmVerb.test(text)) return false;
   if (confirmStatement.test(text) && !/\byou\b.*\b(?:confirm|verify)\b/.test(text))
     return /^(?:\w+ )?(?:just )?(?:i )?.*\b(?:confirm|verify)[,:]/.test(text) && question;

@@ -4,7 +4,7 @@ const noWord =
 const opening =
   '^(?:(?:oh|ah|well|um+|uh+|hm+|sorry|i am sorry|thanks|thank you|actually|wait|ok|okay|so|and|hi|hey|honestly|again|i said|my answer is|the answer is|that is a|it is a|hard|big|clear)[ ,.!-]*)*';
 const noStart = new RegExp(
-  `${opening}(?:${noWord}|negative|not (?:yet|now|really|quite|at all|exactly|correct|right|that|like (?:that|this)|happening|interested|going to happen|a chance|agreed|acceptable|approved|ok(?:ay)?|good|fine|today|anymore|in (?:a million|my))\\b|no way|never(?! ?mind (?:the|that)\\b)(?=$|[ ,.!]*(?:$|mind|ever|in))|wrong\\b|incorrect\\b|unacceptable\\b|nothing doing|(?:absolutely|definitely|certainly|of course|probably|preferably|rather|please|hell|heck|surely|better|hopefully) (?:not|no)\\b|pass$)`,
+  `${opening}(?:${noWord}|negative|not (?:yet|now|(?:really|quite)(?! (?:sure|certain|clear|following|getting|understanding))|at all|exactly|correct|right|that|like (?:that|this)|happening|interested|going to happen|a chance|agreed|acceptable|approved|ok(?:ay)?|good|fine|today|anymore|in (?:a million|my))\\b|no way|never(?! ?mind (?:the|that)\\b)(?=$|[ ,.!]*(?:$|mind|ever|in))|wrong\\b|incorrect\\b|unacceptable\\b|nothing doing|(?:absolutely|definitely|certainly|of course|probably|preferably|rather|please|hell|heck|surely|better|hopefully) (?:not|no)\\b|pass$)`,
 );
 const ignorance =
   /\bno (?:idea|clue|notion|worries|problem|objections?|doubt|rush|hurry|longer|matter|changes|hard feelings)\b/;
@@ -19,7 +19,7 @@ const denials: readonly RegExp[] = [
   new RegExp(`\\bplease ${doNot}(?: (?!(?:${harmlessVerbs})\\b)\\w+|$)`),
   new RegExp(`\\b(?:i|we) (?:\\w+ )?(?:do|did|will|would|can|could|have|am|are)(?: ?not) (?:\\w+ )?${agreement}`),
   /\b(?:i|we) (?:do not|would not) (?:really |actually )?want(?! to (?:lose|be charged|pay))/,
-  /\b(?:i|we) never (?:agreed|approved|accepted|confirmed|said yes|consented|wanted (?:that|this|it)|asked for (?:that|this|it))/,
+  /\b(?:i|we) never (?:agreed|approved|accepted|confirmed|said yes|consented|wanted (?:that|this|it)|asked for (?:that|this|it)|(?:said|asked|wanted|told you) (?:that |you )?(?:i|we|to|for)\b)/,
   /\b(?:i|we) have not (?:\w+ )?(?:agreed|approved|accepted|confirmed|said yes|consented|authori[sz]ed)/,
   /\b(?:i|we)(?: \w+)? (?:disagree|decline|refuse|object|reject|am against|am opposed|oppose|would rather not|would prefer not|prefer not|will pass|will not|am not (?:ok|okay|happy|fine|interested|going to|agreeing|comfortable|paying|doing|having))\b(?! (?:be (?:home|in|there|at)|need|have|mind))/,
   /\b(?:i|we) would (?:rather|prefer) (?:you |if you |that you )(?:did|do|would|could|will) not\b/,
@@ -29,7 +29,8 @@ const denials: readonly RegExp[] = [
   /\bnot what i (?:want|wanted|asked|said|meant|need|needed|ordered|had in mind)\b/,
   /\b(?:under no circumstances?|on no account|in no way|by no means|out of the question|over my dead body|not (?:a|in a million) (?:chance|years)|no deal)\b/,
   /^(?:and |so |please |just |no |ok |wait )*(?:stop(?! (?:by|over))|hold off|forget (?:it|about (?:it|that)|that)|never ?mind$|scrap (?:it|that)|drop it|abort|hands off|count me out|call it off|refrain|leave (?:it|that|them|everything|my \w+|the \w+)(?: (?:as (?:it|they) (?:is|are|was|were)|alone|be|like (?:that|it is)|at that|the way (?:it|they) \w+|unchanged|untouched|for now|out|there))|leave it$|keep (?:it|everything|that|things|my \w+|the \w+) (?:as (?:it|they) (?:is|are|was|were)|the way (?:it|they) \w+|unchanged|like (?:that|it is)))\b/,
-  /\b(?:not yet|that is a no|my answer is no|so no$|then no$|i am saying no|i said no|a (?:hard|firm|clear|definite|big) no)\b/,
+  /\b(?:not yet|that is a no|my answer is no|so no$|then no$|(?:i|we) (?:am |are )?(?:going to |will |would |have to |must |want to )?(?:say|saying|said) no|a (?:hard|firm|clear|definite|big) no)\b/,
+  /^(?:thanks |thank you |but |so |well |actually |no )*(?:i|we) (?:have decided|decided|would like|want|prefer|am going|would rather|will)(?: just| rather)? (?:to )?keep (?:it|them|that|this|everything|what i have)(?: after all| then| thanks| for now)?$/,
   /\b(?:i|we) (?:\w+ )?(?:have )?changed my mind.*\b(?:do not|no longer|not)\b/,
 ];
 

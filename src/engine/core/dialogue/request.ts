@@ -1,3 +1,4 @@
+import { kindsListedIn } from './kind.ts';
 import { type Mention, mentionsIn, type Vocabulary } from './mention.ts';
 import { type Sentence, sentencesOf, wordsOf } from './text.ts';
 
@@ -11,28 +12,31 @@ const requestPhrase = new RegExp(
     `(?:could|can|may|might) (?:i|we) ${giver}(?:have|get|ask|know|take|see|trouble|request|grab|note)`,
     `(?:could|can|would|will|might) you ${giver}(?:be so kind (?:as )?to |be able to )?(?:${giving})`,
     '(?:would you|do you)? ?mind (?:\\w+ )?\\w+ing',
-    '(?:i|we)(?: will| would| do| also| just| still| first| only| shall| am going to| have to| then)* (?:need|require|want to know|like to know|love to know|like to have|like to ask|must know|must ask|must have|am missing|am after|miss|ask you for|ask for)',
+    '(?:i|we)(?: will| would| do| also| just| still| first| only| shall| am going to| have to| then)* (?:need(?! to (?:look|check|find|search|think|call|see|speak|talk|ask (?!you))\\b(?! (?:up )?your))|require|want to know|like to know|love to know|like to have|like to ask|must know|must ask|must have|am missing|am after|miss|ask you for|ask for)',
     '(?:give|tell|send) (?:me|us)',
     '(?:i|we) (?:\\w+ )?(?:have|need) to know',
     '(?:double.?check|re.?check|check again)',
     'is there (?:a|an|any|another|some)(?: other)? (?!thing)',
     '(?:just|only) your',
-    '(?:provide|share|enter|specify|state|supply|quote) (?:me |us )?(?:with )?(?:your|the|a|an)',
+    'same(?= (?:\\w+ ){1,3}or (?:a |an )?(?:different|another|other))',
+    '(?:just|only|still|also) need(?:ing)?(?: to (?:know|have|get))? (?:your|the|a|an)',
+    '(?<!\\b(?:consent|permission|approval|okay|ok|me|us|i|we) to )(?:provide|share|enter|specify|state|supply|quote) (?:me |us )?(?:with )?(?:your|the|a|an)',
     'let me (?:have|know) (?:your|the|which|what|where|when|who|how|why)',
-    '(?:missing|looking for|waiting for|asking for|left|lacks?|lacking|remaining)(?: is| are| to know is)? (?:your|the|a|an|which|what|when|why|where)',
+    '(?:missing|looking for|waiting (?:for|on)|asking for|left|lacks?|lacking|remaining)(?: is| are| to know is)? (?:your|the|a|an|which|what|when|why|where)',
     'do you (?:happen to |still |also |by any chance )?(?:have|know|remember|recall)',
+    '(?:can|could|will|would)(?: also| then| still| instead| be able to)* (?:find|locate|identify|verify|authenticate|look up|look (?:you|it|that|this) up|pull (?:you|it|that|this) up)(?: \\w+){0,4}? (?:with|by|using|through|via|from) (?:your|the|its|a|an)',
     'have you got|are you able to (?:give|provide|tell)',
-    '(?:without|as soon as (?:i|we) (?:have|know|get)|once (?:i|we) (?:have|know|get)|until (?:i|we) (?:have|know|get)|unless (?:i|we) (?:have|know|get)|when (?:i|we) (?:have|know))',
+    '(?:without|as soon as (?:i|we) (?:have|know|get)|once (?:i|we) (?:have|know|get)|until (?:i|we) (?:have|know|get)|unless (?:i|we) (?:have|know|get)|when (?:i|we) (?:have|know))(?! (?:\\w+ed|been|done|made|sent|found|seen|put|set|gone|got|taken|spoken|heard)\\b)',
     '(?:if|once|as soon as|unless|until) you (?:could |can |would )?(?:give|tell|send|share|provide|let me know|type|enter|supply)',
     '(?:it )?(?:would|will) (?:really )?help(?: me| us)?(?: a lot)?(?: if you| to know| to have)',
     'all (?:that )?(?:i|we) (?:still )?need(?: now)? is|the (?:next|last|only) thing (?:i|we) need is',
-    'what|which|where|when|why|who|whose|how',
+    'what(?! an? )|which|where|when|why|who|whose|how',
   ].join('|'),
 );
 const anyRequest = new RegExp(`(?:^|[^\\w])(?:${requestPhrase.source})\\b`);
 const request = new RegExp(anyRequest.source, 'g');
 const whPlain =
-  /(?:^|[ ,.:-])(?:what|which|where|who|whose|when) (?:is|are|was|were|would|should|do|does|did|\w+ (?:is|are|would|do|does|did|should|shall|can)) /;
+  /(?:(?:^|[ ,.:-])what|(?:^|[.:-] ?|\b(?:and|so|ok|okay|but|then|please|know|me|help|sure) )(?:which|where|who|whose|when)) (?:is|are|was|were|would|should|do|does|did|\w+ (?:is|are|would|do|does|did|should|shall|can)) /;
 const purpose =
   /\b(?:so that|so i|so we|in order to|before (?:i|we)|then (?:i|we)|and (?:then )?(?:i|we) (?:will|can)|because|since|(?<!like |want |wish |prefer |going |able |need |you |have )to (?!know|have|be|get|provide|me|the|your)[a-z]+ (?:your|the|this|that|it|you|a|an|up)\b|for your (?:request|account)|for (?:the|your) (?:return|refund|exchange|cancellation|change|lookup))/;
 const yesNoStart =
@@ -46,7 +50,8 @@ export function factsAskedIn(
 ): readonly string[] {
   const words = wordsOf(text);
   const mentions = mentionsAsked(words, vocabulary, question || anyRequest.test(text));
-  if (mentions.length === 0) return [];
+  const choices = question && !proposes ? givenChoices(words, vocabulary) : [];
+  if (mentions.length === 0) return choices;
   const starts = requestStarts(text, question);
   if (
     proposes &&
@@ -66,19 +71,39 @@ export function factsAskedIn(
   const isShort = words.length <= 7;
   if (question && !yesNoStart.test(text)) return distinctFacts(mentions);
   if (isShort && /\bplease$|^please\b|:$/.test(text)) return distinctFacts(mentions);
-  return /\b(?:is|are|will be|would be) (?:still |also )?(?:required|needed|missing|necessary|enough|sufficient|essential|all (?:i|we) need)\b|\b(?:will|would)(?: \w+)? help\b|^(?:i|we) still (?:do not|have not) (?:have|got|see|received) (?:your|the|a|an|any)\b|^(?:i|we) (?:do not|did not|have not)(?: yet| still)? (?:have|got|see|find) (?:your|the|a|an|any) .*(?:yet|on file|so far)$|\b(?:will|would)(?: also)? (?:do|work|suffice|be (?:enough|fine|sufficient))\b/.test(
+  if (words.length <= 14 && /\bplease$/.test(text) && !finite.test(text)) return distinctFacts(mentions);
+  return /\b(?:is|are|will be|would be) (?:still |also )?(?:required|needed|missing|necessary|enough|sufficient|essential|all (?:i|we) need)\b|\b(?:will|would)(?: \w+)? help\b|^(?:i|we) still (?:do not|have not) (?:have|got|see|received) (?:your|the|a|an|any)\b|^(?:i|we) (?:do not|did not|have not)(?: yet| still)? (?:have|got|see|find) (?:your|the|a|an|any) .*(?:yet|on file|so far)$|\b(?:will|would)(?: also)? (?:do|work|suffice|be (?:enough|fine|sufficient|ideal|great|best|perfect|good|nice|useful|helpful|handy|appreciated|needed))\b/.test(
     text,
   )
     ? distinctFacts(mentions)
     : [];
 }
 
-const needless =
-  /\b(?:(?:do not|no longer|will not|would not|need not|not) (?:need|require|have to|necessary)|no need (?:to|for)|(?:never|not) ask|forget(?: about)?|ignore|skip|never mind|without needing|regardless of|not interested in|rather than|instead of(?= your| the))\b[^,;]*/g;
+/** Facts of which two values are offered: "locker L2 or locker L4?" */
+function givenChoices(words: readonly string[], vocabulary: Vocabulary): readonly string[] {
+  const isValue = (word: string | undefined) => /\d/.test(word ?? '');
+  return distinctFacts(
+    words.flatMap((word, at) =>
+      isValue(words[at + 1]) && words[at + 2] === 'or' && words.slice(at + 3, at + 6).some(isValue)
+        ? [...mentionsIn([word], vocabulary), ...mentionsIn(['which', word], vocabulary)]
+        : [],
+    ),
+  );
+}
 
-/** "I do not need your phone number" asks for nothing. */
+const finite =
+  /\b(?:i|we|he|she|they|it|is|are|was|were|am|will|would|can|cannot|could|has|have|had|do|does|did|not|hold|wait|stay|check|look|note|remember|keep|bear|allow|let)\b/;
+
+const needless =
+  /\b(?:(?:do not|no longer|will not|would not|need not|not) (?:need(?! (?:it|them|this|that)\b)|require|have to|necessary)|no need (?:to|for)|(?:never|not) ask|(?:do not|never) (?:\w+ )?(?:share|send|give|tell|post|type|enter|provide|write|include)|forget(?: about)?|ignore|skip|never mind|without needing|regardless of|not interested in|rather than|instead of(?= your| the))\b[^,;]*/g;
+
+/** What an agent wants to read as a yes: "type CONFIRM to cancel the order". */
+const answerWord =
+  /\b(?:please |kindly |just |simply )*(?:say|reply|answer|respond|type|write|enter|send)(?: with| back)? ["'(]?(?:yes|confirm|ok|okay|agree|go ahead|proceed|accept)\b["')]?(?: to [^.,;]*)?/g;
+
+/** "I do not need your phone number" asks for nothing, nor does "type CONFIRM to cancel the order". */
 export function withoutNeedless({ text, question }: Sentence): Sentence {
-  return { text: text.replace(needless, ''), question };
+  return { text: text.replace(needless, '').replace(answerWord, ''), question };
 }
 
 /** Where requests begin, in characters. Question words count only where the sentence asks something. */
@@ -135,7 +160,8 @@ function mentionsAsked(words: readonly string[], vocabulary: Vocabulary, questio
     if (!isThing) return true;
     const link = words[mention.start - 2] ?? '';
     const belongs =
-      /^(?:of|for|on|in|with|to)$/.test(link) &&
+      /^(?:of|for|on|in|with|to|from|under|at)$/.test(link) &&
+      !/^(?:along|together)$/.test(words[mention.start - 3] ?? '') &&
       kept.some(
         (other) => other.fact !== mention.fact && other.end <= mention.start - 2 && mention.start - other.end <= 6,
       );
@@ -163,6 +189,7 @@ function isAsking(words: readonly string[], { start, end }: Mention, question: b
     return false;
   if (/^(?:day|hour|week)$/.test(first) && end - start === 1 && /^\d+$/.test(before ?? '')) return false;
   if (!/^(?:when|where|why|who)$/.test(first) || end - start > 1) return true;
+  if (before === 'is' && /^(?:which|that|this)$/.test(words[start - 2] ?? '')) return false;
   if (before === undefined)
     return first === 'why' || words.length <= 4 || auxiliary.test(next) || (question && first === 'who');
   return asking.test(before) || auxiliary.test(next);
@@ -177,11 +204,43 @@ export function referredTo(
   if (!before || before.question || mentionsIn(wordsOf(text), vocabulary).length > 0) return [];
   if (!reference.test(text)) return [];
   const words = wordsOf(withoutNeedless(before).text);
-  return distinctFacts(mentionsIn(words, vocabulary).filter(({ end }) => !isGiven(words, end)));
+  const facts = distinctFacts(mentionsIn(words, vocabulary).filter(({ end }) => !isGiven(words, end)));
+  return /\b(?:them|those|these|they|both|all)\b/.test(text) ? facts : facts.slice(0, 1);
 }
 
 const reference =
-  /\b(?:please|kindly|could you|can you|would you|will you|mind|just)\b.*\b(?:read|send|give|tell|type|share|spell|copy|provide|paste|quote|giving|sending|reading|sharing|typing|telling|enter|repeat)\b(?: \w+)? (?:it|them|that one|those|that (?:to|in|for|out|here)|that$)\b/;
+  /\b(?:please|kindly|could you|can you|would you|will you|mind|just)\b.*\b(?:read|send|give|tell|type|share|spell|copy|provide|paste|quote|giving|sending|reading|sharing|typing|telling|enter|repeat|check|recheck|double.?check|correct)\b(?: \w+)? (?:it|them|that one|those|both|all (?:of (?:them|these|those)|two|three)|that (?:to|in|for|out|here)|that$)\b|\bwhat (?:does|do) (?:it|that|they|those) (?:say|read)\b|\b(?:is there|do you have|have you got|could (?:there|it) be|did you (?:maybe |perhaps )?use) (?:maybe |perhaps )?(?:another|a different|any other) one\b|\b(?:please|could you|can you|would you|mind)\b.*\b(?:(?:have|having|take|taking) (?:another|a second|a closer) look|try(?:ing)?(?: it| that| them)? again)\b/;
+
+const whichOne =
+  /(?:^|[ ,:-])which(?: ones?\b| of (?:these|those|them|the (?:\d+|two|three|four))\b|(?= (?:is|are|was|were|would|will|should|shall|do|does|did|can|could|may|might|suits?|works?|fits?|appl(?:y|ies)|sounds?|looks?)\b|,|$))|\bwhat (?:is|would be|will be|shall be) (?:your|the one) (?:choice|preference|pick|favou?rite)\b|\b(?:any|your|a) preference\b|\btake your pick\b|\bthe (?:first|former|\w+ one)(?: one)?,? or (?:is it |the |rather )*(?:second|latter|other|\w+ one)\b|\b(?:all|both) of them,? or (?:just |only )*(?:one|some|part)\b/;
+
+/** What a "which one?" chooses from: what was named in the plural, or given as a list of values, just before. */
+export function chosenFrom(
+  before: readonly Sentence[],
+  { text, question }: Sentence,
+  vocabulary: Vocabulary,
+): readonly string[] {
+  const found = whichOne.exec(text);
+  if (!found || !(question || found.index === 0)) return [];
+  const above = [text.slice(0, found.index), ...before.map((sentence) => sentence.text).reverse()];
+  for (const candidate of above.filter((each) => each !== '').slice(0, 2)) {
+    const facts = [...pluralsIn(candidate, vocabulary), ...kindsListedIn(candidate, text, vocabulary)];
+    if (facts.length > 0) return [...new Set(facts)];
+  }
+  return [];
+}
+
+/** What a text last speaks of in the plural, "We have lockers L2 and L4", or else as any one: "a phone number". */
+function pluralsIn(text: string, vocabulary: Vocabulary): readonly string[] {
+  const nouns = (text.match(/[a-z]{3,}/g) ?? []).filter((noun) => wordsOf(noun)[0] !== noun && !/ss$/.test(noun));
+  const facts = nouns.map((noun) => [
+    ...mentionsIn(wordsOf(noun), vocabulary),
+    ...mentionsIn(['which', ...wordsOf(noun)], vocabulary),
+  ]);
+  const words = wordsOf(text);
+  const anyOne = mentionsIn(words, vocabulary).filter(({ start }) => /^(?:a|an|another)$/.test(words[start - 1] ?? ''));
+  return distinctFacts(facts.findLast((mentions) => mentions.length > 0) ?? anyOne);
+}
 
 /** "order number W1004" tells the number and does not ask for it. */
 function isGiven(words: readonly string[], end: number): boolean {

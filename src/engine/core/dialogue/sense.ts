@@ -1,7 +1,7 @@
 import { plain } from './text.ts';
 
 const toolDebris =
-  /<\/?tool|^\s*[[{]["'[{]|"(?:name|arguments)"\s*:|^\s*[a-z]+(?:_[a-z]+)+\s*\(|^\s*\w+\(\s*\w+\s*=|<\|/i;
+  /<\/?tool|^\s*[[{]["'[{]|"(?:name|arguments)"\s*:|^\s*[a-z]+(?:_[a-z]+)+\s*\(|^\s*\w+\(\s*\w+\s*=|<\||[{}[\]]{3,}/i;
 
 /** Whether a text is nothing a person could read: empty, the debris of a tool call, or words without order. */
 export function isSenseless(text: string): boolean {

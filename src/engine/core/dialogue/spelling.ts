@@ -110,8 +110,10 @@ function slipsOf(words: readonly string[]): ReadonlyMap<string, string> {
 
 /** A text in lower case with chat words written out and slips of the pen in common words mended. */
 export function spelled(text: string): string {
-  return text.replace(/(?<![\w'@.-])[a-z][a-z0-9]*(?![\w@]|'\w|\.\w|-\w)/g, (word) => {
-    const full = Object.hasOwn(shortForms, word) ? shortForms[word] : slips.get(word);
-    return full ?? word;
-  });
+  return text
+    .replace(/^(\W*)ya(?= (?:go|do|that|it|please|pls|sure|ok|you|thanks|i)\b|[,.! ]*$|[,.!])/, '$1yes')
+    .replace(/(?<![\w'@.-])[a-z][a-z0-9]*(?![\w@]|'\w|\.\w|-\w)/g, (word) => {
+      const full = Object.hasOwn(shortForms, word) ? shortForms[word] : slips.get(word);
+      return full ?? word;
+    });
 }

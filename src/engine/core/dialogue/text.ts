@@ -44,6 +44,7 @@ export function plain(text: string): string {
     .replace(/[\u201c\u201d]/g, '"')
     .replace(/[\u2013\u2014]/g, ' - ')
     .replace(/\r\n?/g, '\n')
+    .replace(/\*\*|__/g, '')
     .replace(/([:,])\s*\n\s*(?:[-*\u2022]|\d+[.)])\s+/g, '$1 ')
     .replace(/\s*\n\s*(?:[-*\u2022]|\d+[.)])\s+/g, ', ')
     .replace(/[*`_~]+/g, ' ')
@@ -52,15 +53,25 @@ export function plain(text: string): string {
   return contractions.reduce((now, [pattern, full]) => now.replace(pattern, full), spelled(bare)).trim();
 }
 
-/** The sentences of a plain text. A conjunction that starts a new question starts a new sentence. */
+const newQuestion =
+  /,? or (?=(?:is|are) there |do you (?:need|have) |can i help )|,? (?:and|also|but|so) (?=(?:also )?(?:what|which|where|could (?:i|you)|may i|can (?:i|you)|shall i|should i|do you|is (?:that|this|it)|are you) )/;
+const openQuestion = /(?:^|[,:] )(?:(?:and|so|then|also|please) )*(?:what|which|where|when|who|whose|why|how)\b/;
+
+/**
+ * The sentences of a plain text. A conjunction that starts a new question starts a new sentence; what stands
+ * before it shares the question mark where it asks with a question word.
+ */
 export function sentencesOf(plainText: string): readonly Sentence[] {
   return plainText
-    .replace(
-      /,? (?:and|also|but|so) (?=(?:also )?(?:what|which|where|could (?:i|you)|may i|can (?:i|you)|shall i|should i|do you|is (?:that|this|it)|are you) )/g,
-      '\n',
-    )
     .split(/(?<=[.!?])["')\]]*(?:\s+|$)|\n+|;\s+/)
-    .map((part) => ({ text: part.replace(/[\s.!?"')\]]+$/, '').trim(), question: /\?["')\]\s.!]*$/.test(part) }))
+    .flatMap((sentence) => {
+      const question = /\?["')\]\s.!]*$/.test(sentence);
+      const parts = sentence.split(newQuestion);
+      return parts.map((part, at) => ({
+        text: part.replace(/[\s.!?"')\]]+$/, '').trim(),
+        question: question && (at === parts.length - 1 || openQuestion.test(part)),
+      }));
+    })
     .filter(({ text }) => text !== '');
 }
 

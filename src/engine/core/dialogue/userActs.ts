@@ -23,13 +23,16 @@ const reserve =
   /\b(?:but|however|except|excluding|besides|instead|actually(?! (?:yes|yeah|that is (?:fine|ok|okay|right)|go ahead|sure))|wait|hold on|hang on|not yet|rather|although|though|unless|as long as|so long as|provided|providing|assuming|supposing|suppose|presumably|depend(?:s|ing)?|subject to|on condition|conditional\w*|on second thoughts?|changed? my mind|one (?:more )?(?:thing|question|moment|sec|second|minute)|(?:a|one) (?:few )?questions?|whether|(?<!at )once|as soon as|before (?:you|we|i|that|doing|it)|until|till|not (?:\d+ ?%? |entirely |totally |quite |completely )?sure|unsure|maybe|perhaps|possibly|probably|likely|might|could be|i (?:think|guess|suppose|believe|assume|reckon) so|i (?:guess|suppose|reckon|assume)|kind of|sort of|more or less|almost|nearly|mostly|partly|partially|leaning|tempted|in principle|in theory|half|let me|need to (?:think|check|ask|see|look|talk)|have to (?:think|check|ask|see|look|talk)|think (?:about|it over)|sleep on|later|(?<!what )i meant|scratch that|never ?mind|other than|apart from|prefer|hmm+|would (?:say|have|go)|should be|if so|wonder(?:ing)?|doubt|hesitant|reluctant|hope(?:fully)?|first|only (?:if|when|with|for|the|after|on|in|to|one)|when (?:you|i|we|it|my|the)|after (?:you|i|we)|in case|otherwise|unclear|confus\w+)\b/;
 const condition =
   /\bif\b(?! (?:you (?:would|could|do not mind|like|please|want)(?: please| to)?(?: be so kind| do (?:that|it|so)| go ahead)?(?:$|[.,])|you please|that is (?:ok|okay|fine|alright)(?:$|[.,]))|possible$)/;
+/** What the user knows beside its answer: "I understand that there is no second change." */
+const acknowledged =
+  /\b(?:i|we) (?:do |fully |completely |totally |also )*(?:understand|know|realise|realize|am aware|are aware|get)(?: that)? (?:(?!\b(?:but|however|if|yes|unless|until)\b)[^.,;!?])*/g;
 const negation =
   /\b(?:no|nope|nah|not|never|cannot|stop|wrong|incorrect|disagree|refuse|decline|neither|none|nothing|without|against)\b/;
 const harmless =
-  /\b(?:no (?:problem|worries|objections?|complaints|changes|need to (?:change|worry|ask|wait)[\w ]*|doubt(?: about it)?|rush|hurry|longer|further (?:changes|questions)|other changes|questions|reason not to)|why not|nothing (?:else|more|further|left)?(?: to (?:add|change)| else)|no(?:thing)?,? that is (?:all|everything|it)|not (?:a problem|an issue)|do not worry(?: about[\w ]*)?|cannot wait(?: any longer| any more| anymore)?|(?:do not|not|never) mind(?: waiting| that| the[\w ]*| it)?|(?:i|we) (?:do not|will not) (?:need|use|wear)[\w ]*|(?:is|was|are) not (?:needed|used|wanted)|(?:does|do|did) not fit|do not hesitate|cannot be (?:undone|reversed|reverted|changed back|taken back)|without (?:a|any) doubt|first thing|at first|for once|let me know when[\w ]*|wait any longer|waited long enough)\b/g;
+  /\b(?:no (?:problem|worries|objections?|complaints|changes|need to (?:change|worry|ask|wait)[\w ]*|doubt(?: about it)?|rush|hurry|longer|further (?:changes|questions)|other changes|questions|reason not to)|why not|nothing (?:else|more|further|left)?(?: to (?:add|change)| else)|no(?:thing)?,? that is (?:all|everything|it)|not (?:a problem|an issue)|do not worry(?: about[\w ]*)?|cannot wait(?: any longer| any more| anymore)?|(?:do not|not|never) mind(?: waiting| that| the[\w ]*| it)?|(?:i|we) (?:do not|will not) (?:need|use|wear)(?:(?! ?\b(?:but|however|unless|until|if|although|though|except|wait|maybe|once|yet)\b)[\w ])*|(?:is|was|are) not (?:needed|used|wanted)|(?:i|we) (?:have )?(?:never|did not|have not|had not)(?: \w+)? (?:got|get|gotten|receive|received|see|seen|saw|had|have|use|used|open|opened|wear|worn|wore|try|tried)(?:(?! ?\b(?:but|however|unless|until|if|although|though|except|wait|maybe|once|yet)\b)[\w ])*|(?:it|that|they|this|the \w+|nobody|no one) (?:never|did not|has not|have not|was not|were not|still has not) (?:\w+ )?(?:arrive|arrived|come|came|turn(?:ed)? up|show(?:ed)? up|delivered|reach(?:ed)?)(?:(?! ?\b(?:but|however|unless|until|if|although|though|except|wait|maybe|once|yet)\b)[\w ])*|(?:does|do|did) not fit|do not hesitate|cannot be (?:undone|reversed|reverted|changed back|taken back)|without (?:a|any) doubt|first thing|at first|for once|let me know when[\w ]*|wait any longer|waited long enough)\b/g;
 /** A yes spoken by somebody else, or in the past. */
 const reported =
-  /\b(?:said|says|told|wrote|promised|answered|replied|claimed|confirmed|agreed)\b.*\b(?:yesterday|last|but|nothing|and left|today|never|already|earlier|ago|week|then)\b|\b(?:colleague|driver|app|website|agent|bot|he|she|they|you|husband|wife|neighbou?r|courier|email|mail) (?:\w+ )?(?:said|says|told|wrote|confirmed|agreed|promised)\b/;
+  /\b(?:said|says|told|wrote|promised|answered|replied|claimed|confirmed|agreed)\b.*\b(?:yesterday|last|but|nothing|and left|today|never|already|earlier|ago|week|then)\b|\b(?:colleague|driver|app|website|agent|bot|he|she|they|(?<!\b(?:everything|all|what|as|that|which) )you|husband|wife|neighbou?r|courier|email|mail) (?:\w+ )?(?:said|says|told|wrote|confirmed|agreed|promised)\b/;
 const full = /\b(?:go (?:right )?ahead|proceed|please do|do (?:it|that)|go for it|yes,? please)\b/;
 
 /** The dialogue acts of a user's utterance. */
@@ -38,7 +41,9 @@ export const recogniseUser: (text: string) => UserActs = memo(userActsOf);
 function userActsOf(text: string): UserActs {
   const sentences = sentencesOf(plain(text));
   const bare = sentences.map((sentence) => sentence.text).join('. ');
-  const questions = sentences.filter((sentence) => isQuestion(sentence.text, sentence.question));
+  const questions = sentences.filter(
+    (sentence) => isQuestion(sentence.text, sentence.question) && !isChangeRequest(sentence.text),
+  );
   const statements = sentences.filter((sentence) => !questions.includes(sentence));
   const asked = questions.map((each) => each.text);
   const denies = opensWithNo(bare) || statements.some(({ text: said }) => clausesOf(said).some(isDenial));
@@ -62,18 +67,34 @@ function userActsOf(text: string): UserActs {
   };
 }
 
+/** "Could you make it blue instead?" has the form of a question and asks for a deed. */
+function isChangeRequest(text: string): boolean {
+  return (
+    /^(?:[\w ]{0,20}, |but |and |so |actually |please |sorry |no |yes )*(?:can|could|would|will) (?:you|we|it|that) /.test(
+      text,
+    ) && isChange(text, false)
+  );
+}
+
 function isClearYes(bare: string, statements: readonly string[], questions: readonly string[]): boolean {
-  const rest = bare.replace(harmless, ' ');
+  const rest = bare.replace(acknowledged, ' ').replace(harmless, ' ');
   if (bare === '' || reserve.test(rest) || condition.test(rest) || negation.test(rest) || reported.test(bare))
     return false;
   const open = questions.filter((question) => !isTag(question));
-  const clauses = statements.flatMap(clausesOf).map(answerOf);
+  const parts = statements.flatMap(clausesOf);
+  const isAffirmed = /^(?:exactly|precisely|correct|right|indeed|spot on|that is (?:it|right|correct))$/.test(
+    parts[0] ?? '',
+  );
+  const clauses = parts.map((part) => (isAffirmed && nounPhrase.test(part) ? 'courtesy' : answerOf(part)));
   const has = (answer: ReturnType<typeof answerOf>) => clauses.includes(answer);
   if (open.length > 0) return isSettled(statements) && !open.some((question) => isWeighing(question));
   if (has('yes') || has('consent')) return true;
   const isAssent = has('weak') || /\bno (?:objections?|problem|worries)\b/.test(bare) || isOpenedWithAssent(statements);
   return isAssent && clauses.every((answer) => answer !== 'other');
 }
+
+/** "The blue one", after a word that affirms it. */
+const nounPhrase = /^(?:the|that|this|my|your) (?!(?:is|are|was|were|would|will)\b)(?:[\w'-]+ ){0,3}[\w'-]+$/;
 
 /** "Ok cancel it": a weak yes at the head of the clause that says what is to be done. */
 function isOpenedWithAssent(statements: readonly string[]): boolean {

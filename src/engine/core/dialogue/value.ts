@@ -1,3 +1,4 @@
+import { memo } from './memo.ts';
 import { wordsOf } from './text.ts';
 
 const months = [
@@ -22,11 +23,17 @@ const months = [
  * object in JSON every value must be named. An empty value is always named.
  */
 export function namesValue(text: string, value: string): boolean {
-  const leaves = jsonLeaves(value);
-  if (leaves) return leaves.every((leaf) => namesValue(text, leaf));
+  const leaves = spellingsOf(value);
+  if (leaves.length === 0) return true;
   const said = wordsOf(text);
-  return wordings(value).some((wording) => containsWords(said, wordsOf(wording)));
+  return leaves.every((spellings) => spellings.some((words) => containsWords(said, words)));
 }
+
+/** For each value that a text has to name, the words that name it. */
+const spellingsOf: (value: string) => readonly (readonly (readonly string[])[])[] = memo((value) => {
+  const leaves = jsonLeaves(value);
+  return leaves ? leaves.flatMap(spellingsOf) : [wordings(value).map(wordsOf)];
+}, 4000);
 
 function wordings(value: string): readonly string[] {
   const date = /^(\d{4})-(\d{2})-(\d{2})(?:$|T00:00)/.exec(value);
@@ -48,10 +55,11 @@ function wordings(value: string): readonly string[] {
 export function containsWords(said: readonly string[], value: readonly string[]): boolean {
   if (value.length === 0) return true;
   const whole = value.join('');
-  return said.some((_, start) => {
-    if (value.every((word, at) => said[start + at] === word)) return true;
-    return spells(said, start, whole);
-  });
+  for (const [start, word] of said.entries()) {
+    if (!whole.startsWith(word)) continue;
+    if (value.every((each, at) => said[start + at] === each) || spells(said, start, whole)) return true;
+  }
+  return false;
 }
 
 function spells(said: readonly string[], start: number, whole: string): boolean {

@@ -1,5 +1,13 @@
 import type { CodeTool, ToolContext as DomainContext } from '../../authoring.ts';
-import { type Database, type DatabaseDraft, draft, readView, settled, tracedView } from '../../core/database.ts';
+import {
+  type Database,
+  type DatabaseDraft,
+  draft,
+  isHashed,
+  readView,
+  settled,
+  tracedView,
+} from '../../core/database.ts';
 import type { World } from '../../core/domain.ts';
 import type { Writes } from '../../core/event.ts';
 import type { JsonObject } from '../../core/json.ts';
@@ -80,8 +88,20 @@ function concluded(call: CodeCall, { open }: Sides, result: unknown): ToolOutcom
 
 function textOf(name: string, result: unknown): string {
   if (typeof result === 'string') return result;
+  if (typeof result === 'object' && result !== null && isHashed(result)) return rowText(result);
   const text = result === undefined ? 'ok' : JSON.stringify(result);
   if (text === undefined) throw new TypeError(`${name} returned a ${typeof result}, which can't be shown as JSON`);
+  return text;
+}
+
+/** Texts of rows as they stand in the database: one that nobody writes is read by many rollouts. */
+const rowTexts = new WeakMap<object, string>();
+
+function rowText(row: object): string {
+  const known = rowTexts.get(row);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(row);
+  rowTexts.set(row, text);
   return text;
 }
 

@@ -103,6 +103,11 @@ async function availableStrip(): Promise<Strip> {
   return bundledStrip();
 }
 
+/** The runtime's stripper takes longer to get ready than to strip, so a lane that waits makes it ready. */
+export function warmStripper(): void {
+  nodeModule.stripTypeScriptTypes?.('');
+}
+
 /** Strips with sucrase: lines stay, columns may move. */
 export async function bundledStrip(): Promise<Strip> {
   const { transform } = await import('sucrase');

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { format } from 'node:util';
 import { codeTools, describeTools } from '../../authoring.ts';
 import { useNativeHash } from '../../core/hash.ts';
-import { DomainCodeError, importDomain, installDomainModules, placeOf } from './domainModules.ts';
+import { DomainCodeError, importDomain, installDomainModules, placeOf, warmStripper } from './domainModules.ts';
 import { LaneWriter } from './laneChannel.ts';
 import { LaneHost } from './laneHost.ts';
 import { MarkWriter } from './laneMarker.ts';
-import type { ToLane } from './laneMessage.ts';
+import type { LaneOpening, ToLane } from './laneMessage.ts';
 import { type LaneSettings, laneFiles, shippedModules } from './laneSettings.ts';
 
 /**
@@ -25,17 +25,18 @@ useNativeHash((text) => hash('sha256', text, 'hex'));
 setInterval(() => mark.beat(), 500).unref();
 routeConsole();
 explainExit();
-await open();
+listen();
+if (settings.isEarly) warmStripper();
 
-async function open(): Promise<void> {
-  const { folder, toolsFile, timeoutMs, isDebugged } = settings;
+/** Imports the domain's tools and describes them. */
+async function open({ toolsFile, timeoutMs }: LaneOpening): Promise<void> {
+  const { folder, isDebugged } = settings;
   try {
     await installDomainModules({ folder, shipped: shippedModules(import.meta.url) });
     const file = join(folder, toolsFile);
     const exports = existsSync(file) ? await importDomain(folder, file) : {};
     const tools = describeTools(exports, timeoutMs);
     host = new LaneHost({ folder, tools: codeTools(exports), writer, mark, isDebugged });
-    listen(host);
     writer.send({ type: 'described', tools });
   } catch (error) {
     const failure =
@@ -52,13 +53,17 @@ async function open(): Promise<void> {
 }
 
 /** Messages of the parent, one JSON line each. Its end is the lane's end. */
-function listen(to: LaneHost): void {
+function listen(): void {
   let rest = '';
   process.stdin.setEncoding('utf8');
   process.stdin.on('data', (data: string) => {
     const lines = (rest + data).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) to.receive(JSON.parse(line) as ToLane);
+    for (const line of lines) {
+      const message = JSON.parse(line) as ToLane | LaneOpening;
+      if (message.type === 'open') void open(message);
+      else host?.receive(message);
+    }
   });
   process.stdin.on('end', () => process.exit(0));
 }

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import type { RolloutEvent } from '../../core/event.ts';
+import type { EventType, RolloutEvent } from '../../core/event.ts';
 import type { FromLane, LaneEvent } from './laneMessage.ts';
 
 /**
@@ -91,33 +91,39 @@ export class LaneWriter {
   }
 }
 
+/** How an event's text begins: its number and its type can be read without parsing the rest. */
+const beginning = /^\{"n":(\d+),"event":\{"type":"(\w+)"/;
+
 /** An event as it arrived: parsed when somebody looks into it. */
 class ArrivedEvent implements LaneEvent {
+  readonly n: number;
+  readonly type: EventType;
   readonly ms: number;
   readonly text: string;
-  #parsed: { readonly n: number; readonly event: RolloutEvent; readonly state: string } | undefined;
+  #event: RolloutEvent | undefined;
 
   constructor(ms: number, text: string) {
     this.ms = ms;
     this.text = text;
-  }
-
-  get n(): number {
-    return this.#line.n;
+    const begins = beginning.exec(text);
+    if (!begins) this.#event = (JSON.parse(text) as { readonly event: RolloutEvent }).event;
+    this.n = begins ? Number(begins[1]) : (JSON.parse(text) as { readonly n: number }).n;
+    this.type = this.#event?.type ?? (begins?.[2] as EventType);
   }
 
   get event(): RolloutEvent {
-    return this.#line.event;
+    this.#event ??= (JSON.parse(this.text) as { readonly event: RolloutEvent }).event;
+    return this.#event;
   }
 
   get state(): string {
-    return this.#line.state;
+    return this.text.slice(this.text.lastIndexOf('"state":"') + '"state":"'.length, -2);
   }
+}
 
-  get #line() {
-    this.#parsed ??= JSON.parse(this.text) as { n: number; event: RolloutEvent; state: string };
-    return this.#parsed;
-  }
+/** An event that did not come through a channel. */
+export function laneEvent(n: number, event: RolloutEvent, state: string): LaneEvent {
+  return { n, type: event.type, event, state, ms: 0, text: eventText({ n, event, state }) };
 }
 
 /** The parent's end: gives whole lines as messages; events of one rollout that arrive together come as one. */

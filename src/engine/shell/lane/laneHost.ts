@@ -235,7 +235,7 @@ export class LaneHost {
         message: `the domain's code exports no tool named ${tool.name}`,
       });
     const guard = <T>(body: () => T): T => {
-      mark.enter(rollout, tool.name, tool.timeoutMs, writer.fresh());
+      if (!mark.enter(rollout, tool.name, tool.timeoutMs, writer.fresh())) writer.flush();
       this.running = rollout;
       let place: 'outside' | 'awaited' = 'outside';
       try {

@@ -52,28 +52,38 @@ export class MarkWriter {
     this.beat();
   }
 
-  /** Called before domain code runs; `pending` are new lines that would be lost with the lane. */
-  enter(rollout: number, tool: string, timeoutMs: number, pending: Pending): void {
+  /**
+   * Called before domain code runs; `pending` are new lines that would be lost with the lane.
+   * @returns whether they are safe; on a full disk they are not, and have to be sent at once
+   */
+  enter(rollout: number, tool: string, timeoutMs: number, pending: Pending): boolean {
     const header = this.#header;
     header.writeUInt32LE(places.indexOf('inside'), offsets.place);
     header.writeUInt32LE(rollout, offsets.rollout);
     header.writeUInt32LE(header.readUInt32LE(offsets.call) + 1, offsets.call);
     header.writeUInt32LE(timeoutMs, offsets.timeoutMs);
     header.writeUInt32LE(header.write(tool, offsets.name, nameRoom), offsets.nameBytes);
-    this.#spool(pending);
+    const isSafe = this.#spool(pending);
     this.#write(0, offsets.beats);
     this.#write(offsets.name, spoolStart);
+    return isSafe;
   }
 
   /** Adds to the spool, or begins it anew when what it held was flushed. */
-  #spool({ first, text }: Pending): void {
+  #spool({ first, text }: Pending): boolean {
     const header = this.#header;
     const isNew = first !== header.readUInt32LE(offsets.firstSpooled);
     const held = isNew ? 0 : header.readUInt32LE(offsets.spoolBytes);
     const bytes = Buffer.from(text);
-    if (bytes.length > 0) writeSync(this.#file, bytes, 0, bytes.length, spoolStart + held);
+    let isSafe = true;
+    try {
+      if (bytes.length > 0) writeSync(this.#file, bytes, 0, bytes.length, spoolStart + held);
+    } catch {
+      isSafe = false;
+    }
     header.writeUInt32LE(first, offsets.firstSpooled);
-    header.writeUInt32LE(held + bytes.length, offsets.spoolBytes);
+    header.writeUInt32LE(isSafe ? held + bytes.length : 0, offsets.spoolBytes);
+    return isSafe;
   }
 
   leave(place: 'outside' | 'awaited'): void {

@@ -1,5 +1,5 @@
 import type { Domain } from '../../core/domain.ts';
-import type { EndReason, Failure, RolloutEvent, RolloutStarted } from '../../core/event.ts';
+import type { EndReason, EventType, Failure, RolloutEvent, RolloutStarted } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
@@ -9,6 +9,14 @@ export type RemoteView = Omit<SeatView, 'domain' | 'random'>;
 
 /** Which reply function a seat uses inside the lane; `remote` asks the supervisor. */
 export type LaneSeats = { readonly agent: 'gold' | 'scripted' | 'remote'; readonly user: 'agenda' | 'remote' };
+
+/** A lane's first message: import the tools and describe them. */
+export type LaneOpening = {
+  readonly type: 'open';
+  readonly toolsFile: string;
+  /** Of tools that declare none. */
+  readonly timeoutMs: number;
+};
 
 /** Supervisor to lane. The channel keeps order, so events reach the supervisor before any question that follows them. */
 export type ToLane =
@@ -43,13 +51,14 @@ export type Answer =
 
 export type LaneEvent = {
   readonly n: number;
+  readonly type: EventType;
   readonly event: RolloutEvent;
   /** Hash of the world after it. */
   readonly state: string;
   /** Milliseconds since the event before it. */
   readonly ms: number;
   /** `{n, event, state}` as JSON text, as it arrived from the lane: what a recording keeps. */
-  readonly text?: string;
+  readonly text: string;
 };
 
 /** Lane to supervisor, in batches. */

@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync } from 'node:fs';
 import type { Failure } from '../../core/event.ts';
 import { LaneReader } from './laneChannel.ts';
+import { defaultHeapMb, laneChild, permissionFlags } from './laneChild.ts';
+import { guardLane } from './laneGuard.ts';
 import { type Mark, readMark, readSpool } from './laneMarker.ts';
-import type { FromLane, ToLane } from './laneMessage.ts';
-import { type LaneSettings, laneFiles, laneProgram } from './laneSettings.ts';
+import type { FromLane, LaneOpening, ToLane } from './laneMessage.ts';
+import { laneFiles } from './laneSettings.ts';
 import { toolLocation } from './toolLocation.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -38,8 +38,6 @@ export type LaneProcess = {
   readonly inspectUrl: Promise<string | null>;
 };
 
-const defaultHeapMb = 512;
-
 /** Starts a child process for a domain: a heap limit, an empty environment, no permission outside its folder. */
 export function startLane(options: LaneOptions, handlers: LaneHandlers): LaneProcess {
   return new ChildLane(options, handlers);
@@ -50,9 +48,10 @@ class ChildLane implements LaneProcess {
   readonly #options: LaneOptions;
   readonly #handlers: LaneHandlers;
   readonly #reader: LaneReader;
-  readonly #marker = openMarker();
+  readonly #marker: number;
   readonly #child: ChildProcess;
   readonly #watchdog: Watchdog | null;
+  readonly #unguard: () => void;
   readonly #foundInspector: (url: string | null) => void;
   #isKilled = false;
   #isOver = false;
@@ -67,8 +66,12 @@ class ChildLane implements LaneProcess {
     const { promise, resolve: found } = Promise.withResolvers<string | null>();
     this.inspectUrl = promise;
     this.#foundInspector = found;
-    this.#child = spawnLane(options, this.#marker);
+    const { process, marker } = laneChild(options);
+    this.#child = process;
+    this.#marker = marker;
+    this.#unguard = guardLane(this.#child.pid);
     this.#connect();
+    this.#send({ type: 'open', toolsFile: options.toolsFile ?? 'tools.ts', timeoutMs: options.timeoutMs });
     this.#watchdog = options.inspect ? null : new Watchdog(this.#marker, (mark) => this.#killHung(mark));
     if (!options.inspect) found(null);
     if (permissionFlags([], options.inspect ?? false).length === 0) queueMicrotask(() => this.#log(unprotected));
@@ -79,12 +82,16 @@ class ChildLane implements LaneProcess {
   }
 
   send(message: ToLane): void {
-    if (this.#child.stdin?.writable) this.#child.stdin.write(`${JSON.stringify(message)}\n`);
+    this.#send(message);
   }
 
   kill(): void {
     this.#isKilled = true;
     this.#child.kill('SIGKILL');
+  }
+
+  #send(message: ToLane | LaneOpening): void {
+    if (this.#child.stdin?.writable) this.#child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
   #connect(): void {
@@ -123,6 +130,7 @@ class ChildLane implements LaneProcess {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#watchdog?.stop();
+    this.#unguard();
     this.#foundInspector(null);
     if (this.#isKilled) {
       closeSync(this.#marker);
@@ -169,63 +177,11 @@ class ChildLane implements LaneProcess {
   }
 }
 
+const unprotected =
+  "this runtime can't limit what a domain's code may read, write and start here; run only code that you trust";
+
 type LaneEnd = { readonly code: number | null; readonly signal: string | null; readonly spawnError: Error | null };
 
 function silenceMs({ timeoutMs }: LaneOptions): number {
   return Math.max(timeoutMs, Watchdog.silenceMs);
-}
-
-/** An open file that has no name any more; a lane inherits it and it goes away with the last process that has it. */
-function openMarker(): number {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-lane-'));
-  const marker = openSync(join(folder, 'mark'), 'w+');
-  try {
-    rmSync(folder, { recursive: true });
-  } catch {
-    // A system that can't remove an open file leaves it to its own cleaning of temporary files.
-  }
-  return marker;
-}
-
-function spawnLane(options: LaneOptions, marker: number): ChildProcess {
-  const program = laneProgram(import.meta.url);
-  const folder = resolve(options.folder);
-  const { inspect = false, heapMb = defaultHeapMb, nodePath = process.execPath } = options;
-  const settings: LaneSettings = {
-    folder,
-    toolsFile: options.toolsFile ?? 'tools.ts',
-    timeoutMs: options.timeoutMs,
-    isDebugged: inspect,
-  };
-  const flags = [
-    `--max-old-space-size=${heapMb}`,
-    '--disable-warning=ExperimentalWarning',
-    '--disable-warning=SecurityWarning',
-    ...(inspect ? ['--inspect=127.0.0.1:0'] : []),
-    ...permissionFlags([folder, realpathSync(folder), program.readable], inspect),
-  ];
-  return spawn(nodePath, [...flags, program.file, JSON.stringify(settings)], {
-    cwd: folder,
-    env: {
-      TZ: 'UTC',
-      ...(process.versions['electron'] ? { ELECTRON_RUN_AS_NODE: '1' } : {}),
-      ...(process.env['SystemRoot'] ? { SystemRoot: process.env['SystemRoot'] } : {}),
-    },
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe', marker],
-    windowsHide: true,
-  });
-}
-
-const unprotected =
-  "this runtime can't limit what a domain's code may read, write and start here; run only code that you trust";
-
-/** No reading outside the domain and the product, no writing, no processes, where the runtime can refuse them. */
-export function permissionFlags(readable: readonly string[], inspect: boolean): readonly string[] {
-  const has = (flag: string) => process.allowedNodeEnvironmentFlags.has(flag);
-  if (!has('--permission') || (inspect && !has('--allow-inspector'))) return [];
-  return [
-    '--permission',
-    ...(inspect ? ['--allow-inspector'] : []),
-    ...[...new Set(readable)].map((path) => `--allow-fs-read=${path}`),
-  ];
 }

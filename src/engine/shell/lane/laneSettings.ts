@@ -5,10 +5,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 /** What a lane is told on its command line. */
 export type LaneSettings = {
   readonly folder: string;
-  readonly toolsFile: string;
-  /** Of tools that declare none. */
-  readonly timeoutMs: number;
   readonly isDebugged: boolean;
+  /** Whether it was started before its domain was read, and has time until it is opened. */
+  readonly isEarly: boolean;
 };
 
 /** Numbers of the files that a lane inherits beside the three standard ones. */

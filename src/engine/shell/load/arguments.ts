@@ -28,16 +28,30 @@ export function schemaProblem(parameters: JsonObject): string | null {
   return (compiled.get(parameters) ?? compile(parameters)) ? null : 'it is not a JSON Schema';
 }
 
+const settings = { strict: false, allErrors: true, validateFormats: false, logger: false } as const;
+
+/**
+ * One compiler for all tools. It knows no meta-schema, which would take longer to compile than everything else here:
+ * a keyword with a wrong value is refused without it.
+ */
+const quick = new Ajv2020({ ...settings, meta: false, validateSchema: false, addUsedSchema: false });
+
 function compile(parameters: JsonObject): ValidateFunction | null {
   const { $schema: _, ...schema } = parameters;
-  let validate: ValidateFunction | null = null;
-  try {
-    validate = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false }).compile(schema);
-  } catch {
-    // A schema of another server may be anything; `schemaProblem` says so once.
-  }
+  const validate = compiledBy(quick, schema) ?? compiledBy(new Ajv2020(settings), schema);
   compiled.set(parameters, validate);
   return validate;
+}
+
+/** Null where the schema can't be used: one of another server may be anything, and `schemaProblem` says so once. */
+function compiledBy(ajv: Ajv2020, schema: object): ValidateFunction | null {
+  try {
+    return ajv.compile(schema);
+  } catch {
+    return null;
+  } finally {
+    ajv.removeSchema(schema);
+  }
 }
 
 function problemOf(tool: Tool, error: ErrorObject): readonly ArgumentProblem[] {

@@ -24,6 +24,7 @@ export type Locations = {
   readonly personas: ReadonlyMap<string, Location>;
   /** Code tools, by name. */
   readonly tools: ReadonlyMap<string, Location>;
+  readonly mcpServers: ReadonlyMap<string, Location>;
   /** Rules of the policy, by id. */
   readonly policyRules: ReadonlyMap<string, Location>;
   /** Machine checks, in the order of `domain.rules`. */

@@ -19,6 +19,9 @@ export function locationsOf(parts: Parts): Locations {
     tasks: byId(parts.tasks, taskLocation),
     personas: byId(parts.personas, (item) => placeOf(item)),
     tools: parts.scan.tools,
+    mcpServers: new Map(
+      Object.keys(parts.file.value.mcpServers).map((name) => [name, placeOf(parts.file, 'mcpServers', name)] as const),
+    ),
     policyRules: new Map(policyRules),
     rules: parts.rules.map((item) => placeOf(item)),
   };

@@ -172,7 +172,12 @@ function classified(error: unknown, seat: ModelSeat, who: 'agent' | 'simulator')
       `${seat.baseUrl} can't be reached. Is the server running, and is the base URL right?`,
     );
   if (error instanceof AuthenticationError)
-    return infrastructure('model/key', `${seat.baseUrl} refused the key in ${seat.keyName} (401). Set another one`);
+    return infrastructure(
+      'model/key',
+      seat.keyName === null
+        ? `${seat.baseUrl} wants a key (401), and no key is sent to an address that only the domain names. If you trust it, set OPENAI_BASE_URL to it`
+        : `${seat.baseUrl} refused the key in ${seat.keyName} (401). Set another one`,
+    );
   if (error instanceof RateLimitError)
     return infrastructure(
       'model/rate',

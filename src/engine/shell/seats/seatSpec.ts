@@ -6,8 +6,8 @@ export type ModelSeat = {
   readonly type: 'openai';
   readonly model: string;
   readonly baseUrl: string;
-  /** Name of the environment variable, or of the stored secret, that holds the key. */
-  readonly keyName: string;
+  /** Name of the environment variable, or of the stored secret, that holds the key; null: no key is sent. */
+  readonly keyName: string | null;
   readonly temperature?: number;
   readonly maxTokens?: number;
   readonly timeoutMs?: number;
@@ -20,11 +20,16 @@ export const pureSeats = ['gold', 'scripted', 'agenda'] as const;
 
 /**
  * Reads `gold`, `scripted`, `agenda`, `human` or `openai:MODEL[@BASE_URL]`.
+ *
+ * A domain may name any address, so a key goes along only where a person chose the address: in a flag, in the
+ * environment, or by leaving it at the default.
+ * @param from who wrote the text
  * @returns the seat, or a sentence that says what was expected
  */
 export function parseSeat(
   text: string,
   seat: 'agent' | 'user',
+  from: 'person' | 'domain',
   environment: NodeJS.ProcessEnv = process.env,
 ): SeatSpec | string {
   const allowed = seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'human'] as const);
@@ -35,7 +40,8 @@ export function parseSeat(
     return `"${text}" is not a seat for the ${seat}: expected ${allowed.join(', ')} or openai:MODEL[@BASE_URL]`;
   const baseUrl = model['url'] ?? environment['OPENAI_BASE_URL'] ?? defaultBaseUrl;
   if (!URL.canParse(baseUrl)) return `"${baseUrl}" is not a URL: expected something like http://127.0.0.1:8000/v1`;
-  return { type: 'openai', model: model['name'], baseUrl, keyName: 'OPENAI_API_KEY' };
+  const chosen = from === 'person' || [environment['OPENAI_BASE_URL'], defaultBaseUrl].includes(baseUrl);
+  return { type: 'openai', model: model['name'], baseUrl, keyName: chosen ? 'OPENAI_API_KEY' : null };
 }
 
 /** A seat's name for recordings and people; holds no key. */

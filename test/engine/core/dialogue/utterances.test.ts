@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { recogniser } from '../../../../src/engine/core/dialogue.ts';
 import { lexiconSchema } from '../../../../src/engine/core/lexicon.ts';
 
-type Labelled =
-  | { text: string; speaker: 'agent'; label: { asks: string[] } & Record<AgentLabel, boolean> }
-  | { text: string; speaker: 'user'; label: Record<UserLabel, boolean> };
+/** `domain` is the sample domain whose lexicon the utterance is understood with; without it, the sets' own. */
+type Labelled = { text: string; domain?: string } & (
+  | { speaker: 'agent'; label: { asks: string[] } & Record<AgentLabel, boolean> }
+  | { speaker: 'user'; label: Record<UserLabel, boolean> }
+);
 type AgentLabel = 'proposes' | 'offersMore' | 'refuses' | 'handsOff' | 'nonsense';
 type UserLabel = 'confirms' | 'denies' | 'changes' | 'asks';
 
@@ -13,32 +16,44 @@ const agentLabels = ['proposes', 'offersMore', 'refuses', 'handsOff', 'nonsense'
 const userLabels = ['confirms', 'denies', 'changes', 'asks'] as const;
 
 const read = (file: string) => JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
-const lexicon = lexiconSchema.parse(read('lexicon.json'));
-const recognise = recogniser(lexicon, Object.keys(lexicon.facts));
+const domainFile = (domain: string) =>
+  parse(readFileSync(new URL(`../../../../domains/${domain}/domain.yaml`, import.meta.url), 'utf8'));
+const recogniserFor = (words: unknown) => {
+  const lexicon = lexiconSchema.parse(words);
+  return recogniser(lexicon, Object.keys(lexicon.facts));
+};
+const ownWords = recogniserFor(read('lexicon.json'));
+const recognisers = new Map(
+  ['order-desk', 'parcel-desk'].map((domain) => [domain, recogniserFor(domainFile(domain).lexicon)]),
+);
 
-/** The rules were mended on the first two sets; nothing was ever mended on `unseen.json`. */
+/**
+ * Rules were mended on every set but `unseen.json`. Its misses are not shown, so that it stays unseen: a set
+ * that rules are mended on says nothing of new text.
+ */
 const sets = [
-  { file: 'utterances.json', least: 150, share: 0.9 },
-  { file: 'heldOut.json', least: 100, share: 0.9 },
-  // 89.3 % at first sight, and left at that: a set that rules are mended on says nothing of new text.
-  { file: 'unseen.json', least: 150, share: 0.85 },
+  { file: 'utterances.json', least: 150, share: 0.9, isOpen: true },
+  { file: 'heldOut.json', least: 100, share: 0.9, isOpen: true },
+  { file: 'modelSpeech.json', least: 600, share: 0.9, isOpen: true },
+  { file: 'unseen.json', least: 150, share: 0.9, isOpen: false },
 ];
 
 /** Every label of an utterance has to be right for the utterance to count as right. */
-it.each(sets)('gets the hand-labelled utterances in $file right', ({ file, least, share: enough }) => {
+it.each(sets)('gets the hand-labelled utterances in $file right', ({ file, least, share: enough, isOpen }) => {
   const utterances: Labelled[] = read(file);
   const misses = utterances.flatMap((utterance) => {
     const wrong = wrongLabels(utterance);
     return wrong.length > 0 ? [`${utterance.speaker}: ${JSON.stringify(utterance.text)}\n    ${wrong.join('; ')}`] : [];
   });
   const right = utterances.length - misses.length;
-  const share = `${right} of ${utterances.length} right (${((100 * right) / utterances.length).toFixed(1)} %)`;
-  console.info(`${misses.join('\n')}\n${share}`);
+  const share = `${file}: ${right} of ${utterances.length} right (${((100 * right) / utterances.length).toFixed(1)} %)`;
+  console.info([...(isOpen ? misses : []), share].join('\n'));
   expect(utterances.length).toBeGreaterThanOrEqual(least);
   expect(right / utterances.length, share).toBeGreaterThanOrEqual(enough);
 });
 
 function wrongLabels(utterance: Labelled): string[] {
+  const recognise = recognisers.get(utterance.domain ?? '') ?? ownWords;
   if (utterance.speaker === 'user') {
     const acts = recognise.user(utterance.text);
     return userLabels

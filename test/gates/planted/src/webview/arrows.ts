@@ -4,4 +4,7 @@ import { main } from '../cli/main.ts'; // expects: noRestrictedImports
 import { drive } from '../engine/shell/driver.ts'; // expects: noRestrictedImports
 import { activate } from '../extension/main.ts'; // expects: noRestrictedImports
 
-export const used = [uPlot, provideVSCodeDesignSystem, main, drive, activate];
+import { advance } from '../engine/core/rollout.ts'; // expects: plugin
+import type { Event } from '../engine/core/event.ts';
+
+export const used = [uPlot, provideVSCodeDesignSystem, main, drive, activate, advance] as unknown as Event;

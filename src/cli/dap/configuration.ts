@@ -1,0 +1,35 @@
+import * as z from 'zod';
+import { UsageError } from '../io.ts';
+
+/** What a launch or attach configuration may say; an editor adds fields of its own, which are ignored. */
+const configurationSchema = z.object({
+  /** Folder of the domain. */
+  domain: z.string().optional(),
+  task: z.string().optional(),
+  recording: z.string().optional(),
+  agent: z.string().optional(),
+  user: z.string().optional(),
+  forkAgent: z.string().optional(),
+  seed: z.union([z.string(), z.number()]).transform(String).default('1'),
+  trial: z.int().min(0).default(0),
+  basis: z.enum(['evaluate', 'train']).default('evaluate'),
+  turnCap: z.int().min(1).optional(),
+  stopOnEntry: z.boolean().default(false),
+  noStopAtEnd: z.boolean().default(false),
+  noDebug: z.boolean().default(false),
+  /** Folder for runs (`.rehearsal/runs` of the workspace). */
+  runs: z.string().optional(),
+  /** What a listening adapter printed; over standard input none is asked for. */
+  token: z.string().optional(),
+});
+export type Configuration = z.infer<typeof configurationSchema>;
+
+/** @throws UsageError that names the field and what was expected */
+export function readConfiguration(given: unknown): Configuration {
+  const parsed = configurationSchema.safeParse(given ?? {});
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new UsageError(
+    `the launch configuration: "${issue?.path.join('.')}" is not what was expected (${issue?.message})`,
+  );
+}

@@ -1,0 +1,81 @@
+import type { RolloutEvent } from '../../engine/core/event.ts';
+import type { Json } from '../../engine/core/json.ts';
+import { lineText, transcriptOf } from '../transcript.ts';
+import type { DebugStep } from './edit.ts';
+import { evaluate, roots } from './expression.ts';
+import { jsonChildren, type Variable } from './variables.ts';
+
+export const help = `Paths: db.orders.W1.status, user, messages[0].content, turn, rules, event, reward
+/say TEXT   the turn of the seat that is next: yours when you hold it (plain text does the same), else a fork takes it over
+/call TOOL {"argument": "value"}   the agent's turn as a call
+/why        why the reward is what it is, or would not be 1 so far
+/stop       ends the conversation, in the turn of a user that you play
+/help       this text
+`;
+
+const commands = ['/say', '/call', '/why', '/stop', '/help'] as const;
+
+export type Command =
+  | { readonly type: 'help' }
+  | { readonly type: 'why' }
+  /** A user ends the conversation. */
+  | { readonly type: 'leave' }
+  /** What a person says or calls in a turn, without `/say`. */
+  | { readonly type: 'turn'; readonly text: string }
+  | { readonly type: 'unknown'; readonly name: string };
+
+/** Reads what was typed into the Debug Console, other than a path. */
+export function parseCommand(text: string): Command {
+  const [name = ''] = text.split(/\s/, 1);
+  if (name === '/help') return { type: 'help' };
+  if (name === '/why') return { type: 'why' };
+  if (name === '/say') return { type: 'turn', text: text.slice(name.length).trim() };
+  if (name === '/stop' || name === '/end') return { type: 'leave' };
+  if (!text.startsWith('/') || name === '/call') return { type: 'turn', text };
+  return { type: 'unknown', name };
+}
+
+/** A line of the Debug Console, and the whole of what it says to be opened below it. */
+export type ConsoleLine = { readonly text: string; readonly whole: Variable | null };
+
+const longestLine = 240;
+
+/** What the Debug Console says of an event. */
+export function consoleLines(event: RolloutEvent, colours: boolean): readonly ConsoleLine[] {
+  return transcriptOf(event).map(({ speaker, text }, index) => ({
+    text: lineText(
+      { speaker, text: text.length > longestLine ? `${text.slice(0, longestLine - 3)}...` : text },
+      colours,
+    ),
+    whole: index === 0 && speaker !== 'note' ? { name: event.type, value: text, children: () => wholeOf(event) } : null,
+  }));
+}
+
+/** Everything of an event; a tool's result that is JSON is opened as such. */
+function wholeOf(event: RolloutEvent): readonly Variable[] {
+  const { type: _, ...rest } = event;
+  return jsonChildren(
+    Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, read(name, value as Json)])),
+  );
+}
+
+function read(name: string, value: Json): Json {
+  if (name !== 'content' || typeof value !== 'string' || !/^[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value) as Json;
+  } catch {
+    return value;
+  }
+}
+
+type Completion = { readonly label: string; readonly start: number; readonly length: number };
+
+/** Keys below a path, roots of paths, or commands, for what was typed so far. */
+export function completionsOf(typed: string, step: DebugStep | undefined): readonly Completion[] {
+  const [parent, last = ''] = /^(.*)\.([\w$]*)$/s.exec(typed)?.slice(1) ?? ['', typed];
+  const found = parent && step ? evaluate(parent, step) : null;
+  const value = found && typeof found !== 'string' ? found.value : null;
+  const names = typeof value === 'object' && value !== null ? Object.keys(value) : [...roots, ...commands];
+  const fitting = names.filter((name) => name.startsWith(last)).slice(0, 200);
+  return fitting.map((label) => ({ label, start: typed.length - last.length, length: last.length }));
+}

@@ -1,0 +1,168 @@
+import { getAt, type Patch } from '../../engine/core/database.ts';
+import type { EventOf, RolloutEvent } from '../../engine/core/event.ts';
+import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
+import { showPath } from '../../engine/core/json.ts';
+import type { RolloutState } from '../../engine/core/state.ts';
+import type { Side } from '../../engine/core/tool.ts';
+import { Fault } from '../../engine/shell/fault.ts';
+
+/** One stop of the debugger: an event and the state after it. */
+export type DebugStep = { readonly n: number; readonly event: RolloutEvent; readonly state: RolloutState };
+
+/** What a person typed as a turn: words, or one call. */
+export type Turn =
+  | { readonly content: string; readonly call?: never }
+  | { readonly content: null; readonly call: { readonly name: string; readonly arguments: JsonObject } };
+
+/** What a person changed; each makes a fork. */
+export type Edit =
+  /** A message says or calls something else. */
+  | ({ readonly type: 'message'; readonly step: number } & Turn)
+  | {
+      readonly type: 'arguments';
+      readonly step: number;
+      readonly callId: string;
+      readonly path: readonly string[];
+      readonly value: Json;
+    }
+  | { readonly type: 'database'; readonly side: Side; readonly path: Path; readonly value: Json }
+  /** A person takes the turn of the seat that is next. */
+  | ({ readonly type: 'turn' } & Turn);
+
+/** What a fork begins with. */
+export type Edited = {
+  readonly events: readonly RolloutEvent[];
+  /** Number of the last event that it shares with its parent. */
+  readonly at: number;
+  /** The edit, for the recording. */
+  readonly words: string;
+  /** What it goes on from. */
+  readonly from: string;
+};
+
+/** @throws Fault that says why an edit can't be made and what can */
+export function edited(steps: readonly DebugStep[], cursor: number, edit: Edit): Edited {
+  switch (edit.type) {
+    case 'message':
+      return messageEdited(steps, edit);
+    case 'arguments':
+      return argumentsEdited(steps, edit);
+    case 'database':
+      return databaseEdited(steps, cursor, edit);
+    case 'turn':
+      return turnTaken(steps, cursor, edit);
+  }
+}
+
+function messageEdited(steps: readonly DebugStep[], { step, ...turn }: Extract<Edit, { type: 'message' }>): Edited {
+  const original = steps[step]?.event;
+  const shared = { events: eventsUpTo(steps, step), at: step - 1, from: 'the edited message' };
+  if (original?.type === 'userReplied') {
+    if (turn.call) throw refused('the user makes no calls: type what the user says');
+    const event: RolloutEvent = { ...original, content: turn.content, stop: null, origin: 'edited' };
+    return { ...shared, events: [...shared.events, event], words: `the user's message ${step} was edited` };
+  }
+  if (original?.type !== 'agentReplied') throw refused('only messages of the agent and of the user can be edited');
+  const event: RolloutEvent = { ...spoken(turn, step), origin: 'edited' };
+  return { ...shared, events: [...shared.events, event], words: `the agent's message ${step} was edited` };
+}
+
+function argumentsEdited(steps: readonly DebugStep[], edit: Extract<Edit, { type: 'arguments' }>): Edited {
+  const original = steps[edit.step]?.event;
+  if (original?.type !== 'agentReplied') throw refused('only the calls of an agent message have arguments');
+  const toolCalls = original.toolCalls.map((call) =>
+    call.id === edit.callId
+      ? { ...call, arguments: withValue(call.arguments, edit.path, edit.value) as typeof call.arguments }
+      : call,
+  );
+  const { content } = original;
+  const event: RolloutEvent = { type: 'agentReplied', content, toolCalls, origin: 'edited' };
+  return {
+    events: [...eventsUpTo(steps, edit.step), event],
+    at: edit.step - 1,
+    words: `an argument of the agent's call ${edit.step} was edited`,
+    from: 'the edited call',
+  };
+}
+
+/** A database value changes between two calls, never inside one: there the call would be made again on top of it. */
+function databaseEdited(
+  steps: readonly DebugStep[],
+  cursor: number,
+  { side, path, value }: Extract<Edit, { type: 'database' }>,
+): Edited {
+  let at = cursor;
+  while (at > 0 && steps[at]?.state.phase.type === 'resultAwaited') at -= 1;
+  const state = steps[at]?.state;
+  if (!state || state.phase.type === 'closed' || state.ended)
+    throw refused('the rollout is over here: step back before its end, and edit there');
+  const old = getAt(state.world[side], path);
+  const patch: Patch = {
+    op: old === undefined ? 'add' : 'replace',
+    path,
+    value,
+    ...(old === undefined ? {} : { old }),
+  };
+  const write: RolloutEvent = { type: 'worldEdited', writes: [{ side, patches: [patch as never] }] };
+  return {
+    events: [...eventsUpTo(steps, at + 1), write],
+    at,
+    words: `${showPath(path)} was edited`,
+    from: 'the edited value',
+  };
+}
+
+function turnTaken(steps: readonly DebugStep[], cursor: number, turn: Turn): Edited {
+  const phase = steps[cursor]?.state.phase.type;
+  const shared = { events: eventsUpTo(steps, cursor + 1), at: cursor, from: 'the typed turn' };
+  if (phase === 'userAwaited') {
+    if (turn.call) throw refused('the user is next, and the user makes no calls: type /say TEXT');
+    const event: RolloutEvent = { type: 'userReplied', content: turn.content, stop: null, origin: 'typed' };
+    return { ...shared, events: [...shared.events, event], words: "the user's turn was typed" };
+  }
+  if (phase !== 'agentAwaited')
+    throw refused('nobody is to speak here: step to where the agent or the user is next (ROLLOUT shows who)');
+  const event: RolloutEvent = { ...spoken(turn, cursor + 1), origin: 'typed' };
+  return { ...shared, events: [...shared.events, event], words: "the agent's turn was typed" };
+}
+
+function spoken({ content, call }: Turn, step: number): EventOf<'agentReplied'> {
+  const toolCalls = call ? [{ id: `typed_${step}`, name: call.name, arguments: call.arguments as never }] : [];
+  return { type: 'agentReplied', content, toolCalls };
+}
+
+/**
+ * Reads what a person typed as a turn: words, or `/call NAME {"argument": "value"}`.
+ * @returns the turn, or a sentence that says what was expected
+ */
+export function parseTurn(text: string): Turn | string {
+  const call = /^\/call(?:\s+(?<name>[\w.-]+))?\s*(?<rest>.*)$/s.exec(text.trim())?.groups;
+  if (!call) return { content: text };
+  const { name, rest = '' } = call;
+  if (!name) return 'name the tool, and its arguments as JSON: /call get_order {"order_id": "W1004"}';
+  try {
+    const value = JSON.parse(rest === '' ? '{}' : rest) as Json;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return { content: null, call: { name, arguments: value as JsonObject } };
+  } catch {
+    // The sentence below says what is expected, whatever is wrong with the text.
+  }
+  return `the arguments of ${name} are no JSON object: write for example /call ${name} {"order_id": "W1004"}`;
+}
+
+function eventsUpTo(steps: readonly DebugStep[], end: number): readonly RolloutEvent[] {
+  return steps.slice(0, end).map(({ event }) => event);
+}
+
+function withValue(value: unknown, path: readonly string[], to: Json): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return to;
+  if (Array.isArray(value))
+    return value.map((each, index) => (String(index) === key ? withValue(each, rest, to) : each));
+  const object = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  return { ...object, [key]: withValue(object[key], rest, to) };
+}
+
+function refused(message: string): Fault {
+  return new Fault({ who: 'environment', code: 'edit/refused', message });
+}

@@ -1,0 +1,57 @@
+import { UsageError } from '../io.ts';
+import { parseTurn } from './edit.ts';
+
+type Asked = { readonly seat: 'agent' | 'user'; readonly answer: (text: string) => void };
+
+/** A person who holds a seat and types its turns into the Debug Console. */
+export class Person {
+  readonly #print: (text: string) => void;
+  #asked: Asked | null = null;
+
+  constructor(print: (text: string) => void) {
+    this.#print = print;
+  }
+
+  /** The seat whose turn is waited for. */
+  get awaited(): 'agent' | 'user' | null {
+    return this.#asked?.seat ?? null;
+  }
+
+  /** Asks for a turn; rejects when the rollout is left meanwhile. */
+  ask(seat: 'agent' | 'user', signal: AbortSignal): Promise<string> {
+    const how =
+      seat === 'user'
+        ? 'type what you say (/stop ends the conversation)'
+        : 'type what you say, or /call TOOL {"argument": "value"}';
+    this.#print(`your turn as the ${seat}: ${how}`);
+    return new Promise((resolve, reject) => {
+      const asked: Asked = { seat, answer: resolve };
+      this.#asked = asked;
+      const leave = () => {
+        if (this.#asked === asked) this.#asked = null;
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', leave, { once: true });
+    });
+  }
+
+  /** Takes a typed turn. What it gives lets the rollout go on. Throws what a person can read. */
+  say(text: string): () => void {
+    const turn = parseTurn(text);
+    if (typeof turn === 'string') throw new UsageError(turn);
+    if (turn.call && this.awaited === 'user') throw new UsageError('the user makes no calls: type what the user says');
+    return this.#answer(text);
+  }
+
+  /** Ends the conversation, as a user can. */
+  leave(): () => void {
+    if (this.awaited !== 'user') throw new UsageError('only a user that you play can end the conversation');
+    return this.#answer('/stop');
+  }
+
+  #answer(text: string): () => void {
+    const asked = this.#asked;
+    this.#asked = null;
+    return () => asked?.answer(text);
+  }
+}

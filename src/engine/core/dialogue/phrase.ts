@@ -1,0 +1,12 @@
+import { plain } from './text.ts';
+
+/** A pattern of a lexicon's sentence in a plain text: its words in order, `{anything}` for one to eight words. */
+export function phrasePattern(phrase: string): RegExp {
+  const slot = '[^\\s]+(?: [^\\s]+){0,7}?';
+  const words = plain(phrase.replace(/\{[^}]*\}/g, ' slotted '))
+    .replace(/[^\p{L}\p{N}\s']+/gu, ' ')
+    .trim()
+    .split(/\s+/)
+    .map((word) => (word === 'slotted' ? slot : word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+  return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]+')}(?![\\p{L}\\p{N}])`, 'u');
+}

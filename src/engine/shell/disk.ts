@@ -1,0 +1,37 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { Fault } from './fault.ts';
+
+/** Does something to a file. A disk that is full or refuses is a `Fault` that names the file. */
+export function onDisk<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const full = code === 'ENOSPC' || code === 'EDQUOT';
+    throw new Fault({
+      who: 'infrastructure',
+      code: full ? 'disk/full' : 'disk/write',
+      message: full
+        ? `${path}: the disk is full; what was recorded before is kept. Free space and run again`
+        : `${path}: can't be written (${message}); what was recorded before is kept`,
+      file: path,
+    });
+  }
+}
+
+/**
+ * Makes the folder of a run. A `.rehearsal` folder that it lies in says in a `.gitignore` of its own that git is to
+ * leave it alone; one that is there already, for instance an empty one, is kept.
+ */
+export function makeRunFolder(path: string): void {
+  onDisk(path, () => {
+    mkdirSync(path, { recursive: true });
+    for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {
+      if (basename(folder) !== '.rehearsal') continue;
+      const ignore = join(folder, '.gitignore');
+      if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
+      return;
+    }
+  });
+}

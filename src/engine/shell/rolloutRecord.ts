@@ -1,0 +1,114 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { onDisk } from './disk.ts';
+import type { LaneEvent } from './lane/laneMessage.ts';
+import {
+  type ChainedFile,
+  chainStart,
+  openRecording,
+  openSidecar,
+  type RecordedLine,
+  type SidecarLine,
+  sidecarPath,
+} from './recording.ts';
+import type { ModelCall } from './seats/openai.ts';
+
+/** More than these should not wait to be written. */
+const manyCharacters = 256 * 1024;
+
+/** What is kept of one rollout under way: the events that arrived, and its two files where it has them. */
+export class RolloutRecord {
+  readonly #path: string | null;
+  readonly #known: readonly SidecarLine[];
+  #arrived: LaneEvent[] = [];
+  #recording: ChainedFile<RecordedLine> | null = null;
+  #sidecar: ChainedFile<SidecarLine> | null = null;
+  #lines: LaneEvent[] = [];
+  #notes: SidecarLine[] = [];
+  #waiting = 0;
+  /** The call of a model whose reply is still to arrive as an event. */
+  #call: ModelCall | null = null;
+
+  /**
+   * @param path of the recording; null keeps none
+   * @param known what the sidecar said of the first events when they were recorded
+   */
+  constructor(path: string | null, known: readonly SidecarLine[] = []) {
+    this.#path = path;
+    this.#known = known;
+  }
+
+  get arrived(): readonly LaneEvent[] {
+    return this.#arrived;
+  }
+
+  get chain(): string {
+    return this.#recording?.head() ?? chainStart;
+  }
+
+  get sidecarChain(): string {
+    return this.#sidecar?.head() ?? chainStart;
+  }
+
+  /** Begins anew: both files are replaced where they are there already. */
+  open(): void {
+    this.close();
+    this.#arrived = [];
+    const path = this.#path;
+    if (path === null) return;
+    onDisk(path, () => {
+      mkdirSync(dirname(path), { recursive: true });
+      for (const each of [path, sidecarPath(path)]) rmSync(each, { force: true });
+    });
+    this.#recording = openRecording(path);
+    this.#sidecar = openSidecar(sidecarPath(path));
+  }
+
+  /** The next reply that arrives came from this call. */
+  note(call: ModelCall | null): void {
+    this.#call = call;
+  }
+
+  /** Takes events over. They are on the disk after the next `write`. */
+  keep(events: readonly LaneEvent[]): void {
+    const at = new Date().toISOString();
+    for (const each of events) {
+      this.#arrived[each.n] = each;
+      if (!this.#recording) continue;
+      this.#lines.push(each);
+      this.#notes.push(this.#noteOf(each, at));
+      this.#waiting += each.text.length;
+    }
+  }
+
+  /** Much waits to be written. */
+  get isFull(): boolean {
+    return this.#waiting > manyCharacters;
+  }
+
+  /** Everything that arrived is on the disk after this. Throws a `Fault` that names the file. */
+  write(): void {
+    if (this.#lines.length === 0) return;
+    const [lines, notes] = [this.#lines, this.#notes];
+    [this.#lines, this.#notes, this.#waiting] = [[], [], 0];
+    this.#recording?.append(...lines);
+    this.#sidecar?.append(...notes);
+  }
+
+  close(): void {
+    this.#recording?.close();
+    this.#sidecar?.close();
+    this.#recording = null;
+    this.#sidecar = null;
+    [this.#lines, this.#notes, this.#waiting] = [[], [], 0];
+  }
+
+  #noteOf({ n, type, ms }: LaneEvent, at: string): SidecarLine {
+    const known = this.#known[n];
+    if (known) return known;
+    const call = type === 'agentReplied' || type === 'userReplied' ? this.#call : null;
+    if (!call) return { n, at, ms };
+    this.#call = null;
+    return Object.assign({ n, at, ms }, call);
+  }
+}

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** How much later than its `pid` file a process may seem to have begun: clocks and `ps` count in whole seconds. */
+const slackMs = 2000;
+
+/**
+ * The process that a run's `pid` file names, or null where there is no such file. A trainer that was killed leaves
+ * its file behind, and the system gives its number away again: a process that began after the file was written is
+ * another program.
+ */
+export function trainerOf(folder: string): { readonly pid: number; readonly isRunning: boolean } | null {
+  const file = join(folder, 'pid');
+  try {
+    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
+    if (!(pid > 0)) return null;
+    const began = isAlive(pid) ? beginning(pid) : null;
+    return { pid, isRunning: began !== null && began <= statSync(file).mtimeMs + slackMs };
+  } catch {
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** When a living process began, in milliseconds since the epoch; 0 where that can't be known, null when it is over. */
+function beginning(pid: number): number | null {
+  if (process.platform === 'linux') return beginningOnLinux(pid);
+  if (process.platform === 'win32') return 0;
+  const options = { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } } as const;
+  return Date.parse(execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], options).trim()) || 0;
+}
+
+/** From `/proc`: fields 3 and 22 of `stat` are the state and the beginning, in hundredths of a second since boot. */
+function beginningOnLinux(pid: number): number | null {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (fields[0] === 'Z') return null;
+  const uptimeMs = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000;
+  return Date.now() - uptimeMs + Number(fields[19]) * 10;
+}

@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { domain, lineOf, policy, ruleLine, session } from './harness.ts';
+
+const command = fileURLToPath(new URL('../../../src/cli/rehearsal.ts', import.meta.url));
+const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
+
+const refused: readonly { readonly name: string; readonly args: object; readonly message: RegExp }[] = [
+  {
+    name: 'no domain',
+    args: { domain: undefined, task: 'x' },
+    message: /names no domain \(the folder with domain\.yaml\)/,
+  },
+  { name: 'no such domain', args: { domain: '/nowhere', task: 'x' }, message: /\/nowhere\/domain\.yaml/ },
+  { name: 'no such task', args: { task: 'fly' }, message: /there is no task "fly"/ },
+  { name: 'no task', args: {}, message: /name a task; .* has / },
+  { name: 'no such recording', args: { recording: '/nowhere.traj.jsonl' }, message: /there is no such recording/ },
+  { name: 'something that is no recording', args: { recording: policy }, message: /policy\.md:1: is not JSON/ },
+  { name: 'no such seat', args: { task: 'lamp-variant', agent: 'sorcerer' }, message: /"sorcerer" is not a seat/ },
+  { name: 'no such basis', args: { task: 'lamp-variant', basis: 'luck' }, message: /"basis" is not what was expected/ },
+  {
+    name: 'no number of a trial',
+    args: { task: 'lamp-variant', trial: 'two' },
+    message: /"trial" is not what was expected/,
+  },
+];
+
+test.each(refused)('$name is one message', async ({ args, message }) => {
+  const run = session();
+  const { opening } = await run.open(args);
+  expect(await opening).toMatchObject({
+    success: false,
+    body: { error: { format: expect.stringMatching(message), showUser: true } },
+  });
+});
+
+test.each([
+  { name: 'a rule without a check', line: () => lineOf(policy, '{#refund-time}'), message: /has no machine check/ },
+  { name: 'a line without a rule', line: () => 1, message: /there is no rule on this line/ },
+])('a breakpoint on $name says that it can not stop there', async ({ line, message }) => {
+  const { placed } = await session().open({ task: 'lamp-variant' }, { breakpoints: { [policy]: line() } });
+  expect(placed[0]).toMatchObject({ verified: false, message: expect.stringMatching(message) });
+});
+
+test('what can not be edited says so, and makes no fork', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  const row = ['Database', 'orders', 'W1101', 'W1138'];
+  expect(await run.set([...row, 'items', '0', 'price'], 'cheap')).toBe('refused: price is a number: type a number');
+  expect(await run.set(['Rollout', 'seed'], '2')).toMatch(/^refused: seed can't be edited: only messages/);
+  expect(await run.set(['Messages', '3 tool'], 'ok')).toMatch(/^refused: 3 tool can't be edited/);
+  expect(await run.set(['Messages', '1 user'], '/call get_order {}')).toMatch(/^refused: the user makes no calls/);
+  expect(run.recordings()).toHaveLength(1);
+  await run.finish();
+  expect(await run.set([...row, 'status'], 'shipped')).toBe(
+    'refused: the rollout is over here: step back before its end, and edit there',
+  );
+});
+
+test('unknown requests, requests without arguments and requests at the wrong time are answered', async () => {
+  const run = session();
+  const failed = async (name: string) => (await run.client.request(name)).success === false;
+  expect(await failed('continue')).toBe(true);
+  await run.client.request('initialize', { adapterID: 'rehearsal' });
+  for (const name of ['rehearsal/fly', 'goto', 'restart', 'source', 'setVariable', 'stepBack'])
+    expect([name, await failed(name)]).toEqual([name, true]);
+  for (const name of ['threads', 'stackTrace', 'scopes', 'variables', 'evaluate', 'completions', 'pause'])
+    expect((await run.client.request(name)).request_seq).toBeGreaterThan(0);
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  expect(await failed('launch')).toBe(true);
+});
+
+test('a message that is no JSON does not end the session', async () => {
+  const adapter = spawn(process.execPath, [command, 'dap'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    adapter.stdin.write('Content-Length: 5\r\n\r\n{"x":');
+    send(adapter.stdin, { seq: 1, type: 'request', command: 'initialize', arguments: { adapterID: 'rehearsal' } });
+    expect(await said(adapter.stdout, '"command":"initialize"')).toMatch(/"success":true/);
+  } finally {
+    adapter.kill('SIGKILL');
+  }
+});
+
+test('an adapter whose client is gone ends, and so does the lane that it started early', async () => {
+  const adapter = spawn(process.execPath, [command, 'dap', '--domain', domain], {
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  adapter.stdin.end();
+  const [code] = (await once(adapter, 'exit')) as [number | null];
+  expect(code).toBe(0);
+});
+
+test('a listening adapter starts nothing for a client that does not name its token', async () => {
+  const adapter: ChildProcess = spawn(process.execPath, [command, 'dap', '--port', '0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  try {
+    const told = /127\.0\.0\.1:(?<port>\d+)\ntoken (?<token>\w+)/;
+    const { port, token } = told.exec(await said(adapter.stderr as NodeJS.ReadableStream, 'token '))?.groups ?? {};
+    const launch = async (given: string | undefined) => {
+      const socket = connect(Number(port), '127.0.0.1');
+      send(socket, { seq: 1, type: 'request', command: 'initialize', arguments: { adapterID: 'rehearsal' } });
+      const args = { domain, task: 'fly', token: given };
+      send(socket, { seq: 2, type: 'request', command: 'launch', arguments: args });
+      const answer = await said(socket, '"command":"launch"');
+      socket.destroy();
+      return answer;
+    };
+    expect(await launch(undefined)).toMatch(/name the token that the adapter printed/);
+    expect(await launch('guess')).toMatch(/name the token that the adapter printed/);
+    expect(await launch(token)).toMatch(/there is no task/);
+    connect(Number(port), '127.0.0.1').on('error', () => {});
+    adapter.kill('SIGTERM');
+    expect(await once(adapter, 'exit')).toEqual([0, null]);
+  } finally {
+    adapter.kill('SIGKILL');
+  }
+});
+
+function send(to: NodeJS.WritableStream, message: object): void {
+  const text = JSON.stringify(message);
+  to.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+}
+
+/** What a stream said until it said a text. */
+function said(from: NodeJS.ReadableStream, wanted: string): Promise<string> {
+  return new Promise((resolve) => {
+    let all = '';
+    from.on('data', (chunk: Buffer) => {
+      all += chunk.toString();
+      if (all.includes(wanted) && (all.endsWith('}') || all.endsWith('\n'))) resolve(all);
+    });
+  });
+}

@@ -1,0 +1,78 @@
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+/** A domain that would leave a mark if anything of it ran: its MCP server is a command that writes a file. */
+const domain = copyDomain('order-desk');
+const mark = join(domain.folder, 'it-ran');
+let workbench: Workbench;
+
+beforeAll(async () => {
+  const args = JSON.stringify(['-c', `touch ${JSON.stringify(mark)}; cat`]);
+  appendFileSync(
+    join(domain.folder, 'domain.yaml'),
+    `\nmcpServers:\n  spy: { command: sh, args: ${args}, timeoutMs: 2000 }\n`,
+  );
+  workbench = await Workbench.open(domain.folder, {
+    workspaceTrust: true,
+    settings: { 'security.workspace.trust.startupPrompt': 'never' },
+  });
+});
+
+afterAll(async () => {
+  await workbench?.close();
+  domain.remove();
+});
+
+/** Nothing of the domain ran, and nothing was recorded. */
+function expectNothingRan(): void {
+  expect([existsSync(mark), existsSync(join(domain.folder, '.rehearsal'))]).toEqual([false, false]);
+}
+
+test('a restricted workspace is read and checked, and its views say that nothing runs', async () => {
+  await workbench.waitForText('.part.statusbar', 'Restricted Mode');
+  await workbench.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
+  await workbench.waitForText('.pane-body', 'order-desk');
+  await workbench.waitForText('.pane-body', 'This workspace is in Restricted Mode: no training starts here.');
+  await workbench.openFile('tasks/lamp-variant.task.yaml');
+  await workbench.waitForText('.codelens-decoration', 'Debug');
+  await workbench.runCommand('Rehearsal: Check Domain');
+  await workbench.notification(/order-desk: \d+ tasks, no findings/);
+  await workbench.screenshot('restricted');
+  expectNothingRan();
+});
+
+test.each([
+  ['Rehearsal: Run Task', 'Rollouts start only in a trusted workspace'],
+  ['Rehearsal: Debug Task', 'Rollouts start only in a trusted workspace'],
+  ['Rehearsal: Train with SFT…', 'Training runs start only in a trusted workspace'],
+])('%s says why it starts nothing', async (command, message) => {
+  await workbench.runCommand('Notifications: Clear All Notifications');
+  await workbench.runCommand(command);
+  await workbench.notification(message);
+  expectNothingRan();
+});
+
+test('F5 asks for trust first, and starts nothing when it is refused', async () => {
+  await workbench.openFile('tasks/lamp-variant.task.yaml');
+  await workbench.press('F5');
+  const dialog = workbench.page.locator('.monaco-dialog-box');
+  await dialog.waitFor();
+  expect(await dialog.textContent()).toMatch(/trust/i);
+  await workbench.screenshot('restricted-f5');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect(await workbench.page.locator('.debug-toolbar').count()).toBe(0);
+  expectNothingRan();
+});
+
+test('where a person starts it, the same domain leaves its mark', () => {
+  const { status } = spawnSync(process.execPath, [
+    inRoot('dist', 'rehearsal.mjs'),
+    ...['run', domain.folder, 'lamp-variant', '--out', join(domain.folder, '.rehearsal', 'runs', 'one')],
+  ]);
+  expect([status, existsSync(mark)]).toEqual([2, true]);
+}, 60_000);

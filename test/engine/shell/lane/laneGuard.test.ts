@@ -1,0 +1,90 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+
+const root = mkdtempSync(join(tmpdir(), 'rehearsal-guard-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const command = fileURLToPath(new URL('../../../../src/cli/rehearsal.ts', import.meta.url));
+const tools = `import { defineTools } from 'rehearsal';
+import * as z from 'zod';
+const { tool } = defineTools<{ agent: object }>();
+export const loop = tool({ description: 'Never ends.', effect: 'read', timeoutMs: 60_000, input: z.object({}),
+  run: () => { console.log('in the loop'); for (;;) {} } });
+`;
+
+/** A domain whose scripted agent calls a tool that never ends, and that may take a minute. */
+function writeDomain(): string {
+  const folder = join(root, 'desk');
+  for (const name of ['personas', 'tasks']) mkdirSync(join(folder, name), { recursive: true });
+  const files: Record<string, string> = {
+    'domain.yaml': 'name: desk\n',
+    'database.json': '{}',
+    'policy.md': '- Be kind.\n',
+    'tools.ts': tools,
+    'personas/plain.persona.yaml': 'id: plain\ndescription: Plain.\n',
+    'tasks/hangs.task.yaml':
+      'id: hangs\npersona: plain\nuser: { goal: Hang. }\nactions: []\nscript: [[{ tool: loop, arguments: {} }], Done.]\n',
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+type Row = { readonly pid: number; readonly parent: number; readonly state: string; readonly args: string };
+
+function processes(): Row[] {
+  const text = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8', maxBuffer: 1e8 });
+  return text.split('\n').flatMap((line) => {
+    const [, pid, parent, state = '', args = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
+    return pid ? [{ pid: Number(pid), parent: Number(parent), state, args }] : [];
+  });
+}
+
+/** A process that nobody has waited for yet is as good as gone. */
+const isRunning = (pid: number) => processes().some((row) => row.pid === pid && !row.state.startsWith('Z'));
+
+async function until(what: string, holds: () => boolean): Promise<void> {
+  for (const end = Date.now() + 30_000; !holds(); ) {
+    if (Date.now() > end) throw new Error(`waited 30 s for ${what}`);
+    await new Promise((later) => setTimeout(later, 50));
+  }
+}
+
+/** A command line whose lane is in an endless loop. */
+async function hanging(): Promise<{ readonly parent: ChildProcess; readonly lane: number; readonly guard: number }> {
+  const args = [command, 'run', writeDomain(), 'hangs', '--agent', 'scripted', '--out', join(root, 'run')];
+  const env = { ...process.env, REHEARSAL_HOME: join(root, 'home') };
+  const parent = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [parent.stdout, parent.stderr]) {
+    stream?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+  }
+  await until('the loop', () => said.includes('in the loop')).catch((error: Error) => {
+    throw new Error(`${error.message}; it said: ${said}`);
+  });
+  const children = processes().filter((row) => row.parent === parent.pid);
+  const [lane, guard] = [/lane\.(?:ts|mjs)/, /read -r sign pid/].map(
+    (words) => children.find(({ args }) => words.test(args))?.pid,
+  );
+  if (!lane || !guard) throw new Error(`the lane or its guard is not among ${JSON.stringify(children)}`);
+  return { parent, lane, guard };
+}
+
+test.skipIf(process.platform === 'win32')(
+  'a lane in an endless loop ends when its parent is killed',
+  async () => {
+    const { parent, lane, guard } = await hanging();
+    expect(isRunning(lane)).toBe(true);
+    parent.kill('SIGKILL');
+    await until('the end of the lane', () => !isRunning(lane)).finally(() => {
+      if (isRunning(lane)) process.kill(lane, 'SIGKILL');
+    });
+    await until('the end of the guard', () => !isRunning(guard));
+  },
+  90_000,
+);

@@ -1,0 +1,22 @@
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { MarkWriter, readMark, readSpool } from '../../../../src/engine/shell/lane/laneMarker.ts';
+
+test('the spool keeps what was not sent, until it was', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-mark-'));
+  const file = openSync(join(folder, 'mark'), 'w+');
+  onTestFinished(() => {
+    closeSync(file);
+    rmSync(folder, { recursive: true });
+  });
+  const mark = new MarkWriter(file);
+  expect(mark.enter(7, 'look', 100, { first: 0, text: 'one\n' })).toBe(true);
+  mark.leave('outside');
+  expect(mark.enter(7, 'paint', 100, { first: 0, text: 'two\n' })).toBe(true);
+  expect(readMark(file)).toMatchObject({ rollout: 7, tool: 'paint', place: 'inside', call: 2 });
+  expect(readSpool(file, readMark(file))).toBe('one\ntwo\n');
+  mark.enter(8, 'look', 100, { first: 2, text: 'three\n' });
+  expect([readMark(file).firstSpooled, readSpool(file, readMark(file))]).toEqual([2, 'three\n']);
+});

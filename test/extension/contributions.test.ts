@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { oldestNode, runtimeObstacle } from '../../src/cli/runtime.ts';
+import { commandIds } from '../../src/extension/contributions.ts';
+
+type Manifest = {
+  readonly engines: { readonly node: string };
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string }[];
+    readonly breakpoints: readonly { readonly language: string; readonly when?: string }[];
+  };
+};
+const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as Manifest;
+
+it('package.json contributes the commands that the extension handles, and no other', () => {
+  expect(manifest.contributes.commands.map(({ command }) => command)).toEqual([...commandIds]);
+});
+
+it('breakpoints can be set from the first moment: they wait for nothing that the extension has yet to find out', () => {
+  expect(manifest.contributes.breakpoints).toEqual([
+    { language: 'markdown' },
+    { language: 'yaml' },
+    { language: 'typescript' },
+  ]);
+});
+
+it('package.json and the command line name the same oldest Node', () => {
+  expect(manifest.engines.node).toBe(`>=${oldestNode}`);
+});
+
+it.each([
+  ['18.20.0', false],
+  ['20.20.2', false],
+  ['22.14.9', false],
+  ['22.15.0', true],
+  ['24.1.0', true],
+])('Node %s', (version, isEnough) => {
+  const obstacle = runtimeObstacle(version);
+  if (isEnough) expect(obstacle).toBeNull();
+  else
+    expect(obstacle).toBe(
+      `rehearsal needs Node 22.15 or newer, and this is Node ${version}. Install a newer one (https://nodejs.org)`,
+    );
+});

@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, request, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Door, openDoor } from '../../scripts/vscode/door.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rehearsal-door-'));
+const socketPath = join(folder, 'behind.sock');
+let behind: Server;
+let door: Door;
+
+beforeAll(async () => {
+  behind = createServer((asked, answer) => {
+    answer.writeHead(201, { 'X-Behind': 'yes' });
+    answer.write(`${asked.method} ${asked.url} `);
+    asked.pipe(answer);
+  });
+  behind.on('upgrade', (_asked, socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n');
+    socket.pipe(socket);
+  });
+  await new Promise<void>((done) => behind.listen(socketPath, done));
+  door = await openDoor(socketPath);
+});
+
+afterAll(async () => {
+  await door.close();
+  behind.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const origin = () => `http://127.0.0.1:${door.port}`;
+const visit = (path: string, cookie = '', body?: string) =>
+  fetch(`${origin()}${path}`, {
+    headers: { cookie },
+    redirect: 'manual',
+    ...(body === undefined ? {} : { method: 'POST', body }),
+  });
+
+/** The cookie that the printed address gives. */
+async function cookie(): Promise<string> {
+  const { headers } = await fetch(door.address({ folder: '/some where' }), { redirect: 'manual' });
+  return headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
+test.each([
+  ['nothing', '/', ''],
+  ['a guess', '/?tkn=guess', ''],
+  ['the cookie of another port', '/', 'rehearsal-tkn-1=x'],
+  ['a cookie that was guessed', '/static/secret.js', 'guess'],
+])('with %s nobody gets in', async (_name, path, given) => {
+  const guess = given === 'guess' ? `rehearsal-tkn-${door.port}=guess` : given;
+  const answer = await visit(path, guess);
+  expect([answer.status, answer.headers.get('x-behind')]).toEqual([403, null]);
+});
+
+test('the address with the token gives a cookie and leads to the page without it', async () => {
+  const answer = await fetch(door.address({ folder: '/some where' }), { redirect: 'manual' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, '/?folder=%2Fsome+where']);
+  expect(answer.headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Lax$/);
+  expect(await answer.text()).not.toContain(door.token);
+});
+
+test('with the cookie requests are passed on with their body, and answers with their status', async () => {
+  const answer = await visit('/a?b=1', await cookie(), 'hello');
+  expect([answer.status, answer.headers.get('x-behind'), await answer.text()]).toEqual([
+    201,
+    'yes',
+    'POST /a?b=1 hello',
+  ]);
+});
+
+test('a web socket needs the cookie, too', async () => {
+  const upgrade = (given: string) =>
+    new Promise<string>((done, failed) => {
+      const headers = { Connection: 'Upgrade', Upgrade: 'echo', cookie: given };
+      const asked = request(`${origin()}/socket`, { headers });
+      asked.on('response', ({ statusCode }) => done(`refused ${statusCode}`));
+      asked.on('upgrade', (_answer, socket) => {
+        socket.once('data', (data: Buffer) => {
+          done(`echo ${data}`);
+          socket.destroy();
+        });
+        socket.write('hello');
+      });
+      asked.on('error', failed);
+      asked.end();
+    });
+  expect(await upgrade('')).toBe('refused 403');
+  expect(await upgrade(await cookie())).toBe('echo hello');
+});
+
+test('a port that is taken is said', async () => {
+  await expect(openDoor(socketPath, door.port)).rejects.toThrow(
+    `Port ${door.port} could not be opened: listen EADDRINUSE`,
+  );
+});

@@ -1,0 +1,33 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** What an endpoint answers to every request; `null` never answers. */
+export type Answer = { readonly status: number; readonly body: unknown } | null;
+
+/** A model endpoint on loopback that lives as long as the test. Returns its base URL. */
+export async function endpoint(answerOf: (request: number) => Answer): Promise<string> {
+  let requests = 0;
+  const server: Server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      const answer = answerOf(requests++);
+      if (!answer) return;
+      const headers = { 'content-type': 'application/json', 'x-should-retry': 'false' };
+      const { status, body } = answer;
+      response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+/** A chat completion with this message of the assistant. */
+export function completion(message: object): Answer {
+  const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: null, ...message } }];
+  return { status: 200, body: { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices } };
+}

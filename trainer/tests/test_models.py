@@ -1,0 +1,79 @@
+"""Adapters and the models they stand on."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+
+from rehearsal_trainer.models import ModelError, adapter_base, load_model, load_tokenizer, model_folder
+
+
+def save_whole(model: Any, folder: Path) -> None:
+    model.save_pretrained(folder)
+    load_tokenizer("tiny").save_pretrained(folder)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, tiny_model: Any) -> Path:
+    """A training folder with two runs: `sft` with a whole model, and `grpo` with an adapter that stands on it."""
+    root = tmp_path / "training"
+    base = root / "sft" / "checkpoints" / "final"
+    save_whole(tiny_model, base)
+    adapter = get_peft_model(load_model(str(base), torch.float32), LoraConfig(r=2, target_modules=["q_proj"]))
+    adapter.save_pretrained(str(root / "grpo" / "checkpoints" / "final"))
+    (root / "grpo" / "config.json").write_text(json.dumps({"run": str(root / "grpo"), "model": str(base)}))
+    return root
+
+
+def test_an_adapter_finds_its_base_where_both_were_moved(runs: Path, tmp_path: Path) -> None:
+    final = Path("grpo") / "checkpoints" / "final"
+    assert adapter_base(runs / final) == str(runs / "sft" / "checkpoints" / "final")
+    moved = tmp_path / "elsewhere" / "archive"
+    shutil.move(runs, moved)
+    assert adapter_base(moved / final) == str(moved / "sft" / "checkpoints" / "final")
+    model = load_model(str(moved / final), torch.float32)
+    assert "lora_A" in "".join(name for name, _ in model.named_parameters())
+    assert load_tokenizer(str(moved / final)).pad_token is not None
+
+
+def test_an_adapter_without_its_base_says_which_is_missing_and_what_to_do(runs: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    shutil.move(runs / "grpo", alone)
+    shutil.rmtree(runs)
+    final = alone / "checkpoints" / "final"
+    message = (
+        f"{final} is an adapter for the model in {runs}/sft/checkpoints/final, which is not there any more. "
+        f"Put that folder back, or write where it lies now into base_model_name_or_path of {final}/adapter_config.json."
+    )
+    for load in (lambda: load_model(str(final), torch.float32), lambda: load_tokenizer(str(final))):
+        with pytest.raises(ModelError, match=f"^{re.escape(message)}$"):
+            load()
+
+
+def test_an_adapter_on_a_named_model_finds_it_in_any_cache(tmp_path: Path) -> None:
+    for name, cached in (("tiny", "tiny-llama"), ("smollm2", "smollm2-135m-instruct")):
+        config = {"base_model_name_or_path": f"/of/another/person/rehearsal/models/{cached}"}
+        (tmp_path / "adapter_config.json").write_text(json.dumps(config))
+        assert adapter_base(tmp_path) == name
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}"])
+def test_a_broken_adapter_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "adapter_config.json").write_text(text)
+    with pytest.raises(ModelError, match=r"adapter_config\.json is no description of an adapter"):
+        adapter_base(tmp_path)
+
+
+def test_a_model_that_is_not_there_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    missing = str(tmp_path / "no-model")
+    assert model_folder(missing) == missing
+    with pytest.raises(ModelError, match="could not be loaded: it is neither 'smollm2', 'tiny', a folder"):
+        load_model(missing, torch.float32)

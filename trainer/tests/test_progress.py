@@ -1,0 +1,93 @@
+"""The run folder: whole lines on a full disk, and one trainer at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.progress import RunFolder, running_trainer
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and /dev/full")
+
+
+@dataclass
+class Config:
+    run: str = "here"
+
+
+def opened(path: Path, resume: bool = False) -> RunFolder:
+    return RunFolder(path, "sft", Config(), resume)
+
+
+@linux
+def test_a_full_disk_is_one_message_that_names_the_file(tmp_path: Path) -> None:
+    run = opened(tmp_path / "run")
+    (run.path / "metrics.jsonl").symlink_to("/dev/full")
+    with pytest.raises(TrainingError, match=r"metrics\.jsonl: the disk is full; what was written before is kept"):
+        run.metrics(1, {"loss": 1.0})
+
+
+@linux
+def test_what_was_written_before_a_full_disk_stays_whole(tmp_path: Path) -> None:
+    code = """
+import resource, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.failures import TrainingError
+from dataclasses import make_dataclass
+run = RunFolder(Path(sys.argv[1]), "sft", make_dataclass("Config", [])())
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    for step in range(1, 100):
+        run.metrics(step, {"loss": 0.5})
+except TrainingError as error:
+    print(step, error)
+"""
+    trainer = str(Path(__file__).resolve().parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "run"), trainer], capture_output=True, text=True, check=True
+    )
+    failed_at, message = done.stdout.split(" ", 1)
+    assert "File too large; what was written before is kept" in message
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    assert len(lines) == int(failed_at) - 1 > 3
+    assert all(line.endswith("}") for line in lines)
+
+
+@linux
+def test_a_folder_has_one_trainer_at_a_time(tmp_path: Path) -> None:
+    run = opened(tmp_path / "run").path
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        (run / "pid").write_text(str(other.pid))
+        assert running_trainer(run) == other.pid
+        with pytest.raises(ConfigurationError, match=f"is being trained by process {other.pid}; stop that first"):
+            opened(run, resume=True)
+        other.kill()
+    # A trainer that was killed leaves its file behind, and that stops nobody.
+    assert running_trainer(run) is None
+    opened(run, resume=True)
+    assert (run / "pid").read_text() == str(os.getpid())
+
+
+@linux
+def test_the_number_of_a_killed_trainer_may_belong_to_another_program(tmp_path: Path) -> None:
+    run = opened(tmp_path / "run").path
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        (run / "pid").write_text(str(other.pid))
+        os.utime(run / "pid", (1, 1))
+        assert running_trainer(run) is None
+        other.kill()
+
+
+def test_without_a_number_there_is_no_trainer(tmp_path: Path) -> None:
+    assert running_trainer(tmp_path) is None
+    (tmp_path / "pid").write_text("")
+    assert running_trainer(tmp_path) is None
