@@ -4,10 +4,11 @@
  *   node generate.ts
  *
  * Seeded, so it always writes the same file; it is committed, and the engine never runs this script.
- * The tasks are written by hand and name customers and orders of that file: after a change of this script
- * run `rehearsal check` and read what it says about them.
+ * The tasks name customers and orders of that file: after a change of this script run `node generateTasks.ts`,
+ * and `rehearsal check`, which says what the tasks that are written by hand no longer find.
  */
 import { writeFileSync } from 'node:fs';
+import { seeded } from './random.ts';
 import type { Customer, Order, Product } from './tools.ts';
 
 const customerCount = 64;
@@ -100,9 +101,7 @@ const catalogue: [name: string, category: string, price: number, more: number, v
   ['power bank', 'tech', 35, 14, ['small', 'medium', 'large']],
 ];
 
-const next = mulberry32(2026);
-const below = (limit: number) => Math.floor(next() * limit);
-const pick = <T>(from: readonly T[]): T => from[below(from.length)] as T;
+const { next, below, pick, shuffled } = seeded(2026);
 
 const products = Object.fromEntries(
   catalogue.map(([name, category, price, more, variants]) => [
@@ -199,23 +198,4 @@ function databaseText(tables: Record<string, Record<string, unknown>>): string {
     return rows.length === 0 ? `  "${name}": {}` : `  "${name}": {\n${rows.join(',\n')}\n  }`;
   });
   return `{\n${texts.join(',\n')}\n}\n`;
-}
-
-function shuffled<T>(list: T[]): T[] {
-  for (let last = list.length - 1; last > 0; last--) {
-    const at = below(last + 1);
-    [list[last], list[at]] = [list[at] as T, list[last] as T];
-  }
-  return list;
-}
-
-/** Tommy Ettinger's 32-bit generator: numbers in [0, 1), the same on every machine. */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }

@@ -1,12 +1,27 @@
 import type { Command } from './command.ts';
 import { check } from './commands/check.ts';
+import { compare } from './commands/compare.ts';
 import { dap } from './commands/dap.ts';
 import { evaluate } from './commands/eval.ts';
+import { regrade } from './commands/regrade.ts';
 import { replayCommand } from './commands/replay.ts';
+import { report } from './commands/report.ts';
 import { runCommand } from './commands/run.ts';
 import { serve } from './commands/serve.ts';
 import { train } from './commands/train.ts';
 import { verify } from './commands/verify.ts';
 
 /** Every command, in the order of a person's work. */
-export const commands: readonly Command[] = [check, runCommand, evaluate, replayCommand, verify, dap, serve, train];
+export const commands: readonly Command[] = [
+  check,
+  runCommand,
+  evaluate,
+  report,
+  compare,
+  regrade,
+  replayCommand,
+  verify,
+  dap,
+  serve,
+  train,
+];

@@ -52,7 +52,8 @@ test('an interrupted run goes on with what has no receipt', async () => {
     run,
     '--json',
   );
-  expect((JSON.parse(again.out) as { summary: { rollouts: number } }).summary.rollouts).toBe(1);
+  expect((JSON.parse(again.out) as { summary: { rollouts: number } }).summary.rollouts).toBe(3);
+  expect(again.err).toContain('2 of 3 rollouts are finished already');
   expect(texts(run).slice(0, 2)).toEqual(before);
 });
 

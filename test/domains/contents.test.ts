@@ -28,8 +28,33 @@ test('order-desk is as large as it says', () => {
   const rows = (table: string) => Object.keys(orderDesk.world.agent[table] as JsonObject).length;
   expect([rows('customers'), rows('orders'), rows('products')]).toEqual([64, 220, 24]);
   const { policy, personas, tasks } = orderDesk.domain;
-  expect([policy.rules.length, orderDesk.toolNames.length, tasks.length]).toEqual([13, 14, 12]);
+  expect([policy.rules.length, orderDesk.toolNames.length, personas.length, tasks.length]).toEqual([13, 14, 6, 60]);
   for (const behaviour of ['omits', 'changes', 'insists'] as const) {
     expect(personas.filter(({ behaviours }) => behaviours[behaviour]).map(({ id }) => id)).not.toEqual([]);
   }
+});
+
+test('order-desk trains on other customers and orders than it tests on', () => {
+  const named = (split: string) =>
+    orderDesk.domain.tasks
+      .filter((task) => task.split === split)
+      .map((task) =>
+        JSON.stringify([task.user, task.actions]).match(/\bW\d{4}\b|[\w.]+@example\.com|"postcode":"\d+"/g),
+      );
+  const [train, tested] = [named('train'), named('test')];
+  expect([train.length, tested.length]).toEqual([40, 20]);
+  const trained = new Set(train.flat());
+  expect(tested.flat().filter((each) => trained.has(each))).toEqual([]);
+});
+
+test('every tool that changes something and every persona of order-desk stands in both splits', () => {
+  const used = (split: string) => {
+    const tasks = orderDesk.domain.tasks.filter((task) => task.split === split);
+    const writes = tasks
+      .flatMap(({ actions }) => actions.map(({ tool }) => tool))
+      .filter((tool) => !/^(find|get|list|calculate)/.test(tool));
+    return [[...new Set(writes)].sort(), [...new Set(tasks.map(({ persona }) => persona))].sort()];
+  };
+  expect(used('test')).toEqual(used('train'));
+  expect(used('test').map((each) => each?.length)).toEqual([7, 6]);
 });

@@ -2,15 +2,25 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Task } from '../../src/engine/core/task.ts';
 import { runBatch, type TrialResult } from '../../src/engine/shell/batch.ts';
 import { signingKey } from '../../src/engine/shell/ledger.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 
-type Batch = { readonly agent: 'gold' | 'scripted'; readonly trials?: number; readonly tasks?: readonly string[] };
+type Batch = {
+  readonly agent: 'gold' | 'scripted';
+  readonly trials?: number;
+  readonly tasks?: readonly string[];
+  readonly seed?: string;
+  readonly hear?: (task: Task, text: string) => void;
+};
 
 /** Rehearses a shipped domain in a lane against the agenda user. */
-async function rehearse(name: string, { agent, trials = 1, tasks }: Batch): Promise<readonly TrialResult[]> {
+async function rehearse(
+  name: string,
+  { agent, trials = 1, tasks, seed = 'sample domains', hear }: Batch,
+): Promise<readonly TrialResult[]> {
   const folder = mkdtempSync(join(tmpdir(), `${name}-`));
   const supervisor = await openSupervisor(loadDomain(join(import.meta.dirname, '../../domains', name)));
   try {
@@ -18,7 +28,7 @@ async function rehearse(name: string, { agent, trials = 1, tasks }: Batch): Prom
       folder,
       tasks: supervisor.domain.tasks.filter(({ id }) => tasks?.includes(id) ?? true),
       trials,
-      seed: 'sample domains',
+      seed,
       basis: 'evaluate',
       agent: { type: agent },
       user: { type: 'agenda' },
@@ -26,6 +36,9 @@ async function rehearse(name: string, { agent, trials = 1, tasks }: Batch): Prom
       key: signingKey(join(folder, 'key')),
       readKey: () => undefined,
       askPerson: () => Promise.reject(new Error('nobody is asked')),
+      onEvents: (task, _trial, events) => {
+        for (const { event } of events) if (event.type === 'userReplied') hear?.(task, event.content);
+      },
     });
   } finally {
     await supervisor.close();
@@ -40,11 +53,23 @@ const failed = (results: readonly TrialResult[]) =>
 
 test.each([
   ['parcel-desk', 96],
-  ['order-desk', 12],
+  ['order-desk', 60],
 ])('the gold seat serves every user of %s within the rules', async (name, tasks) => {
   const results = await rehearse(name, { agent: 'gold', trials: 3 });
   expect(failed(results)).toEqual([]);
   expect(results.length).toBe(tasks * 3);
+});
+
+test.each(['one', 'two', 'three'])('the hard behaviours of order-desk show, with seed %s', async (seed) => {
+  const heard = new Set<string>();
+  const hear = (task: Task, text: string) => {
+    for (const say of [task.user.change?.say, task.user.insist?.say]) if (say && text.includes(say)) heard.add(task.id);
+  };
+  expect(failed(await rehearse('order-desk', { agent: 'gold', seed, hear }))).toEqual([]);
+  const { domain } = loadDomain(join(import.meta.dirname, '../../domains/order-desk'));
+  const hard = domain.tasks.filter(({ user }) => user.change || user.insist).map(({ id }) => id);
+  expect([...heard].sort()).toEqual(hard.sort());
+  expect(hard.length).toBeGreaterThan(20);
 });
 
 test('the well-known failure breaks the confirmation rule and ends with a person', async () => {

@@ -1,12 +1,19 @@
 import { availableParallelism } from 'node:os';
-import { summaryOf } from '../../engine/core/metrics.ts';
-import { runBatch, type TrialResult } from '../../engine/shell/batch.ts';
-import { signingKey } from '../../engine/shell/ledger.ts';
+import { join } from 'node:path';
+import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/gate.ts';
+import { metricsOf, type Price, type Prices } from '../../engine/core/metrics.ts';
+import { type Task, taskHash } from '../../engine/core/task.ts';
+import { rolloutName, runBatch, runFileOf } from '../../engine/shell/batch.ts';
+import { finishedRollouts, signingKey } from '../../engine/shell/ledger.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import { type Meter, openMeter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
+import { differencesFromRun, type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
+import type { SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
-import { type Io, progress, UsageError } from '../io.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { reportText } from '../report/text.ts';
 import {
   askAtTerminal,
   newRunFolder,
@@ -20,90 +27,195 @@ import {
 export const evaluate: Command = {
   name: 'eval',
   summary: 'run many tasks, several trials each, and report success',
-  help: `rehearsal eval DOMAIN [options]\n\nRuns k trials of every task and reports the reward, pass^k and how rollouts ended. With --out of an\ninterrupted run it goes on with what has no receipt yet.\n\n  --split NAME       train or test (default: both)\n  --tasks A,B        only these tasks\n  --trials K         trials of each task (default: 1)\n  --concurrency N    rollouts at once (default: 16)\n  --gate X           exit with 1 when the mean reward is below X (0 to 1)\n${rolloutHelp}`,
+  help: `rehearsal eval DOMAIN [options]
+
+Runs k trials of every task and reports the metrics of the run. With --out of an interrupted run it goes on with
+what has no receipt yet: no finished rollout is repeated, none is lost.
+
+  --split NAME       train or test (default: both)
+  --tasks A,B*       only these tasks; * stands for any letters
+  --persona A,B      only tasks of these personas
+  --uses TOOL        only tasks whose gold actions call this tool
+  --trials K         trials of each task (default: 1)
+  --concurrency N    rollouts at once (default: 16)
+  --budget-tokens N  tokens that the models may use now; what is under way then waits for the next budget
+  --budget-money X   the same in money, by --price
+  --price IN/OUT     what a million tokens of the agent's model cost
+  --user-price IN/OUT  the same for the user's model
+  --gate LIST        exit with 1 when the run misses a threshold, such as "reward>=0.8,pass^4>=0.5"; about
+                     ${gateMetrics.join(', ')}
+${rolloutHelp}
+Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or could not be done.
+`,
   options: {
     ...rolloutOptions,
     split: { type: 'string' },
     tasks: { type: 'string' },
+    persona: { type: 'string' },
+    uses: { type: 'string' },
     trials: { type: 'string' },
     concurrency: { type: 'string' },
+    'budget-tokens': { type: 'string' },
+    'budget-money': { type: 'string' },
+    price: { type: 'string' },
+    'user-price': { type: 'string' },
     gate: { type: 'string' },
   },
   run: async (given, io) => {
     const domain = openDomain(io, given.positionals[0]);
-    const tasks = chosenTasks(given, domain);
-    const trials = wholeNumber(given, 'trials') ?? 1;
-    const { agentFor, ...options } = readRolloutOptions(given, domain, io);
-    const agent = agentFor({ ...(tasks[0] as (typeof tasks)[number]), agent: undefined });
-    const lanes = isPure(agent) && isPure(options.user) ? availableParallelism() : 1;
-    const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
-    const json = given.values['json'] === true;
-    const show = json ? () => undefined : progress(io, tasks.length * trials);
-    try {
-      const folder = newRunFolder(io, given, domain.file.name);
-      let done = 0;
-      let rewarded = 0;
-      await runBatch(supervisor, {
-        ...options,
-        folder,
-        tasks,
-        trials,
-        concurrency: wholeNumber(given, 'concurrency') ?? 16,
-        agent,
-        key: signingKey(),
-        readKey: (name) => io.environment[name],
-        askPerson: askAtTerminal(io),
-        signal: io.signal,
-        onFinished: ({ reward }) => {
-          done += 1;
-          rewarded += reward ?? 0;
-          show(done, `mean reward ${(rewarded / done).toFixed(2)}`);
-        },
-      }).then((results) => report(io, json, folder, results, trials));
-      return gatePassed(given, rewarded / Math.max(done, 1)) ? 0 : 1;
-    } finally {
-      await supervisor.close();
-    }
+    const plan = planOf(given, io, domain);
+    refuseOtherRun(plan, domain);
+    await rollOut(plan, given, io, domain);
+    const record = readRun(plan.folder);
+    if (!record) throw new Error(`${plan.folder}: the run that was just made can't be read`);
+    return conclude(record, plan, given, io);
   },
 };
+
+type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
+  readonly folder: string;
+  readonly tasks: readonly Task[];
+  readonly trials: number;
+  readonly agent: SeatSpec;
+  readonly gate: readonly Threshold[];
+  readonly prices: Prices;
+  readonly meter: Meter;
+  readonly key: ReturnType<typeof signingKey>;
+};
+
+function planOf(given: Given, io: Io, domain: StaticDomain): Plan {
+  const tasks = chosenTasks(given, domain);
+  const trials = wholeNumber(given, 'trials') ?? 1;
+  const { agentFor, ...options } = readRolloutOptions(given, domain, io);
+  const gate = text(given, 'gate');
+  const thresholds = gate === undefined ? [] : parseGate(gate, trials);
+  if (typeof thresholds === 'string') throw new UsageError(`--gate: ${thresholds}`);
+  const agent = agentFor({ ...(tasks[0] as Task), agent: undefined });
+  const prices = { agent: priceOf(given, 'price'), user: priceOf(given, 'user-price') };
+  return {
+    ...options,
+    folder: newRunFolder(io, given, domain.file.name),
+    tasks,
+    trials,
+    agent,
+    gate: thresholds,
+    prices,
+    meter: meterOf(given, { agent, user: options.user }, prices),
+    key: signingKey(),
+  };
+}
+
+/** Runs what has no receipt yet. */
+async function rollOut(plan: Plan, given: Given, io: Io, domain: StaticDomain): Promise<void> {
+  const finished = new Set(finishedRollouts(join(plan.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
+  const all = plan.tasks.flatMap((task) => Array.from({ length: plan.trials }, (_, trial) => rolloutName(task, trial)));
+  const left = all.filter((name) => !finished.has(name)).length;
+  if (left < all.length) io.err(`${all.length - left} of ${all.length} rollouts are finished already\n`);
+  const show = given.values['json'] === true ? () => undefined : progress(io, Math.max(left, 1));
+  const lanes = isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
+  const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
+  let done = 0;
+  let rewarded = 0;
+  try {
+    await runBatch(supervisor, {
+      ...plan,
+      concurrency: wholeNumber(given, 'concurrency') ?? 16,
+      readKey: (name) => io.environment[name],
+      askPerson: askAtTerminal(io),
+      signal: io.signal,
+      onFinished: ({ reward }) => {
+        done += 1;
+        rewarded += reward ?? 0;
+        show(done, `mean reward ${(rewarded / done).toFixed(2)}`);
+      },
+    });
+  } finally {
+    await supervisor.close();
+  }
+}
+
+/** Prints the report and decides the exit code. */
+function conclude(record: RunRecord, plan: Plan, given: Given, io: Io): ExitCode {
+  const metrics = metricsOf(record.rollouts, record.file.prices);
+  const missed = missedThresholds(plan.gate, metrics);
+  const { isSpent, spent, uncounted } = plan.meter;
+  const chosen = new Set(plan.tasks.map(({ id }) => id));
+  const planned = plan.tasks.length * plan.trials;
+  const done = record.rollouts.filter(({ task, trial }) => chosen.has(task) && trial < plan.trials).length;
+  const stopped = done === planned ? null : isSpent() ? 'budget' : io.signal.aborted ? 'cancelled' : null;
+  if (given.values['json'] === true)
+    io.out(
+      `${JSON.stringify({ folder: plan.folder, stopped, missed, summary: metrics, results: record.rollouts, unfinished: record.unfinished })}\n`,
+    );
+  else {
+    io.out(reportText(record, metrics));
+    for (const line of missed) io.out(`gate missed: ${line}\n`);
+  }
+  if (uncounted() > 0)
+    io.err(`${uncounted()} answers did not say how many tokens they used, so they count for no budget\n`);
+  if (stopped === null) return missed.length > 0 ? 1 : 0;
+  const { tokens, money } = spent();
+  const why = stopped === 'budget' ? `the budget is spent (${tokens} tokens, ${money.toFixed(4)} money)` : 'cancelled';
+  io.err(`${why}: ${done} of ${planned} rollouts are finished. Go on with --out ${plan.folder}\n`);
+  return 2;
+}
+
+function refuseOtherRun(plan: Plan, domain: StaticDomain): void {
+  const tasks = plan.tasks.map((task) => ({ id: task.id, hash: taskHash(task) }));
+  const differences = differencesFromRun(plan.folder, runFileOf(domain, plan), tasks);
+  if (differences.length > 0)
+    throw new UsageError(
+      `${plan.folder} holds another run: ${differences.join('; ')}. Choose another --out, or the options it was begun with`,
+    );
+}
 
 function chosenTasks(given: Given, domain: StaticDomain): StaticDomain['tasks'] {
   const split = text(given, 'split');
   if (split !== undefined && split !== 'train' && split !== 'test')
     throw new UsageError(`--split is train or test, not "${split}"`);
-  const names = text(given, 'tasks')?.split(',');
-  const unknown = names?.filter((name) => !domain.tasks.some(({ id }) => id === name)) ?? [];
+  const patterns = text(given, 'tasks')?.split(',');
+  const unknown = patterns?.filter((pattern) => !domain.tasks.some(({ id }) => matches(id, pattern))) ?? [];
   if (unknown.length > 0) throw new UsageError(`there is no task ${unknown.join(', ')} in ${domain.folder}`);
+  const personas = text(given, 'persona')?.split(',');
+  const strangers = personas?.filter((name) => !domain.tasks.some(({ persona }) => persona === name)) ?? [];
+  if (strangers.length > 0) throw new UsageError(`no task of ${domain.folder} has the persona ${strangers.join(', ')}`);
+  const tool = text(given, 'uses');
   const tasks = domain.tasks.filter(
-    (task) => (split === undefined || task.split === split) && (names === undefined || names.includes(task.id)),
+    (task) =>
+      (split === undefined || task.split === split) &&
+      (patterns === undefined || patterns.some((pattern) => matches(task.id, pattern))) &&
+      (personas === undefined || personas.includes(task.persona)) &&
+      (tool === undefined || task.actions.some((action) => action.tool === tool)),
   );
   if (tasks.length === 0) throw new UsageError(`no task of ${domain.folder} is chosen by these options`);
   return tasks;
 }
 
-function report(io: Io, json: boolean, folder: string, results: readonly TrialResult[], trials: number): void {
-  const summary = summaryOf(results, trials);
-  if (json) {
-    io.out(`${JSON.stringify({ folder, summary, results })}\n`);
-    return;
-  }
-  const failed = results.filter(({ reward }) => reward !== 1);
-  for (const result of failed.slice(0, 20))
-    io.out(
-      `${result.task} trial ${result.trial}: ${result.reward ?? 'not scored'}: ${result.failure?.message ?? result.reason}\n`,
+function matches(id: string, pattern: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`).test(id);
+}
+
+function meterOf(given: Given, seats: { agent: SeatSpec; user: SeatSpec }, prices: Prices): Meter {
+  const money = text(given, 'budget-money');
+  if (money !== undefined && !(Number(money) > 0))
+    throw new UsageError(`--budget-money is a number above 0, not "${money}"`);
+  const unpriced = (['agent', 'user'] as const).filter((seat) => seats[seat].type === 'openai' && !prices[seat]);
+  if (money !== undefined && unpriced.length > 0)
+    throw new UsageError(
+      `--budget-money needs the price of the model in the ${unpriced[0]}'s seat: --${unpriced[0] === 'user' ? 'user-price' : 'price'} IN/OUT`,
     );
-  if (failed.length > 20) io.out(`... and ${failed.length - 20} more\n`);
-  const powers = summary.passHat.map((value, index) => `pass^${index + 1} ${value.toFixed(3)}`).join('  ');
-  io.out(`${summary.scored} scored of ${summary.rollouts}, mean reward ${summary.meanReward.toFixed(3)}  ${powers}\n`);
-  io.out(
-    `turns ${summary.meanTurns.toFixed(1)}, violations in ${summary.withViolations}, not scored ${summary.rollouts - summary.scored}\nrun ${folder}\n`,
+  return openMeter(
+    { tokens: wholeNumber(given, 'budget-tokens'), money: money === undefined ? undefined : Number(money) },
+    prices,
   );
 }
 
-function gatePassed(given: Given, mean: number): boolean {
-  const gate = text(given, 'gate');
-  if (gate === undefined) return true;
-  const threshold = Number(gate);
-  if (!(threshold >= 0 && threshold <= 1)) throw new UsageError(`--gate is a number from 0 to 1, not "${gate}"`);
-  return mean >= threshold;
+function priceOf(given: Given, name: 'price' | 'user-price'): Price | undefined {
+  const value = text(given, name);
+  if (value === undefined) return undefined;
+  const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(value) ?? [];
+  if (input === undefined || output === undefined)
+    throw new UsageError(`--${name} is what a million tokens cost, IN/OUT, for example 0.5/1.5, not "${value}"`);
+  return { input: Number(input), output: Number(output) };
 }

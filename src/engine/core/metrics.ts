@@ -1,56 +1,224 @@
-/** What the metrics read of one finished rollout. */
-export type Scored = {
-  readonly task: string;
-  readonly reward: number | null;
-  readonly turns: number;
-  readonly violations: number;
+import type { CallCount, Measure } from './measure.ts';
+import { type Estimate, mean, passHat, quantile, sum, wilson } from './statistics.ts';
+
+export type Distribution = {
+  readonly mean: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly max: number;
 };
 
-export type Summary = {
+/** What a million tokens cost, in the currency of whoever says it. */
+export type Price = { readonly input: number; readonly output: number };
+export type Prices = { readonly agent?: Price | undefined; readonly user?: Price | undefined };
+
+/** The metrics of a run. A rate is null where there is nothing to take it of. */
+export type RunMetrics = {
   readonly rollouts: number;
+  /** Rollouts with a reward; an infrastructure failure has none, and is never a 0. */
   readonly scored: number;
+  readonly tasks: number;
   readonly meanReward: number;
-  readonly meanTurns: number;
-  readonly withViolations: number;
-  /** pass^k for k = 1 .. trials, or as far as every task has that many scored trials. */
-  readonly passHat: readonly number[];
+  readonly reward: Estimate;
+  /** Share of the declared checks that held, mean over rollouts. */
+  readonly completionRate: number | null;
+  /** pass^k with the tasks that have at least k scored trials. */
+  readonly passHat: readonly (Estimate & { readonly k: number; readonly tasks: number })[];
+  /** Of the tasks with at least two scored trials: those that succeed sometimes and fail sometimes. */
+  readonly flipRate: number | null;
+  readonly allCorrect: number | null;
+  readonly allWrong: number | null;
+  readonly turns: Distribution;
+  /** Characters of one text said to the user. */
+  readonly responseLength: Distribution;
+  readonly calls: readonly (CallCount & { readonly share: number })[];
+  readonly callsPerRollout: number;
+  readonly genericShare: number | null;
+  readonly toolErrorRate: number | null;
+  /** Share of all calls that repeat an earlier one for nothing. */
+  readonly unnecessaryRate: number | null;
+  readonly handOffRate: number | null;
+  readonly handOffSummary: number | null;
+  readonly confirmationRate: number | null;
+  /** Share of rollouts with a violated rule. */
+  readonly violationRate: number | null;
+  readonly violations: readonly {
+    readonly rule: string;
+    readonly gate: boolean;
+    readonly count: number;
+    readonly rollouts: number;
+  }[];
+  /** Milliseconds: whole rollouts, and single answers. */
+  readonly latency: {
+    readonly rollout: Distribution;
+    readonly agent: Distribution;
+    readonly user: Distribution;
+    readonly tools: Distribution;
+  };
+  readonly tokens: {
+    readonly agent: { readonly input: number; readonly output: number };
+    readonly user: { readonly input: number; readonly output: number };
+    readonly total: number;
+  };
+  /** Null where no price is known for a seat that used tokens. */
+  readonly money: number | null;
+  readonly failedBy: {
+    readonly agent: number;
+    readonly simulator: number;
+    readonly environment: number;
+    readonly infrastructure: number;
+  };
+  readonly endReasons: Readonly<Record<string, number>>;
 };
 
-/** The numbers of a run. Rollouts without a reward (infrastructure, environment) are counted apart, never as 0. */
-export function summaryOf(results: readonly Scored[], trials: number): Summary {
-  const scored = results.filter(({ reward }) => reward !== null);
+/** The metrics of a run from the measures of its finished rollouts. */
+export function metricsOf(measures: readonly Measure[], prices: Prices = {}): RunMetrics {
+  const scored = measures.filter(({ reward }) => reward !== null);
+  const calls = sum(measures.flatMap((each) => each.calls.map((count) => count.calls)));
+  const of = (part: number) => (calls === 0 ? null : part / calls);
+  const due = sum(measures.map(({ confirmations }) => confirmations.due));
+  const tokens = { agent: tokensOf(measures, 'agent'), user: tokensOf(measures, 'user') };
   return {
-    rollouts: results.length,
+    rollouts: measures.length,
     scored: scored.length,
+    tasks: new Set(measures.map(({ task }) => task)).size,
     meanReward: mean(scored.map(({ reward }) => reward ?? 0)),
-    meanTurns: mean(results.map(({ turns }) => turns)),
-    withViolations: results.filter(({ violations }) => violations > 0).length,
-    passHat: passHats(scored, trials),
+    ...successOf(scored),
+    turns: distribution(measures.map(({ turns }) => turns)),
+    responseLength: distribution(measures.flatMap(({ said }) => said)),
+    calls: callMix(measures, calls),
+    callsPerRollout: measures.length === 0 ? 0 : calls / measures.length,
+    genericShare: of(countCalls(measures, ({ isGeneric, calls: made }) => (isGeneric ? made : 0))),
+    toolErrorRate: of(countCalls(measures, ({ errors }) => errors)),
+    unnecessaryRate: of(sum(measures.map(({ unnecessary }) => unnecessary))),
+    handOffRate: share(measures, ({ isHandedOff }) => isHandedOff),
+    handOffSummary: meanOrNull(measures.flatMap(({ handOffSummary }) => handOffSummary ?? [])),
+    confirmationRate: due === 0 ? null : sum(measures.map(({ confirmations }) => confirmations.held)) / due,
+    violationRate: share(measures, ({ violations }) => violations.length > 0),
+    violations: violationsOf(measures),
+    latency: {
+      rollout: distribution(measures.map(({ latency }) => sum([...latency.agent, ...latency.user, ...latency.tools]))),
+      agent: distribution(measures.flatMap(({ latency }) => latency.agent)),
+      user: distribution(measures.flatMap(({ latency }) => latency.user)),
+      tools: distribution(measures.flatMap(({ latency }) => latency.tools)),
+    },
+    tokens: { ...tokens, total: sum(Object.values(tokens).flatMap(({ input, output }) => [input, output])) },
+    money: moneyOf(tokens, prices),
+    failedBy: failedByOf(measures),
+    endReasons: Object.fromEntries(
+      [...Map.groupBy(measures, ({ endReason }) => endReason)].map(([reason, rows]) => [reason, rows.length]),
+    ),
   };
 }
 
-/**
- * pass^k: the chance that k trials of a task all succeed, averaged over tasks; C(c, k) / C(n, k) with n trials
- * and c successes (tau-bench, arXiv 2406.12045).
- */
-function passHats(scored: readonly Scored[], trials: number): readonly number[] {
-  const byTask = Map.groupBy(scored, ({ task }) => task);
-  const most = Math.min(trials, ...[...byTask.values()].map((rows) => rows.length));
-  return Array.from({ length: Number.isFinite(most) ? most : 0 }, (_, index) => {
-    const k = index + 1;
-    return mean(
-      [...byTask.values()].map(
-        (rows) => choose(rows.filter(({ reward }) => reward === 1).length, k) / choose(rows.length, k),
-      ),
-    );
+/** What the tokens of both seats cost, or null where a price that is needed is not known. */
+export function moneyOf(tokens: { readonly agent: Price; readonly user: Price }, prices: Prices): number | null {
+  const seats = (['agent', 'user'] as const).map((seat) => {
+    const { input, output } = tokens[seat];
+    const price = prices[seat];
+    if (price) return (input * price.input + output * price.output) / 1_000_000;
+    return input + output === 0 ? 0 : null;
+  });
+  return seats.some((each) => each === null) || Object.keys(prices).length === 0
+    ? null
+    : sum(seats.map((each) => each ?? 0));
+}
+
+/** Scored rollouts by task: how many succeeded. */
+export type TaskSuccess = { readonly task: string; readonly successes: number; readonly trials: number };
+
+export function successByTask(measures: readonly Measure[]): readonly TaskSuccess[] {
+  return [...Map.groupBy(measures, ({ task }) => task)].map(([task, rows]) => {
+    const scored = rows.filter(({ reward }) => reward !== null);
+    return { task, successes: scored.filter(({ reward }) => reward === 1).length, trials: scored.length };
   });
 }
 
-function choose(n: number, k: number): number {
-  if (k > n) return 0;
-  return Array.from({ length: k }, (_, i) => (n - i) / (i + 1)).reduce((product, factor) => product * factor, 1);
+function successOf(scored: readonly Measure[]) {
+  const tasks = successByTask(scored);
+  const repeated = tasks.filter(({ trials }) => trials > 1);
+  const most = Math.max(0, ...tasks.map(({ trials }) => trials));
+  const shareOf = (from: readonly TaskSuccess[], is: (task: TaskSuccess) => boolean) =>
+    from.length === 0 ? null : from.filter(is).length / from.length;
+  const byTask = [...Map.groupBy(scored, ({ task }) => task).values()];
+  return {
+    reward: wilson(byTask.map((rows) => mean(rows.map(({ reward }) => reward ?? 0)))),
+    completionRate: meanOrNull(
+      scored.flatMap(({ checks }) => (checks.declared === 0 ? [] : [checks.met / checks.declared])),
+    ),
+    passHat: Array.from({ length: most }, (_, index) => {
+      const able = tasks.filter(({ trials }) => trials > index);
+      const values = able.map(({ successes, trials }) => passHat(successes, trials, index + 1));
+      return { k: index + 1, tasks: able.length, ...wilson(values) };
+    }),
+    flipRate: shareOf(repeated, ({ successes, trials }) => successes > 0 && successes < trials),
+    allCorrect: shareOf(tasks, ({ successes, trials }) => successes === trials),
+    allWrong: shareOf(tasks, ({ successes }) => successes === 0),
+  };
 }
 
-function mean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+function callMix(measures: readonly Measure[], total: number): RunMetrics['calls'] {
+  const counts = measures.flatMap(({ calls }) => calls);
+  return [...Map.groupBy(counts, ({ tool }) => tool)]
+    .map(([tool, rows]) => {
+      const calls = sum(rows.map((row) => row.calls));
+      return {
+        tool,
+        calls,
+        errors: sum(rows.map(({ errors }) => errors)),
+        isGeneric: rows.some(({ isGeneric }) => isGeneric),
+        share: calls / total,
+      };
+    })
+    .sort((one, other) => other.calls - one.calls || (one.tool < other.tool ? -1 : 1));
+}
+
+function violationsOf(measures: readonly Measure[]): RunMetrics['violations'] {
+  const all = measures.flatMap(({ violations }, rollout) => violations.map((each) => ({ ...each, rollout })));
+  return [...Map.groupBy(all, ({ rule }) => rule)]
+    .map(([rule, rows]) => ({
+      rule,
+      gate: rows.some(({ gate }) => gate),
+      count: rows.length,
+      rollouts: new Set(rows.map(({ rollout }) => rollout)).size,
+    }))
+    .sort((one, other) => other.count - one.count);
+}
+
+function failedByOf(measures: readonly Measure[]): RunMetrics['failedBy'] {
+  const count = (who: Measure['failedBy']) => measures.filter(({ failedBy }) => failedBy === who).length;
+  return {
+    agent: count('agent'),
+    simulator: count('simulator'),
+    environment: count('environment'),
+    infrastructure: count('infrastructure'),
+  };
+}
+
+function tokensOf(measures: readonly Measure[], seat: 'agent' | 'user') {
+  return {
+    input: sum(measures.map(({ tokens }) => tokens[seat].input)),
+    output: sum(measures.map(({ tokens }) => tokens[seat].output)),
+  };
+}
+
+function countCalls(measures: readonly Measure[], count: (row: CallCount) => number): number {
+  return sum(measures.flatMap(({ calls }) => calls.map(count)));
+}
+
+function share(measures: readonly Measure[], is: (measure: Measure) => boolean): number | null {
+  return measures.length === 0 ? null : measures.filter(is).length / measures.length;
+}
+
+function meanOrNull(values: readonly number[]): number | null {
+  return values.length === 0 ? null : mean(values);
+}
+
+function distribution(values: readonly number[]): Distribution {
+  return {
+    mean: mean(values),
+    median: quantile(values, 0.5),
+    p95: quantile(values, 0.95),
+    max: values.reduce((most, value) => Math.max(most, value), 0),
+  };
 }

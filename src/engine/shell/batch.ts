@@ -1,14 +1,17 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashOf, openDatabase } from '../core/database.ts';
 import type { EventType } from '../core/event.ts';
+import type { Prices } from '../core/metrics.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
-import { makeRunFolder, onDisk } from './disk.ts';
+import { makeRunFolder } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { StaticDomain } from './load/loadDomain.ts';
-import { type AskPerson, laneSeats, outsideOf, type ReadKey } from './outside.ts';
+import type { Meter } from './meter.ts';
+import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from './outside.ts';
+import { resumePoint } from './resume.ts';
+import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
 import { type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
@@ -28,6 +31,9 @@ export type BatchOptions = {
   readonly readKey: ReadKey;
   readonly askPerson: AskPerson;
   readonly signal?: AbortSignal;
+  readonly prices?: Prices;
+  /** Counts what models use, and says when that is enough. */
+  readonly meter?: Meter;
   readonly onEvents?: (task: Task, trial: number, events: readonly LaneEvent[]) => void;
   readonly onFinished?: (result: TrialResult) => void;
 };
@@ -47,35 +53,28 @@ export type TrialResult = {
   readonly reason: string;
 };
 
-/** What a run is, for whoever opens its folder later. */
-export type RunFile = {
-  readonly domain: string;
-  readonly folder: string;
-  readonly seed: string;
-  readonly trials: number;
-  readonly basis: 'evaluate' | 'train';
-  readonly agent: string;
-  readonly user: string;
-  readonly tasks: readonly string[];
-  readonly policyHash: string;
-  readonly publicKey: string;
-};
-
 /**
  * Runs every trial of every task, a bounded number at once. Rollouts that have a receipt in the folder's
- * ledger already are not run again, so an interrupted run goes on where it was.
+ * ledger already are not run again, and one that was begun goes on from its events, so an interrupted run goes on
+ * where it was.
  */
 export async function runBatch(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
   const database = hashOf(openDatabase(supervisor.loaded.world.agent));
+  const outside = outsideOf(options.agent, options.user, options.readKey, options.askPerson);
+  const metered = options.meter?.metered(outside) ?? outside;
   const waiting = options.tasks
     .flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })))
     .filter(({ task, trial }) => !done.has(rolloutName(task, trial)));
   const results: TrialResult[] = [];
   const work = async () => {
-    for (let next = waiting.shift(); next && !options.signal?.aborted; next = waiting.shift()) {
-      const result = await runTrial(supervisor, options, database, next.task, next.trial, receive);
+    for (
+      let next = waiting.shift();
+      next && !options.signal?.aborted && !options.meter?.isSpent();
+      next = waiting.shift()
+    ) {
+      const result = await runTrial(supervisor, options, metered, database, next.task, next.trial, receive);
       results.push(result);
       options.onFinished?.(result);
     }
@@ -87,6 +86,7 @@ export async function runBatch(supervisor: Supervisor, options: BatchOptions): P
 async function runTrial(
   supervisor: Supervisor,
   options: BatchOptions,
+  outside: Outside,
   database: string,
   task: Task,
   trial: number,
@@ -98,9 +98,9 @@ async function runTrial(
   const live = supervisor.start(
     {
       task,
-      from: startOf(supervisor.domain, database, task, { ...options, trial }),
+      ...resumePoint(recording, startOf(supervisor.domain, database, task, { ...options, trial }), supervisor.domain),
       seats: laneSeats(options.agent, options.user),
-      outside: outsideOf(options.agent, options.user, options.readKey, options.askPerson),
+      outside,
       recording,
     },
     onEvents && ((events) => onEvents(task, trial, events)),
@@ -167,26 +167,44 @@ export function receiptOf(
   };
 }
 
-/** Makes a run's folder, says in `run.json` what it is, and opens its ledger. */
-export function openRun(
-  path: string,
-  domain: StaticDomain,
-  options: Pick<BatchOptions, 'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'tasks' | 'key'>,
-): (receipt: Receipt) => void {
+/** Makes a run's folder, says in `run.json` what it is, and opens its ledger. A run that goes on keeps its tasks. */
+export function openRun(path: string, domain: StaticDomain, options: RunOptions): (receipt: Receipt) => void {
+  return openRunOf(path, runFileOf(domain, options), options.key);
+}
+
+export function openRunOf(path: string, file: RunFile, key: SigningKey): (receipt: Receipt) => void {
   makeRunFolder(path);
-  const file: RunFile = {
-    domain: domain.domain.name,
-    folder: domain.folder,
+  const before = readRunFile(path);
+  writeRunFile(path, {
+    ...file,
+    trials: Math.max(file.trials, before?.trials ?? 0),
+    tasks: [...new Set([...(before?.tasks ?? []), ...file.tasks])],
+    prices: file.prices ?? before?.prices,
+  });
+  return openLedger(join(path, 'ledger.jsonl'), key);
+}
+
+type RunOptions = Pick<BatchOptions, 'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'tasks' | 'key' | 'prices'>;
+
+/** What `run.json` says of a run with these options. */
+export function runFileOf({ domain, folder }: StaticDomain, options: RunOptions): RunFile {
+  return {
+    domain: domain.name,
+    folder,
     seed: options.seed,
     trials: options.trials,
     basis: options.basis,
     agent: seatName(options.agent),
     user: seatName(options.user),
     tasks: options.tasks.map(({ id }) => id),
-    policyHash: domain.domain.policy.hash,
+    tools: domain.tools.map(({ name, effect, generic = false, handsOff = false }) => ({
+      name,
+      effect,
+      generic,
+      handsOff,
+    })),
+    prices: Object.values(options.prices ?? {}).some(Boolean) ? options.prices : undefined,
+    policyHash: domain.policy.hash,
     publicKey: options.key.publicKey,
   };
-  const about = join(path, 'run.json');
-  onDisk(about, () => writeFileSync(about, `${JSON.stringify(file, null, 2)}\n`));
-  return openLedger(join(path, 'ledger.jsonl'), options.key);
 }

@@ -7,7 +7,16 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
@@ -48,18 +57,35 @@ export function signingKey(path = signingKeyPath()): SigningKey {
   if (!existsSync(path)) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const { privateKey } = generateKeyPairSync('ed25519');
-    writeFileSync(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
+    writeOnce(path, privateKey.export({ type: 'pkcs8', format: 'pem' }));
   }
   const privateKey = createPrivateKey(readFileSync(path));
   return { privateKey, publicKey: publicKeyText(createPublicKey(privateKey)) };
+}
+
+/** Whole or not at all, and never over a key that another process made meanwhile. */
+function writeOnce(path: string, text: string | Buffer): void {
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, text, { mode: 0o600 });
+  try {
+    linkSync(own, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(own);
+  }
 }
 
 function publicKeyText(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'der' }).toString('base64');
 }
 
-/** Appends signed receipts to `ledger.jsonl`. Each signature covers the one before it, so none can be dropped. */
+/**
+ * Appends signed receipts to `ledger.jsonl`. Each signature covers the one before it, so none can be dropped. A last
+ * line that a killed process left torn is no receipt and is taken away, so that the next one gets a line of its own.
+ */
 export function openLedger(path: string, key: SigningKey): (receipt: Receipt) => void {
+  mendLedger(path);
   let before = lastSignature(path);
   return (receipt) => {
     const signature = sign(null, signedBytes(receipt, before), key.privateKey).toString('base64');
@@ -67,6 +93,13 @@ export function openLedger(path: string, key: SigningKey): (receipt: Receipt) =>
     onDisk(path, () => appendFileSync(path, `${JSON.stringify(line)}\n`));
     before = signature;
   };
+}
+
+function mendLedger(path: string): void {
+  if (!existsSync(path)) return;
+  const bytes = readFileSync(path);
+  const whole = bytes.lastIndexOf(10) + 1;
+  if (whole < bytes.length) truncateSync(path, whole);
 }
 
 export type LedgerReading = {

@@ -19,6 +19,7 @@ const manyCharacters = 256 * 1024;
 /** What is kept of one rollout under way: the events that arrived, and its two files where it has them. */
 export class RolloutRecord {
   readonly #path: string | null;
+  readonly #known: readonly SidecarLine[];
   #arrived: LaneEvent[] = [];
   #recording: ChainedFile<RecordedLine> | null = null;
   #sidecar: ChainedFile<SidecarLine> | null = null;
@@ -28,9 +29,13 @@ export class RolloutRecord {
   /** The call of a model whose reply is still to arrive as an event. */
   #call: ModelCall | null = null;
 
-  /** @param path of the recording; null keeps none */
-  constructor(path: string | null) {
+  /**
+   * @param path of the recording; null keeps none
+   * @param known what the sidecar said of the first events when they were recorded
+   */
+  constructor(path: string | null, known: readonly SidecarLine[] = []) {
     this.#path = path;
+    this.#known = known;
   }
 
   get arrived(): readonly LaneEvent[] {
@@ -99,6 +104,8 @@ export class RolloutRecord {
   }
 
   #noteOf({ n, type, ms }: LaneEvent, at: string): SidecarLine {
+    const known = this.#known[n];
+    if (known) return known;
     const call = type === 'agentReplied' || type === 'userReplied' ? this.#call : null;
     if (!call) return { n, at, ms };
     this.#call = null;

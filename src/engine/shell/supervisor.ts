@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Domain } from '../core/domain.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted } from '../core/event.ts';
 import { useNativeHash } from '../core/hash.ts';
-import type { JsonObject } from '../core/json.ts';
+import type { Json, JsonObject } from '../core/json.ts';
 import type { Task } from '../core/task.ts';
 import type { Tool } from '../core/tool.ts';
 import { describeMcpTools } from './describe.ts';
@@ -13,6 +13,7 @@ import { type LaneProcess, startLane } from './lane/laneProcess.ts';
 import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
 import type { McpInstance } from './mcp.ts';
 import { answerQuestion, type Outside } from './outside.ts';
+import type { SidecarLine } from './recording.ts';
 import { restoreSources } from './restore.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 
@@ -25,6 +26,10 @@ export type RolloutRequest = {
   /** Where the recording goes; null keeps none. An existing file is replaced. */
   readonly recording: string | null;
   readonly pace?: 'step' | 'run';
+  /** What the sidecar said of the first events already, when a rollout goes on after its process died. */
+  readonly sidecar?: readonly SidecarLine[];
+  /** Recorded states of tool sources, which then stand for the sources themselves: none of them is started. */
+  readonly recordedSources?: Readonly<Record<string, Json>>;
 };
 
 export type RolloutClosed = {
@@ -146,13 +151,14 @@ class Supervision implements Supervisor {
       onEvents,
       abort: new AbortController(),
       mcp: new Map(),
-      record: new RolloutRecord(request.recording),
+      record: new RolloutRecord(request.recording, request.sidecar),
       lane: null,
       started: started.promise,
       start: started.resolve,
     };
     this.#live.set(live.id, live);
-    this.#launch(live).catch((error: unknown) => this.#giveUp(live, error));
+    const launched = request.recordedSources ? this.#launchRecorded(live) : this.#launch(live);
+    launched.catch((error: unknown) => this.#giveUp(live, error));
     return {
       closed: promise,
       step: () => {
@@ -265,6 +271,7 @@ class Supervision implements Supervisor {
         this.#keep(live, message.events);
         return;
       case 'question':
+        if (this.#answerRecorded(lane, live, message.question, message.about)) return;
         void this.#answer(lane, live, message.question, message.about);
         return;
       case 'closed':
@@ -273,6 +280,18 @@ class Supervision implements Supervisor {
       case 'crashed':
         this.#giveUp(live, new Error(message.message));
     }
+  }
+
+  /** Recorded states of sources stand for the sources: nothing is started. */
+  async #launchRecorded(live: Live): Promise<void> {
+    live.record.open();
+    this.#assign(live, live.request.from);
+  }
+
+  #answerRecorded(lane: Lane, live: Live, question: number, about: Question): boolean {
+    const state = about.type === 'source' ? live.request.recordedSources?.[about.source] : undefined;
+    if (state !== undefined) lane.process.send({ type: 'answer', question, value: { state } });
+    return state !== undefined;
   }
 
   /** Events go to the disk first, then to whoever watches. Where nobody does, those of a moment go together. */

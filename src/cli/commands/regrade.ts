@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { signingKey } from '../../engine/shell/ledger.ts';
+import { type Regrading, regradeRun } from '../../engine/shell/regrade.ts';
+import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { type Command, text } from '../command.ts';
+import { type Io, UsageError } from '../io.ts';
+import { tableLines } from '../report/text.ts';
+import { openDomainAt } from '../rolloutOptions.ts';
+import { openRunRecord } from './report.ts';
+
+export const regrade: Command = {
+  name: 'regrade',
+  summary: 'verify an old run with the present rules, verifiers and tasks',
+  help: `rehearsal regrade RUN_FOLDER [options]
+
+Reaches the verdicts of a run again with the rules, verifiers and tasks that its domain has now. Nothing is said or
+called again. The results are a run of their own, which report, compare and verify take; the old run stays as it is.
+
+  --domain FOLDER    the domain (default: the one that run.json names)
+  --out FOLDER       where the new run goes (default: RUN_FOLDER-regraded-1, -2, ...)
+  --json             machine-readable output
+
+Exit code 0: done. 1: a rollout could not be graded again.
+`,
+  options: { domain: { type: 'string' }, out: { type: 'string' } },
+  run: async (given, io) => {
+    const record = openRunRecord(io, given.positionals[0]);
+    const named = text(given, 'domain');
+    const domain = openDomainAt(named ? resolve(io.cwd, named) : record.file.folder);
+    const folder = freshFolder(io, record.folder, text(given, 'out'));
+    const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
+    try {
+      const options = { folder, concurrency: 16, key: signingKey(), signal: io.signal };
+      const regrading = await regradeRun(supervisor, record, options);
+      const refused = [...record.problems, ...regrading.refused];
+      if (given.values['json'] === true) io.out(`${JSON.stringify({ folder, ...regrading, refused })}\n`);
+      else io.out(regradingText(folder, { ...regrading, refused }));
+      return refused.length > 0 ? 1 : 0;
+    } finally {
+      await supervisor.close();
+    }
+  },
+};
+
+function freshFolder(io: Io, run: string, out: string | undefined): string {
+  if (out !== undefined) {
+    const folder = resolve(io.cwd, out);
+    if (existsSync(folder)) throw new UsageError(`${folder} is there already; a regraded run gets a folder of its own`);
+    return folder;
+  }
+  for (let number = 1; ; number++) {
+    const folder = `${run}-regraded-${number}`;
+    if (!existsSync(folder)) return folder;
+  }
+}
+
+function regradingText(folder: string, { rollouts, refused }: Regrading): string {
+  const changed = rollouts.filter(({ before, after }) => before !== after);
+  const show = (reward: number | null) => (reward === null ? 'none' : String(reward));
+  const rows = changed.map(({ task, trial, before, after, reason }) => [
+    task,
+    String(trial),
+    show(before),
+    show(after),
+    reason,
+  ]);
+  const lines = [
+    ...(rows.length > 0 ? tableLines({ columns: ['task', 'trial', 'before', 'after', 'why now'], rows }) : []),
+    ...refused,
+    `${rollouts.length} rollouts graded again, ${changed.length} with another reward${refused.length > 0 ? `, ${refused.length} refused` : ''}`,
+    `run ${folder}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}

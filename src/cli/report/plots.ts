@@ -1,0 +1,149 @@
+import type { RunMetrics } from '../../engine/core/metrics.ts';
+import { type Estimate, mean } from '../../engine/core/statistics.ts';
+import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
+import { escaped } from './markup.ts';
+
+/** A plot as inline SVG. Colours come from the page's variables, so that they follow its light or dark scheme. */
+export type Plot = { readonly title: string; readonly description: string; readonly svg: string };
+
+const width = 640;
+const left = 190;
+const right = 56;
+const rowHeight = 24;
+const scale = (value: number, most = 1) => left + (width - left - right) * (most === 0 ? 0 : value / most);
+
+/** Reward and pass^k: a dot with the interval as a line through it. */
+export function successPlot({ reward, passHat }: RunMetrics): Plot {
+  const rows: readonly (Estimate & { readonly name: string })[] = [
+    { name: 'reward', ...reward },
+    ...passHat.map((each) => ({ name: `pass^${each.k}`, ...each })),
+  ];
+  const marks = rows.map(({ name, value, low, high }, at) => {
+    const y = middle(at);
+    return [
+      label(y, name),
+      `<line x1="${px(scale(low))}" x2="${px(scale(high))}" y1="${y}" y2="${y}" class="whisker"/>`,
+      `<circle cx="${px(scale(value))}" cy="${y}" r="5" class="mark"/>`,
+      text(width - right + 8, y, value.toFixed(2), 'start'),
+    ].join('');
+  });
+  return {
+    title: 'Reward and pass^k',
+    description: `${rows.map(({ name, value }) => `${name} ${value.toFixed(2)}`).join(', ')}. Lines are 95 % intervals by task.`,
+    svg: drawn(rows.length, [...axis(rows.length), ...marks]),
+  };
+}
+
+/** Each task as a bar of the shares of its scored trials that were right and wrong, the hardest first. */
+export function taskPlot(rollouts: readonly FinishedRollout[]): Plot {
+  const rows = [...Map.groupBy(rollouts, ({ task }) => task)]
+    .map(([task, all]) => {
+      const scored = all.filter(({ reward }) => reward !== null);
+      return { task, value: mean(scored.map(({ reward }) => reward ?? 0)), trials: scored.length };
+    })
+    .sort((one, other) => one.value - other.value || (one.task < other.task ? -1 : 1));
+  const failed = rows.filter(({ value, trials }) => trials > 0 && value < 1).length;
+  return {
+    title: 'Reward by task',
+    description: `${failed} of ${rows.length} tasks failed in some trial. The hardest stand first; the second colour is what failed.`,
+    svg: drawn(rows.length, [
+      ...axis(rows.length),
+      ...rows.map(({ task, value, trials }, at) => {
+        const y = middle(at);
+        const split = scale(value);
+        const shown = trials === 0 ? 'none' : value.toFixed(2);
+        const parts = [
+          `<rect x="${left}" y="${y - 8}" width="${px(split - left)}" height="16" class="mark"/>`,
+          `<rect x="${px(split)}" y="${y - 8}" width="${px(scale(1) - split)}" height="16" class="bad"/>`,
+        ];
+        return `${label(y, task)}${trials === 0 ? '' : parts.join('')}${text(width - right + 8, y, shown, 'start')}`;
+      }),
+    ]),
+  };
+}
+
+/** How often each tool was called, and which part of that failed. */
+export function callPlot({ calls }: RunMetrics): Plot {
+  const most = Math.max(0, ...calls.map((each) => each.calls));
+  return {
+    title: 'Calls by tool',
+    description: `${calls.length} tools were called. The second colour is what failed.`,
+    svg: drawn(
+      calls.length,
+      calls.map(
+        ({ tool, calls: made, errors }, at) =>
+          bar(at, tool, made, most, String(made), 'mark') +
+          `<rect x="${left}" y="${middle(at) - 8}" width="${px(scale(errors, most) - left)}" height="16" class="bad"/>`,
+      ),
+    ),
+  };
+}
+
+/** How many rollouts took how many turns. */
+export function turnPlot(rollouts: readonly FinishedRollout[]): Plot {
+  const counts = Map.groupBy(rollouts, ({ turns }) => turns);
+  const rows = [...counts.keys()].sort((one, other) => one - other);
+  const most = Math.max(0, ...[...counts.values()].map((each) => each.length));
+  return {
+    title: 'Turns of a rollout',
+    description: rows.length === 0 ? 'No rollouts.' : `Rollouts took ${rows[0]} to ${rows.at(-1)} turns.`,
+    svg: drawn(
+      rows.length,
+      rows.map((turns, at) => {
+        const count = counts.get(turns)?.length ?? 0;
+        return bar(at, `${turns} turns`, count, most, String(count), 'mark');
+      }),
+    ),
+  };
+}
+
+/** How rollouts ended and, of those that failed, who did it. */
+export function endPlot({ endReasons, failedBy }: RunMetrics): Plot {
+  const rows = [
+    ...Object.entries(endReasons).map(([name, count]) => ({ name, count, kind: 'mark' as const })),
+    ...Object.entries(failedBy)
+      .filter(([, count]) => count > 0)
+      .map(([who, count]) => ({ name: `failed by the ${who}`, count, kind: 'bad' as const })),
+  ];
+  const most = Math.max(0, ...rows.map(({ count }) => count));
+  return {
+    title: 'How rollouts ended, and who failed',
+    description: `${rows.map(({ name, count }) => `${name} ${count}`).join(', ')}.`,
+    svg: drawn(
+      rows.length,
+      rows.map(({ name, count, kind }, at) => bar(at, name, count, most, String(count), kind)),
+    ),
+  };
+}
+
+function bar(at: number, name: string, value: number, most: number, shown: string, kind: 'mark' | 'bad'): string {
+  const y = middle(at);
+  const end = scale(value, most);
+  return [
+    label(y, name),
+    `<rect x="${left}" y="${y - 8}" width="${px(Math.max(end - left, 1))}" height="16" class="${kind}"><title>${escaped(`${name}: ${shown}`)}</title></rect>`,
+    text(end + 8, y, shown, 'start'),
+  ].join('');
+}
+
+function label(y: number, name: string): string {
+  return text(left - 10, y, name.length > 24 ? `${name.slice(0, 23)}…` : name, 'end');
+}
+
+function axis(rows: number): readonly string[] {
+  return [0, 0.25, 0.5, 0.75, 1].map((tick) => {
+    const x = px(scale(tick));
+    return `<line x1="${x}" x2="${x}" y1="4" y2="${rows * rowHeight + 4}" class="grid"/>${text(scale(tick), rows * rowHeight + 16, String(tick), 'middle')}`;
+  });
+}
+
+function drawn(rows: number, parts: readonly string[]): string {
+  return `<svg viewBox="0 0 ${width} ${rows * rowHeight + 28}" aria-hidden="true" focusable="false">${parts.join('')}</svg>`;
+}
+
+function text(x: number, y: number, content: string, anchor: 'start' | 'middle' | 'end'): string {
+  return `<text x="${px(x)}" y="${y}" text-anchor="${anchor}" dominant-baseline="central">${escaped(content)}</text>`;
+}
+
+const middle = (at: number) => at * rowHeight + rowHeight / 2 + 4;
+const px = (value: number) => Number(value.toFixed(1));

@@ -1,0 +1,170 @@
+import type { Distribution, RunMetrics } from '../../engine/core/metrics.ts';
+import { mean } from '../../engine/core/statistics.ts';
+import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
+
+/** One table of a report. The terminal prints it, and the page shows it behind its plot. */
+export type Section = {
+  readonly id: string;
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+};
+
+/** Every table of a run's report, empty ones left out. */
+export function sectionsOf(metrics: RunMetrics, rollouts: readonly FinishedRollout[]): readonly Section[] {
+  return [
+    success(metrics),
+    conduct(metrics),
+    violations(metrics),
+    conversation(metrics),
+    calls(metrics),
+    cost(metrics),
+    ends(metrics),
+    tasks(rollouts),
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+function success(metrics: RunMetrics): Section {
+  const { reward, passHat, completionRate, flipRate, allCorrect, allWrong } = metrics;
+  const interval = ({ low, high }: { low: number; high: number }) => `${low.toFixed(3)} to ${high.toFixed(3)}`;
+  return {
+    id: 'success',
+    title: 'Success',
+    columns: ['metric', 'value', '95 % interval', 'tasks'],
+    rows: [
+      ['reward', reward.value.toFixed(3), interval(reward), String(metrics.tasks)],
+      ...passHat.map((each) => [`pass^${each.k}`, each.value.toFixed(3), interval(each), String(each.tasks)]),
+      ['checks met', percent(completionRate), '', ''],
+      ['tasks all right', percent(allCorrect), '', ''],
+      ['tasks all wrong', percent(allWrong), '', ''],
+      ['tasks that flip', percent(flipRate), '', ''],
+    ],
+  };
+}
+
+function conduct(metrics: RunMetrics): Section {
+  return {
+    id: 'conduct',
+    title: 'Conduct',
+    columns: ['metric', 'value'],
+    rows: [
+      ['rollouts with a violated rule', percent(metrics.violationRate)],
+      ['writes confirmed', percent(metrics.confirmationRate)],
+      ['calls that failed', percent(metrics.toolErrorRate)],
+      ['calls for nothing', percent(metrics.unnecessaryRate)],
+      ['calls of generic tools', percent(metrics.genericShare)],
+      ['rollouts handed over', percent(metrics.handOffRate)],
+      ['named in the summary handed over', percent(metrics.handOffSummary)],
+    ],
+  };
+}
+
+function violations({ violations: found }: RunMetrics): Section {
+  return {
+    id: 'violations',
+    title: 'Violated rules',
+    columns: ['rule', 'violations', 'rollouts', 'gate'],
+    rows: found.map(({ rule, count, rollouts, gate }) => [rule, String(count), String(rollouts), gate ? 'yes' : 'no']),
+  };
+}
+
+function conversation({ turns, responseLength, callsPerRollout }: RunMetrics): Section {
+  return {
+    id: 'conversation',
+    title: 'Conversation',
+    columns: ['metric', 'mean', 'median', '95 %', 'most'],
+    rows: [
+      ['turns', ...spread(turns)],
+      ['characters of a response', ...spread(responseLength)],
+      ['calls of a rollout', callsPerRollout.toFixed(1), '', '', ''],
+    ],
+  };
+}
+
+function calls({ calls: mix }: RunMetrics): Section {
+  return {
+    id: 'calls',
+    title: 'Tool calls',
+    columns: ['tool', 'calls', 'share', 'failed', 'generic'],
+    rows: mix.map((each) => [
+      each.tool,
+      String(each.calls),
+      percent(each.share),
+      String(each.errors),
+      each.isGeneric ? 'yes' : 'no',
+    ]),
+  };
+}
+
+function cost({ latency, tokens, money }: RunMetrics): Section {
+  const times =
+    latency.rollout.max === 0
+      ? []
+      : Object.entries({
+          'ms of a rollout': latency.rollout,
+          'ms of an agent turn': latency.agent,
+          'ms of a user turn': latency.user,
+          'ms of a call': latency.tools,
+        }).map(([name, distribution]) => [name, ...spread(distribution)]);
+  const usage =
+    tokens.total === 0
+      ? []
+      : (['agent', 'user'] as const).map((seat) => [
+          `tokens of the ${seat}`,
+          `${tokens[seat].input} in`,
+          `${tokens[seat].output} out`,
+          '',
+          '',
+        ]);
+  const price = money === null || tokens.total === 0 ? [] : [['money', money.toFixed(4), '', '', '']];
+  return {
+    id: 'cost',
+    title: 'Time and cost',
+    columns: ['metric', 'mean', 'median', '95 %', 'most'],
+    rows: [...times, ...usage, ...price],
+  };
+}
+
+function ends({ endReasons, failedBy }: RunMetrics): Section {
+  const failures = Object.entries(failedBy).filter(([, count]) => count > 0);
+  return {
+    id: 'ends',
+    title: 'How rollouts ended',
+    columns: ['end', 'rollouts'],
+    rows: [
+      ...Object.entries(endReasons).map(([reason, count]) => [reason, String(count)]),
+      ...failures.map(([who, count]) => [`failed by the ${who}`, String(count)]),
+    ],
+  };
+}
+
+function tasks(rollouts: readonly FinishedRollout[]): Section {
+  return {
+    id: 'tasks',
+    title: 'Tasks',
+    columns: ['task', 'split', 'right', 'scored', 'turns', 'first failure'],
+    rows: [...Map.groupBy(rollouts, ({ task }) => task)].map(([task, rows]) => [
+      task,
+      rows[0]?.split ?? '',
+      String(rows.filter(({ reward }) => reward === 1).length),
+      String(rows.filter(({ reward }) => reward !== null).length),
+      mean(rows.map(({ turns }) => turns)).toFixed(1),
+      failureText(rows.find(({ reward }) => reward !== 1)),
+    ]),
+  };
+}
+
+/** Why a rollout has no reward of 1, in a sentence; empty for one that has. */
+export function failureText(rollout: FinishedRollout | undefined): string {
+  if (!rollout) return '';
+  const { trial, failedBy, failure, reason } = rollout;
+  return `trial ${trial}, ${failedBy ?? 'nobody'}: ${failure?.message ?? reason}`;
+}
+
+export function percent(share: number | null): string {
+  return share === null ? 'none' : `${(100 * share).toFixed(1)} %`;
+}
+
+function spread({ mean: middle, median, p95, max }: Distribution): string[] {
+  return [middle, median, p95, max].map((value) => value.toFixed(1));
+}

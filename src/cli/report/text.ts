@@ -1,0 +1,52 @@
+import type { RunMetrics } from '../../engine/core/metrics.ts';
+import type { FinishedRollout, RunRecord } from '../../engine/shell/runRecord.ts';
+import { failureText, type Section, sectionsOf } from './sections.ts';
+
+const shownFailures = 20;
+
+/** A run's report for a terminal: its tables, then the rollouts that failed. */
+export function reportText(record: RunRecord, metrics: RunMetrics): string {
+  const { rollouts, unfinished, problems, folder } = record;
+  const failed = rollouts.filter(({ reward }) => reward !== 1);
+  const lines = [
+    ...sectionsOf(metrics, rollouts)
+      .filter(({ id }) => id !== 'tasks')
+      .flatMap((section) => [section.title, ...tableLines(section), '']),
+    ...failed.slice(0, shownFailures).map(failureLine),
+    ...(failed.length > shownFailures ? [`... and ${failed.length - shownFailures} more`] : []),
+    ...problems,
+    ...(unfinished.length > 0 ? [`${unfinished.length} rollouts were begun and not finished`] : []),
+    headline(record),
+    passLine(metrics),
+    `run ${folder}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** What a run was, in a line. */
+export function headline({ file, rollouts }: RunRecord): string {
+  const regraded = file.regraded ? `, regraded from ${file.regraded.run}` : '';
+  return `${file.domain}: ${file.agent} against ${file.user}, seed ${file.seed}, basis ${file.basis}, ${rollouts.length} rollouts${regraded}`;
+}
+
+function passLine({ scored, rollouts, meanReward, passHat }: RunMetrics): string {
+  const isShown = (k: number) => Number.isInteger(Math.log2(k)) || k === passHat.length;
+  const powers = passHat
+    .filter(({ k }) => isShown(k))
+    .map(({ k, value }) => `pass^${k} ${value.toFixed(3)}`)
+    .join('  ');
+  return `${scored} scored of ${rollouts}, mean reward ${meanReward.toFixed(3)}  ${powers}`.trimEnd();
+}
+
+function failureLine(rollout: FinishedRollout): string {
+  return `${rollout.task}: reward ${rollout.reward ?? 'none'}, ${failureText(rollout)}`;
+}
+
+/** A table in columns: the first to the left, numbers to the right. */
+export function tableLines({ columns, rows }: Pick<Section, 'columns' | 'rows'>): readonly string[] {
+  const widths = columns.map((column, at) => Math.max(column.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  const isNumeric = columns.map((_, at) => at > 0 && rows.every((row) => /^(?:[-+\d.]|none|$)/.test(row[at] ?? '')));
+  const line = (cells: readonly string[]) =>
+    `  ${cells.map((cell, at) => (isNumeric[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0))).join('  ')}`.trimEnd();
+  return [line(columns), ...rows.map(line)];
+}

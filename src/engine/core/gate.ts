@@ -1,0 +1,74 @@
+import type { RunMetrics } from './metrics.ts';
+
+/** One threshold that a run has to keep, for example `pass^4>=0.5`. */
+export type Threshold = {
+  readonly metric: string;
+  readonly operator: '>=' | '<=' | '>' | '<';
+  readonly bound: number;
+};
+
+const readers: Readonly<Record<string, (metrics: RunMetrics) => number | null>> = {
+  reward: ({ meanReward, scored }) => (scored === 0 ? null : meanReward),
+  completion: ({ completionRate }) => completionRate,
+  flips: ({ flipRate }) => flipRate,
+  'all-correct': ({ allCorrect }) => allCorrect,
+  'all-wrong': ({ allWrong }) => allWrong,
+  violations: ({ violationRate }) => violationRate,
+  confirmations: ({ confirmationRate }) => confirmationRate,
+  'hand-offs': ({ handOffRate }) => handOffRate,
+  'tool-errors': ({ toolErrorRate }) => toolErrorRate,
+  unnecessary: ({ unnecessaryRate }) => unnecessaryRate,
+  turns: ({ turns }) => turns.mean,
+  tokens: ({ tokens }) => tokens.total,
+  money: ({ money }) => money,
+  scored: ({ scored, rollouts }) => (rollouts === 0 ? null : scored / rollouts),
+};
+
+/** What a gate can be about, for help and messages. */
+export const gateMetrics: readonly string[] = [...Object.keys(readers), 'pass^K'];
+
+/** Reads `reward>=0.8,pass^4>=0.5`; a bare number is a bound of the reward. A text says what is wrong with it. */
+export function parseGate(text: string, trials: number): readonly Threshold[] | string {
+  const thresholds: Threshold[] = [];
+  for (const part of text.split(',').map((each) => each.trim())) {
+    const [, metric = 'reward', operator = '>=', bound = ''] =
+      /^(?:([a-z]+(?:-[a-z]+)?|pass\^\d+)\s*(>=|<=|>|<)\s*)?(\d+(?:\.\d+)?)$/.exec(part) ?? [];
+    if (bound === '') return `"${part}" is no threshold; write for example reward>=0.8 or pass^4>=0.5`;
+    const k = /^pass\^(\d+)$/.exec(metric)?.[1];
+    if (k === undefined && !readers[metric])
+      return `there is no metric "${metric}"; there are ${gateMetrics.join(', ')}`;
+    if (k !== undefined && (Number(k) < 1 || Number(k) > trials))
+      return `${metric} needs at least ${k} trials of each task; this run has ${trials}`;
+    thresholds.push({ metric, operator: operator as Threshold['operator'], bound: Number(bound) });
+  }
+  return thresholds;
+}
+
+/** One line for each threshold that the run misses, in the order of the gate. */
+export function missedThresholds(thresholds: readonly Threshold[], metrics: RunMetrics): readonly string[] {
+  return thresholds.flatMap(({ metric, operator, bound }) => {
+    const value = readingOf(metric, metrics);
+    if (value === null) return [`${metric} can't be told: no rollout of this run says anything about it`];
+    if (keeps(value, operator, bound)) return [];
+    return [`${metric} is ${Number(value.toFixed(4))}, the gate wants ${operator} ${bound}`];
+  });
+}
+
+function readingOf(metric: string, metrics: RunMetrics): number | null {
+  const k = /^pass\^(\d+)$/.exec(metric)?.[1];
+  if (k === undefined) return readers[metric]?.(metrics) ?? null;
+  return metrics.passHat.find((each) => each.k === Number(k))?.value ?? null;
+}
+
+function keeps(value: number, operator: Threshold['operator'], bound: number): boolean {
+  switch (operator) {
+    case '>=':
+      return value >= bound;
+    case '<=':
+      return value <= bound;
+    case '>':
+      return value > bound;
+    case '<':
+      return value < bound;
+  }
+}

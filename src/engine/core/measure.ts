@@ -1,0 +1,200 @@
+import { leavesOf } from './dialogue/value.ts';
+import { namesValue } from './dialogue.ts';
+import type { EventOf, Failure, RolloutEvent } from './event.ts';
+import { contentHash } from './hash.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Tool } from './tool.ts';
+
+/** What the measures need to know of a tool. */
+export type ToolKind = Pick<Tool, 'name' | 'effect' | 'generic' | 'handsOff'>;
+
+/** What the sidecar says of one event. */
+export type Timing = {
+  readonly n: number;
+  readonly ms?: number | undefined;
+  readonly usage?: { readonly input: number; readonly output: number } | undefined;
+};
+
+type Tokens = { readonly input: number; readonly output: number };
+
+/** The numbers of one rollout that the metrics of a run are made of. */
+export type Measure = {
+  readonly task: string;
+  readonly split: 'train' | 'test';
+  readonly trial: number;
+  readonly reward: number | null;
+  readonly reason: string;
+  readonly endReason: string;
+  readonly failure: Failure | null;
+  /** Null where it got its reward, or has not been rewarded at all. */
+  readonly failedBy: Failure['who'] | null;
+  /** Verdicts of the basis that held, of those that were reached. */
+  readonly checks: { readonly met: number; readonly declared: number };
+  readonly turns: number;
+  /** Characters of each text the agent said to the user. */
+  readonly said: readonly number[];
+  readonly calls: readonly CallCount[];
+  readonly isHandedOff: boolean;
+  /** Share of the values it worked with that its summary names; null without a hand-off or without values. */
+  readonly handOffSummary: number | null;
+  /** Writes that a rule wants confirmed, and how many of them were. */
+  readonly confirmations: { readonly held: number; readonly due: number };
+  readonly violations: readonly { readonly rule: string; readonly gate: boolean; readonly step: number }[];
+  /** Calls that repeat an earlier one, result and all, although nothing was written in between. */
+  readonly unnecessary: number;
+  /** Milliseconds, of each answer of a seat and of each call; empty where no sidecar was read. */
+  readonly latency: {
+    readonly agent: readonly number[];
+    readonly user: readonly number[];
+    readonly tools: readonly number[];
+  };
+  readonly tokens: { readonly agent: Tokens; readonly user: Tokens };
+};
+
+export type CallCount = {
+  readonly tool: string;
+  readonly calls: number;
+  readonly errors: number;
+  readonly isGeneric: boolean;
+};
+
+/**
+ * Measures one recorded rollout. Pure; throws on an empty list.
+ * @param tools what the domain's tools are; a tool that is not among them counts as an ordinary one
+ */
+export function measureOf(
+  events: readonly RolloutEvent[],
+  tools: readonly ToolKind[],
+  timings: readonly Timing[] = [],
+): Measure {
+  const [started] = events;
+  if (started?.type !== 'rolloutStarted') throw new Error('a recording begins with rolloutStarted');
+  const ended = events.findLast((event) => event.type === 'rolloutEnded');
+  const rewarded = events.findLast((event) => event.type === 'rewarded');
+  const verdicts = events.flatMap((event, step) =>
+    event.type === 'rulesChecked' ? event.verdicts.map((verdict) => ({ ...verdict, step })) : [],
+  );
+  const confirmed = verdicts.filter(({ check }) => check === 'confirmed');
+  const calls = callsIn(events);
+  const reward = rewarded?.reward ?? null;
+  const failure = (ended?.failure as Failure | undefined) ?? null;
+  const blamed = failure?.who ?? (reward === null ? 'environment' : 'agent');
+  return {
+    task: started.task.id,
+    split: started.task.split,
+    trial: started.trial,
+    reward,
+    reason: rewarded?.reason ?? '',
+    endReason: ended?.reason ?? 'cancelled',
+    failure,
+    failedBy: reward === 1 || ended === undefined ? null : blamed,
+    checks: checksOf(events),
+    turns: events.filter(({ type }) => type === 'agentReplied').length,
+    said: spokenBy(events).map((text) => text.length),
+    calls: countsOf(calls, tools),
+    isHandedOff: ended?.reason === 'handedOff',
+    handOffSummary: ended?.reason === 'handedOff' ? summaryQuality(calls, tools) : null,
+    confirmations: { held: confirmed.filter(({ verdict }) => verdict === 'held').length, due: confirmed.length },
+    violations: verdicts
+      .filter(({ verdict }) => verdict === 'violated')
+      .map(({ rule, gate, step }) => ({ rule, gate, step })),
+    unnecessary: unnecessaryOf(calls),
+    ...timesOf(events, timings),
+  };
+}
+
+type MadeCall = {
+  readonly name: string;
+  readonly values: JsonObject | string;
+  readonly result: string | null;
+  readonly isError: boolean;
+  readonly hasWritten: boolean;
+};
+
+function callsIn(events: readonly RolloutEvent[]): readonly MadeCall[] {
+  return events.flatMap((event, at): MadeCall[] => {
+    if (event.type !== 'toolCalled') return [];
+    const rest = events.slice(at + 1);
+    const end = rest.findIndex(({ type }) => type === 'toolReturned' || type === 'toolCalled');
+    const returned = rest[end];
+    return [
+      {
+        name: event.call.name,
+        values: event.call.arguments as JsonObject | string,
+        result: returned?.type === 'toolReturned' ? returned.content : null,
+        isError: returned?.type === 'toolReturned' && returned.isError,
+        hasWritten: rest.slice(0, Math.max(end, 0)).some(({ type }) => type === 'databaseWritten'),
+      },
+    ];
+  });
+}
+
+function countsOf(calls: readonly MadeCall[], tools: readonly ToolKind[]): readonly CallCount[] {
+  return [...Map.groupBy(calls, ({ name }) => name)].map(([tool, made]) => ({
+    tool,
+    calls: made.length,
+    errors: made.filter(({ isError }) => isError).length,
+    isGeneric: tools.some(({ name, generic }) => name === tool && generic === true),
+  }));
+}
+
+function unnecessaryOf(calls: readonly MadeCall[]): number {
+  const seen = new Set<string>();
+  let repeated = 0;
+  for (const { name, values, result, isError, hasWritten } of calls) {
+    if (hasWritten) seen.clear();
+    else if (!isError) {
+      const key = contentHash([name, values, result]);
+      if (seen.has(key)) repeated += 1;
+      seen.add(key);
+    }
+  }
+  return repeated;
+}
+
+/** How much of what it found out and did the agent passes on to the person who takes over. */
+function summaryQuality(calls: readonly MadeCall[], tools: readonly ToolKind[]): number | null {
+  const kindOf = (tool: string) => tools.find(({ name }) => name === tool);
+  const handOff = calls.findLast(({ name }) => kindOf(name)?.handsOff) ?? calls.at(-1);
+  if (!handOff || typeof handOff.values === 'string') return null;
+  const summary = Object.values(handOff.values)
+    .filter((value) => typeof value === 'string')
+    .join(' ');
+  const values = calls
+    .filter((call) => call !== handOff && !call.isError && !kindOf(call.name)?.generic)
+    .flatMap((call) => (typeof call.values === 'string' ? [] : Object.values(call.values)))
+    .flatMap((value) => leavesOf(value as Json));
+  const distinct = [...new Set(values)];
+  if (distinct.length === 0) return null;
+  return distinct.filter((value) => namesValue(summary, value)).length / distinct.length;
+}
+
+function checksOf(events: readonly RolloutEvent[]): Measure['checks'] {
+  const verdicts = events.flatMap((event) => (event.type === 'verdictReached' ? [event.verdict] : []));
+  return { met: verdicts.filter(({ held }) => held).length, declared: verdicts.length };
+}
+
+function spokenBy(events: readonly RolloutEvent[]): readonly string[] {
+  return events.flatMap((event) =>
+    event.type === 'agentReplied' && event.toolCalls.length === 0 && event.content ? [event.content] : [],
+  );
+}
+
+function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): Pick<Measure, 'latency' | 'tokens'> {
+  const times = (type: RolloutEvent['type']) =>
+    timings.flatMap(({ n, ms }) => (events[n]?.type === type && ms !== undefined ? [ms] : []));
+  const tokens = (type: EventOf<'agentReplied' | 'userReplied'>['type']) =>
+    timings
+      .filter(({ n }) => events[n]?.type === type)
+      .reduce(
+        ({ input, output }, { usage }) => ({
+          input: input + (usage?.input ?? 0),
+          output: output + (usage?.output ?? 0),
+        }),
+        { input: 0, output: 0 },
+      );
+  return {
+    latency: { agent: times('agentReplied'), user: times('userReplied'), tools: times('toolReturned') },
+    tokens: { agent: tokens('agentReplied'), user: tokens('userReplied') },
+  };
+}

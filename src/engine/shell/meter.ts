@@ -1,0 +1,59 @@
+import { moneyOf, type Prices } from '../core/metrics.ts';
+import { cancelled } from './fault.ts';
+import type { Outside } from './outside.ts';
+import type { ModelCall } from './seats/openai.ts';
+
+/** What the models of a batch may use at most. */
+export type Budget = { readonly tokens?: number | undefined; readonly money?: number | undefined };
+
+export type Meter = {
+  /** Whether the budget is used up: nothing new is begun then. */
+  readonly isSpent: () => boolean;
+  readonly metered: (outside: Outside) => Outside;
+  readonly spent: () => { readonly tokens: number; readonly money: number };
+  /** Answers that did not say what they used, so that no budget can be kept on them. */
+  readonly uncounted: () => number;
+};
+
+/**
+ * Counts the tokens of every model call, and what they cost. The call that spends the budget is the last one: what it
+ * and others under way answer is kept, and a rollout that asks again is cancelled, to go on with another budget.
+ */
+export function openMeter(budget: Budget, prices: Prices): Meter {
+  const seats = { agent: { input: 0, output: 0 }, user: { input: 0, output: 0 } };
+  let uncounted = 0;
+  const spent = () => ({
+    tokens: seats.agent.input + seats.agent.output + seats.user.input + seats.user.output,
+    money: moneyOf(seats, prices) ?? 0,
+  });
+  const isSpent = () => {
+    const { tokens, money } = spent();
+    return tokens >= (budget.tokens ?? Number.POSITIVE_INFINITY) || money >= (budget.money ?? Number.POSITIVE_INFINITY);
+  };
+  const count = (seat: 'agent' | 'user', call: ModelCall | undefined) => {
+    if (!call) return;
+    if (!call.usage) uncounted += 1;
+    seats[seat].input += call.usage?.input ?? 0;
+    seats[seat].output += call.usage?.output ?? 0;
+  };
+  return {
+    isSpent,
+    metered: (outside) => ({
+      ...outside,
+      agent: async (...given) => {
+        if (isSpent()) throw cancelled();
+        const answered = await outside.agent(...given);
+        count('agent', answered.call);
+        return answered;
+      },
+      user: async (...given) => {
+        if (isSpent()) throw cancelled();
+        const answered = await outside.user(...given);
+        count('user', answered.call);
+        return answered;
+      },
+    }),
+    spent,
+    uncounted: () => uncounted,
+  };
+}

@@ -1,0 +1,140 @@
+import { basename, join } from 'node:path';
+import { hashOf, openDatabase } from '../core/database.ts';
+import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
+import type { Json } from '../core/json.ts';
+import { underPresentRules } from '../core/regrade.ts';
+import type { Setting } from '../core/rollout.ts';
+import { type Task, taskHash } from '../core/task.ts';
+import { openRunOf, receiptOf, rolloutName } from './batch.ts';
+import { preparation } from './driver.ts';
+import type { SigningKey } from './ledger.ts';
+import { readRecording } from './recording.ts';
+import { settingOf } from './replay.ts';
+import type { FinishedRollout, RunRecord } from './runRecord.ts';
+import type { Supervisor } from './supervisor.ts';
+
+export type RegradeOptions = {
+  /** A new folder: the old run is only read. */
+  readonly folder: string;
+  readonly concurrency: number;
+  readonly key: SigningKey;
+  readonly signal: AbortSignal;
+};
+
+/** One old rollout under the present rules and verifiers. */
+export type Regraded = {
+  readonly task: string;
+  readonly trial: number;
+  readonly before: number | null;
+  readonly after: number | null;
+  readonly reason: string;
+};
+
+export type Regrading = {
+  readonly rollouts: readonly Regraded[];
+  /** Rollouts that can't be graded again, and why. */
+  readonly refused: readonly string[];
+};
+
+/**
+ * Verifies the rollouts of a run again with the present rules, verifiers and tasks of its domain, into a run of its
+ * own whose recordings name their parents. No model, no tool source and no user is asked; the domain's code runs for
+ * the gold actions alone.
+ */
+export async function regradeRun(
+  supervisor: Supervisor,
+  record: RunRecord,
+  options: RegradeOptions,
+): Promise<Regrading> {
+  const setting = { ...settingOf(supervisor.loaded), domain: supervisor.domain };
+  const receive = openRunOf(options.folder, runFileFor(supervisor, record, options), options.key);
+  const waiting = [...record.rollouts];
+  const rollouts: Regraded[] = [];
+  const refused: string[] = [];
+  const work = async () => {
+    for (let next = waiting.shift(); next && !options.signal.aborted; next = waiting.shift()) {
+      const prepared = prepare(supervisor, setting, next);
+      if (typeof prepared === 'string') {
+        refused.push(`${next.task} trial ${next.trial}: ${prepared}`);
+        continue;
+      }
+      const name = rolloutName(prepared.task, next.trial);
+      const { closed } = supervisor.start({
+        task: prepared.task,
+        from: prepared.events,
+        seats: { agent: 'gold', user: 'agenda' },
+        outside: { agent: nobody, user: nobody },
+        recording: join(options.folder, `${name}.traj.jsonl`),
+        recordedSources: prepared.sources,
+      });
+      const ended = await closed;
+      const { policy } = supervisor.domain;
+      receive(receiptOf(policy.hash, record.file, name, prepared.task, next.trial, ended));
+      const rewarded = ended.events.findLast((event) => event.type === 'rewarded');
+      rollouts.push({
+        task: next.task,
+        trial: next.trial,
+        before: next.reward,
+        after: ended.reward,
+        reason: rewarded?.reason ?? '',
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: options.concurrency }, work));
+  const order = new Map(record.rollouts.map(({ task, trial }, at) => [`${task} ${trial}`, at]));
+  const place = ({ task, trial }: Regraded) => order.get(`${task} ${trial}`) ?? 0;
+  return { rollouts: rollouts.toSorted((one, other) => place(one) - place(other)), refused };
+}
+
+type Prepared = {
+  readonly task: Task;
+  readonly events: readonly RolloutEvent[];
+  readonly sources: Readonly<Record<string, Json>>;
+};
+
+function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRollout): Prepared | string {
+  const { domain } = supervisor;
+  const task = domain.tasks.find(({ id }) => id === rollout.task);
+  if (!task) return 'the domain no longer has this task';
+  const { lines } = readRecording(rollout.recording);
+  const events = lines.map(({ event }) => event);
+  const [first] = events;
+  if (first?.type !== 'rolloutStarted') return 'its recording does not begin with rolloutStarted';
+  if (first.database !== hashOf(openDatabase(supervisor.loaded.world.agent)))
+    return 'it was recorded on another database than the domain has now';
+  const prepared = events.find((event) => event.type === 'worldPrepared');
+  if (prepared && JSON.stringify(prepared.writes) !== JSON.stringify(preparation(task, setting.world)))
+    return 'the task starts from another state now';
+  const end = events.findIndex(({ type }) => type === 'rolloutEnded');
+  const started: RolloutStarted = {
+    ...first,
+    domain: { name: domain.name, hash: domain.hash },
+    policyHash: domain.policy.hash,
+    task: { id: task.id, hash: taskHash(task), split: task.split },
+    parent: {
+      recording: basename(rollout.recording),
+      event: end,
+      chain: lines[end]?.chain ?? '',
+      edit: 'regraded with the present rules and verifiers',
+    },
+  };
+  const sources = events.flatMap((event) =>
+    event.type === 'sourceRead' ? [[event.source, event.state as Json] as const] : [],
+  );
+  return { task, events: underPresentRules(setting, started, events), sources: Object.fromEntries(sources) };
+}
+
+function runFileFor(supervisor: Supervisor, { file, folder }: RunRecord, { key }: RegradeOptions): RunRecord['file'] {
+  const { domain, loaded } = supervisor;
+  return {
+    ...file,
+    folder: loaded.folder,
+    regraded: { run: folder, policyHash: file.policyHash },
+    policyHash: domain.policy.hash,
+    publicKey: key.publicKey,
+  };
+}
+
+function nobody(): Promise<never> {
+  return Promise.reject(new Error('a rollout that has ended asks nobody'));
+}

@@ -1,0 +1,47 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { Domain } from '../core/domain.ts';
+import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
+import { contentHash } from '../core/hash.ts';
+import type { Json } from '../core/json.ts';
+import { readRecording, type SidecarLine, sidecarPath } from './recording.ts';
+import type { RolloutRequest } from './supervisor.ts';
+
+/**
+ * Where a rollout of a batch begins: at its start, or after the events that a process which died has left of it. What
+ * a model has answered is not asked and paid again. A rollout with tool sources outside the lane starts afresh, since
+ * their state died too, and so does one whose start reads otherwise now.
+ */
+export function resumePoint(
+  path: string,
+  started: RolloutStarted,
+  domain: Domain,
+): Pick<RolloutRequest, 'from' | 'sidecar'> {
+  const afresh = { from: started };
+  if (!existsSync(path) || domain.tools.some(({ source }) => source.type !== 'code')) return afresh;
+  const { lines, problems } = readRecording(path);
+  const intact = lines.slice(0, problems[0] ? problems[0].line - 1 : lines.length).map(({ event }) => event);
+  const events = beforeCancelling(intact);
+  const [first] = events;
+  if (first === undefined || contentHash(first as Json) !== contentHash(started as unknown as Json)) return afresh;
+  return { from: events, sidecar: readTimes(sidecarPath(path), events.length) };
+}
+
+function beforeCancelling(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
+  const end = events.findIndex((event) => event.type === 'rolloutEnded' && event.reason === 'cancelled');
+  return end < 0 ? events : events.slice(0, end);
+}
+
+function readTimes(path: string, count: number): readonly SidecarLine[] {
+  if (!existsSync(path)) return [];
+  const lines: SidecarLine[] = [];
+  for (const raw of readFileSync(path, 'utf8').split('\n').slice(0, count)) {
+    try {
+      const { chain: _, ...line } = JSON.parse(raw) as SidecarLine & { readonly chain: string };
+      if (line.n !== lines.length) return lines;
+      lines.push(line);
+    } catch {
+      return lines;
+    }
+  }
+  return lines;
+}

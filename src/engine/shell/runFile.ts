@@ -1,0 +1,54 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { Prices } from '../core/metrics.ts';
+import { onDisk } from './disk.ts';
+
+const priceSchema = z.object({ input: z.number(), output: z.number() });
+
+/** `run.json`: what a run is, for whoever opens its folder later. */
+const runFileSchema = z.object({
+  domain: z.string(),
+  folder: z.string(),
+  seed: z.string(),
+  trials: z.int(),
+  basis: z.enum(['evaluate', 'train']),
+  agent: z.string(),
+  user: z.string(),
+  tasks: z.array(z.string()),
+  /** What the metrics need to know of the domain's tools. */
+  tools: z
+    .array(
+      z.object({ name: z.string(), effect: z.enum(['read', 'write']), generic: z.boolean(), handsOff: z.boolean() }),
+    )
+    .default([]),
+  /** What a million tokens of each seat cost, where that was said. */
+  prices: z.object({ agent: priceSchema.optional(), user: priceSchema.optional() }).optional() as z.ZodType<
+    Prices | undefined
+  >,
+  /** The run whose rollouts were verified again, and which of its policies that was. */
+  regraded: z.object({ run: z.string(), policyHash: z.string() }).optional(),
+  policyHash: z.string(),
+  publicKey: z.string(),
+});
+export type RunFile = z.infer<typeof runFileSchema>;
+
+/** The run that a folder holds, or null when it holds none, or one that can't be read. */
+export function readRunFile(folder: string): RunFile | null {
+  const path = join(folder, 'run.json');
+  if (!existsSync(path)) return null;
+  try {
+    return runFileSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Writes `run.json` whole or not at all. */
+export function writeRunFile(folder: string, file: RunFile): void {
+  const path = join(folder, 'run.json');
+  onDisk(path, () => {
+    writeFileSync(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`);
+    renameSync(`${path}.new`, path);
+  });
+}

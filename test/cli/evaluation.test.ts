@@ -1,0 +1,257 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const folder = () => join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'run');
+const files = (run: string) =>
+  readdirSync(run)
+    .sort()
+    .map((name) => [name, readFileSync(join(run, name), 'utf8')] as const);
+const evaluated = (run: string, ...more: readonly string[]) =>
+  rehearsal('eval', 'domains/order-desk', '--agent', 'gold', '--out', run, ...more);
+
+type Answer = {
+  readonly folder: string;
+  readonly results: readonly { readonly task: string; readonly split: string }[];
+};
+const tasksOf = (out: string) => (JSON.parse(out) as Answer).results.map(({ task }) => task);
+
+test.each([
+  ['--tasks', ['lamp-variant,cancel-*', '--split', 'train'], /^(?:lamp-variant|cancel-W\d+)$/, 4],
+  ['--persona', ['hurried', '--split', 'test'], /^(?:second-thoughts|address-again-W\d+)$/, 2],
+  ['--uses', ['transfer_to_human'], /^(?:parcel-under-way|under-way-W\d+)$/, 3],
+])('%s chooses tasks', async (option, [value = '', ...more], names, count) => {
+  const { out } = await evaluated(folder(), option, value, ...more, '--json');
+  const tasks = tasksOf(out);
+  expect(tasks.filter((task) => !names.test(task))).toEqual([]);
+  expect(tasks).toHaveLength(count);
+});
+
+test.each([
+  [['--tasks', 'nothing-*'], 'there is no task nothing-*'],
+  [['--persona', 'grumpy'], 'has the persona grumpy'],
+  [['--gate', 'luck>=1'], '--gate: there is no metric "luck"'],
+  [['--gate', 'pass^3>=1', '--trials', '2'], 'pass^3 needs at least 3 trials'],
+  [['--price', '3'], '--price is what a million tokens cost'],
+  [['--agent', 'openai:m@http://127.0.0.1:9/v1', '--budget-money', '1'], "needs the price of the model in the agent's"],
+])('eval %j is refused in a sentence', async (given, message) => {
+  expect(await evaluated(folder(), ...given)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
+});
+
+test('a gate that is missed says by how much, one line each, and exits with 1', async () => {
+  const scripted = ['--tasks', 'lamp-variant,mistaken-order', '--agent', 'scripted'];
+  const { code, out } = await evaluated(folder(), ...scripted, '--gate', 'reward>=0.8,violations<=0.6,pass^1>0.2');
+  expect(code).toBe(1);
+  expect(out.match(/^gate missed: .*$/gm)).toEqual([
+    'gate missed: reward is 0, the gate wants >= 0.8',
+    'gate missed: pass^1 is 0, the gate wants > 0.2',
+  ]);
+  expect((await evaluated(folder(), '--tasks', 'lamp-variant', '--gate', 'reward>=1,pass^1>=1')).code).toBe(0);
+});
+
+test('a run does not go on with other options', async () => {
+  const run = folder();
+  await evaluated(run, '--tasks', 'lamp-variant');
+  const before = files(run);
+  expect(await evaluated(run, '--tasks', 'lamp-variant', '--seed', 'another')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('holds another run: its seed is 1, now it would be another'),
+  });
+  expect(files(run)).toEqual(before);
+});
+
+/** A model that always says the same, and uses 30 tokens for it. */
+async function endpoint() {
+  let requests = 0;
+  const server = createServer((_request, response) => {
+    requests += 1;
+    const message = { role: 'assistant', content: 'What is your email address, please?' };
+    const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 };
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ id: 'c', choices: [{ index: 0, finish_reason: 'stop', message }], usage }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  return { url, requests: () => requests, [Symbol.dispose]: () => server.close() };
+}
+
+test('a budget stops the run, and with another one it goes on without asking again', async () => {
+  using model = await endpoint();
+  const run = folder();
+  const options = ['--agent', `openai:m@${model.url}`, '--tasks', 'cancel-*', '--turn-cap', '5', '--concurrency', '1'];
+  const stopped = await evaluated(run, ...options, '--budget-tokens', '400', '--json');
+  expect(stopped.code).toBe(2);
+  expect(stopped.err).toMatch(/the budget is spent \(420 tokens, .*rollouts are finished. Go on with --out/);
+  const finished = tasksOf(stopped.out).length;
+  expect(finished).toBeLessThan(4);
+  const asked = model.requests();
+  expect(asked).toBe(14);
+  const whole = await evaluated(run, ...options, '--price', '1/2', '--json');
+  expect(whole.code).toBe(0);
+  const { summary } = JSON.parse(whole.out) as {
+    summary: { rollouts: number; tokens: { total: number }; money: number };
+  };
+  expect(summary.rollouts).toBe(4);
+  expect(summary.tokens.total).toBe(30 * model.requests());
+  expect(summary.money).toBeCloseTo((model.requests() * (20 + 2 * 10)) / 1_000_000, 12);
+  expect((await rehearsal('verify', run)).code).toBe(0);
+});
+
+test('a budget in money counts by the price', async () => {
+  using model = await endpoint();
+  const options = ['--agent', `openai:m@${model.url}`, '--tasks', 'cancel-*', '--concurrency', '1'];
+  const { code } = await evaluated(folder(), ...options, '--price', '1000/2000', '--budget-money', '0.1');
+  expect(code).toBe(2);
+  expect(model.requests()).toBe(3);
+});
+
+test('a cancelled run keeps what is finished, and goes on', async () => {
+  const run = folder();
+  const abort = new AbortController();
+  let err = '';
+  const io = {
+    out: () => undefined,
+    err: (text: string) => {
+      err += text;
+      if (/^12\/120/m.test(err)) abort.abort();
+    },
+    terminal: false,
+    cwd: process.cwd(),
+    environment: {},
+    signal: abort.signal,
+    readLine: () => Promise.reject(new Error('nobody')),
+  };
+  const argv = ['eval', 'domains/order-desk', '--agent', 'gold', '--trials', '2', '--out', run];
+  expect(await main(argv, io)).toBe(2);
+  expect(err).toMatch(/cancelled: \d+ of 120 rollouts are finished/);
+  const receipts = readFileSync(join(run, 'ledger.jsonl'), 'utf8');
+  const again = await evaluated(run, '--trials', '2');
+  expect(again.code).toBe(0);
+  expect(again.out).toContain('120 scored of 120, mean reward 1.000');
+  expect(readFileSync(join(run, 'ledger.jsonl'), 'utf8').startsWith(receipts)).toBe(true);
+});
+
+test('the report of a run, for a terminal, as JSON, as JUnit and as a page', async () => {
+  const run = folder();
+  await evaluated(run, '--tasks', 'lamp-variant,mistaken-order', '--agent', 'scripted');
+  const [html, xml] = [`${run}.html`, `${run}.xml`];
+  const { code, out } = await rehearsal('report', run, '--html', html, '--junit', xml);
+  expect(code).toBe(0);
+  expect(out).toContain('confirm-before-write           2         1  yes');
+  const json = JSON.parse((await rehearsal('report', run, '--json')).out) as { metrics: { meanReward: number } };
+  expect(json.metrics.meanReward).toBe(0);
+  const junit = readFileSync(xml, 'utf8');
+  expect(junit).toMatch(/<testsuites name="order-desk: scripted .*tests="2" failures="2" errors="0"/);
+  expect(junit).toMatch(/<failure type="agent" message="rule confirm-before-write was violated at step \d+/);
+  const page = readFileSync(html, 'utf8');
+  expect(page).not.toMatch(/(?:src|href)=|url\(|<script|@import/);
+  const figures = page.split('<figure>').slice(1);
+  expect(figures).toHaveLength(5);
+  for (const figure of figures) {
+    expect(figure).toMatch(/<svg [^>]*aria-hidden="true"/);
+    expect(figure).toMatch(/<figcaption>[^<]{20,}<\/figcaption>/);
+    expect(figure).toMatch(/<th scope="row">/);
+  }
+  expect(page).not.toContain('NaN');
+});
+
+test('the page and the XML escape what a domain says', async () => {
+  const run = folder();
+  await evaluated(run, '--tasks', 'mistaken-order');
+  const file = join(run, 'run.json');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"order-desk"', '"<b>&\\"desk\\""'));
+  const [html, xml] = [`${run}.html`, `${run}.xml`];
+  await rehearsal('report', run, '--html', html, '--junit', xml);
+  for (const path of [html, xml]) {
+    expect(readFileSync(path, 'utf8')).toContain('&lt;b&gt;&amp;&quot;desk&quot;');
+    expect(readFileSync(path, 'utf8')).not.toContain('<b>&');
+  }
+});
+
+test('two runs are compared by task, with the step at which they part', async () => {
+  const [one, other] = [folder(), folder()];
+  await evaluated(one, '--tasks', 'lamp-variant,mistaken-order,wrong-card');
+  await evaluated(other, '--tasks', 'lamp-variant', '--agent', 'scripted');
+  const { code, out } = await rehearsal('compare', one, other);
+  expect(code).toBe(0);
+  expect(out).toContain('differs in agent: gold and scripted');
+  expect(out).toMatch(
+    /lamp-variant +1\.00 of 1 +0\.00 of 1 +-1\.000 +trial 0, step 15 and 15, agent: .*\| "change_item/,
+  );
+  expect(out).toContain('1 tasks: B is better on 0, worse on 1; mean reward -1.000');
+  expect(out).toContain('p = 1.0000 (exact paired permutation test over tasks, two-sided): no more than noise');
+  const same = JSON.parse((await rehearsal('compare', one, one, '--json')).out) as { alike: number; p: number };
+  expect(same).toMatchObject({ alike: 3, p: 1, partings: [], settings: [] });
+});
+
+/** A copy of a domain whose files a test may change. */
+function copied(name: string): string {
+  const copy = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), name);
+  cpSync(join('domains', name), copy, { recursive: true });
+  return copy;
+}
+
+function replaceIn(path: string, from: string, to: string): void {
+  const text = readFileSync(path, 'utf8');
+  expect(text).toContain(from);
+  writeFileSync(path, text.replace(from, to));
+}
+
+test('an old run under a new rule and new duties: new results beside the old, which stay', async () => {
+  const domain = copied('parcel-desk');
+  const run = folder();
+  await rehearsal(
+    'eval',
+    domain,
+    '--tasks',
+    'reschedule-*,missing-*',
+    '--split',
+    'test',
+    '--agent',
+    'gold',
+    '--out',
+    run,
+  );
+  const before = files(run);
+  writeFileSync(
+    join(domain, 'rules.yaml'),
+    '- rule: confirm-before-write\n  check: before\n  tools: [reschedule]\n  require: [report]\n  gate: true\n',
+  );
+  replaceIn(join(domain, 'policy.md'), 'Answer in one short sentence.', 'Answer in one sentence.');
+  const { code, out } = await rehearsal('regrade', run, '--json');
+  expect(code).toBe(0);
+  const regraded = JSON.parse(out) as { folder: string; rollouts: { task: string; before: number; after: number }[] };
+  expect(regraded.rollouts).toHaveLength(12);
+  for (const { task, before: old, after } of regraded.rollouts)
+    expect([task, old, after]).toEqual([task, 1, task.startsWith('reschedule') ? 0 : 1]);
+  expect(files(run)).toEqual(before);
+  expect((await rehearsal('verify', regraded.folder)).out).toBe('12 recordings verified\n');
+  const compared = await rehearsal('compare', run, regraded.folder);
+  expect(compared.out).toContain('12 of 12 pairs of rollouts are alike from the first word to the last');
+  expect(compared.out).toMatch(/B is better on 0, worse on 7; .*\np = 0\.0156 .*: more than noise/);
+  expect((await rehearsal('regrade', run, '--out', regraded.folder)).code).toBe(2);
+});
+
+test('a rollout of another database or another start is not graded again', async () => {
+  const domain = copied('parcel-desk');
+  const run = folder();
+  await rehearsal('eval', domain, '--tasks', 'reschedule-P46,reschedule-P50', '--agent', 'gold', '--out', run);
+  replaceIn(
+    join(domain, 'tasks', 'test.task.yaml'),
+    '- id: reschedule-P46\n',
+    '- id: reschedule-P46\n  state:\n    - { path: [parcels, P46, day], value: Friday }\n',
+  );
+  const { code, out } = await rehearsal('regrade', run);
+  expect(code).toBe(1);
+  expect(out).toContain('reschedule-P46 trial 0: the task starts from another state now');
+  expect(out).toContain('1 rollouts graded again, 0 with another reward, 1 refused');
+  rmSync(domain, { recursive: true });
+});

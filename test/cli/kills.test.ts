@@ -1,0 +1,145 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { type Random, randomStream } from '../../src/engine/core/random.ts';
+
+/** How many processes are killed: 20, or REHEARSAL_KILLS of the full suite. */
+const kills = Number(process.env['REHEARSAL_KILLS'] ?? 20);
+const seed = process.env['REHEARSAL_SEED'] ?? String(Date.now());
+const trials = 3;
+
+const home = mkdtempSync(join(tmpdir(), 'rehearsal-kills-'));
+const environment = { ...process.env, REHEARSAL_HOME: join(home, 'keys') };
+
+function command(...argv: readonly string[]): ChildProcess {
+  return spawn(process.execPath, ['--no-warnings', 'src/cli/rehearsal.ts', ...argv], {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+}
+
+/** An evaluation under way, or the rest of one. */
+function evaluation(run: string): ChildProcess {
+  const options = ['--agent', 'gold', '--trials', String(trials), '--concurrency', '6', '--out', run, '--json'];
+  return command('eval', 'domains/parcel-desk', ...options);
+}
+
+const finished = (child: ChildProcess) =>
+  new Promise<number | null>((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) resolve(child.exitCode);
+    else child.once('exit', (code) => resolve(code));
+  });
+
+function receiptsIn(run: string): readonly string[] {
+  const path = join(run, 'ledger.jsonl');
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+}
+
+/** Recordings and receipts as they were written, by name. */
+const recordings = (run: string) =>
+  new Map(
+    readdirSync(run)
+      .filter((name) => name.endsWith('.traj.jsonl'))
+      .map((name) => [name, readFileSync(join(run, name), 'utf8')]),
+  );
+
+function lanesOf(pid: number): readonly number[] {
+  const path = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(path) ? readFileSync(path, 'utf8').trim().split(' ').filter(Boolean).map(Number) : [];
+}
+
+const isAlive = (pid: number) => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(statusOf(pid));
+
+function statusOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return 'State:\tZ';
+  }
+}
+
+async function until(is: () => boolean): Promise<void> {
+  for (let waited = 0; !is(); waited += 10) {
+    if (waited > 60_000) throw new Error('waited for a minute');
+    await sleep(10);
+  }
+}
+
+type Receipt = { readonly rollout: string; readonly recording: string; readonly endReason: string };
+type Kills = { supervisor: number; lane: number };
+
+/** Starts an evaluation again and again, and kills it or a lane of it at random moments, until it is done or enough died. */
+async function killed(run: string, random: Random, made: Kills): Promise<readonly string[]> {
+  let child = evaluation(run);
+  let receipts: readonly string[] = [];
+  while (made.supervisor + made.lane < kills) {
+    // Mostly in the middle of work, now and then while everything still starts up.
+    const goal = receiptsIn(run).length + random.integer(12);
+    if (random.chance(0.8)) await until(() => receiptsIn(run).length >= goal || child.exitCode !== null);
+    await sleep(random.integer(200));
+    const now = receiptsIn(run);
+    expect(now.slice(0, receipts.length), `seed ${seed}: receipts stay as they were`).toEqual(receipts);
+    receipts = now;
+    if (child.exitCode === 0) return receipts;
+    // A lane that is killed before it came up takes the batch along.
+    if (child.exitCode !== null) child = evaluation(run);
+    const lanes = lanesOf(child.pid ?? 0);
+    const lane = lanes[random.integer(Math.max(lanes.length, 1))];
+    if (lane !== undefined && random.chance(0.4)) {
+      if (isAlive(lane)) process.kill(lane, 'SIGKILL');
+      made.lane += 1;
+    } else {
+      child.kill('SIGKILL');
+      await finished(child);
+      await until(() => !lanes.some(isAlive));
+      child = evaluation(run);
+      made.supervisor += 1;
+    }
+  }
+  if ((await finished(child)) !== 0) expect(await finished(evaluation(run)), `seed ${seed}`).toBe(0);
+  return receipts;
+}
+
+/** Everything is there once, nothing that was finished has changed, and all is as if nobody had been killed. */
+async function check(run: string, whole: string, receipts: readonly string[], lanesKilled: number): Promise<void> {
+  const end = receiptsIn(run).map((line) => (JSON.parse(line) as { receipt: Receipt }).receipt);
+  expect(receiptsIn(run).slice(0, receipts.length), `seed ${seed}`).toEqual(receipts);
+  expect(end.length, `seed ${seed}: each rollout has one receipt`).toBe(96 * trials);
+  expect(new Set(end.map(({ rollout }) => rollout)).size).toBe(96 * trials);
+  expect(await finished(command('verify', run)), `seed ${seed}: the record is whole`).toBe(0);
+  // A rollout whose own lane was killed in the middle of its work says so; every other one knows nothing of it.
+  const hit = new Set(end.filter(({ endReason }) => endReason === 'environmentFailed').map((each) => each.recording));
+  expect(hit.size, `seed ${seed}`).toBeLessThanOrEqual(lanesKilled);
+  const made = recordings(run);
+  const different = [...recordings(whole)].filter(([name, text]) => made.get(name) !== text && !hit.has(name));
+  expect(
+    different.map(([name]) => name),
+    `seed ${seed}`,
+  ).toEqual([]);
+}
+
+test.runIf(process.platform === 'linux')(
+  `${kills} kills of supervisor and lanes repeat no finished rollout and lose none`,
+  async () => {
+    const whole = join(home, 'whole');
+    expect(await finished(evaluation(whole))).toBe(0);
+    const random = randomStream('kills', seed);
+    const made: Kills = { supervisor: 0, lane: 0 };
+    for (let round = 0; made.supervisor + made.lane < kills; round++) {
+      const run = join(home, `run-${round}`);
+      const lanesBefore = made.lane;
+      const receipts = await killed(run, random, made);
+      await check(run, whole, receipts, made.lane - lanesBefore);
+      rmSync(run, { recursive: true });
+      if (kills > 20) console.log(`round ${round}: ${made.supervisor} supervisors and ${made.lane} lanes killed`);
+    }
+    expect(made.supervisor + made.lane, `seed ${seed}`).toBe(kills);
+    expect(Math.min(made.supervisor, made.lane), `seed ${seed}: both kinds were killed`).toBeGreaterThan(0);
+    rmSync(home, { recursive: true });
+  },
+  // Every kill costs a start; a busy machine needs seconds for one.
+  120_000 + kills * 30_000,
+);

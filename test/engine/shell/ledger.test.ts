@@ -1,0 +1,49 @@
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  finishedRollouts,
+  openLedger,
+  type Receipt,
+  readLedger,
+  signingKey,
+} from '../../../src/engine/shell/ledger.ts';
+
+const receipt = (rollout: string): Receipt => ({
+  rollout,
+  recording: `${rollout}.traj.jsonl`,
+  task: { id: 't', hash: 'h' },
+  trial: 0,
+  seed: '1',
+  policyHash: 'p',
+  basis: 'evaluate',
+  reward: 1,
+  endReason: 'userStopped',
+  databaseDiff: 'd',
+  chain: 'c',
+  sidecarChain: 's',
+});
+
+test('a receipt that was torn in the middle is none, and the next one stands on a line of its own', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-ledger-'));
+  const [path, key] = [join(folder, 'ledger.jsonl'), signingKey(join(folder, 'key.pem'))];
+  openLedger(path, key)(receipt('one'));
+  const whole = readFileSync(path, 'utf8');
+  appendFileSync(path, whole.slice(0, 90));
+  expect(finishedRollouts(path).map(({ rollout }) => rollout)).toEqual(['one']);
+  openLedger(path, key)(receipt('two'));
+  expect(readFileSync(path, 'utf8').startsWith(whole)).toBe(true);
+  const { receipts, problems } = readLedger(path, key.publicKey);
+  expect(receipts.map(({ rollout }) => rollout)).toEqual(['one', 'two']);
+  expect(problems).toEqual([]);
+});
+
+test('the signing key is made once, whole, and leaves nothing beside it', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-key-'));
+  const path = join(folder, 'deep', 'key.pem');
+  const { publicKey } = signingKey(path);
+  expect(signingKey(path).publicKey).toBe(publicKey);
+  expect(existsSync(path)).toBe(true);
+  expect(readdirSync(join(folder, 'deep'))).toEqual(['key.pem']);
+});
