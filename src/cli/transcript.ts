@@ -79,6 +79,10 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       ];
     case 'sourceRead':
       return [line('note', `read the state of ${event.source}`)];
+    case 'judged': {
+      const answer = event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no';
+      return [line('note', `the judge on "${event.question}": ${answer}: ${event.reason}`)];
+    }
     case 'verdictReached':
       return [
         line('note', `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}: ${event.verdict.detail}`),

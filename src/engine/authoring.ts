@@ -89,6 +89,48 @@ export function isCodeTool(exported: unknown): exported is CodeTool {
   return typeof exported === 'object' && exported !== null && brand in exported;
 }
 
+/** What a verifier gets: the world at the end and at the start, and the calls that were made. All of it is frozen. */
+export type VerifierContext<Sides extends Databases = Databases> = {
+  db: Sides['agent'];
+  userDb: Sides extends { user: infer User } ? User : JsonObject;
+  /** The world before the first message. */
+  start: Sides['agent'];
+  startUser: Sides extends { user: infer User } ? User : JsonObject;
+  calls: readonly { tool: string; args: JsonObject; result: Json; failed: boolean; step: number }[];
+  now: string;
+};
+
+/** What a verifier found: whether it holds, a sentence that says why, and for partial credit the share that was met. */
+export type VerifierResult = { held: boolean; detail: string; share?: number };
+
+/** What a domain says of a verifier. Its name is the name of the export; tasks name it in `verifiers`. */
+export type VerifierDefinition<Sides extends Databases = Databases> = {
+  description: string;
+  verify: (context: VerifierContext<Sides>) => boolean | VerifierResult | Promise<boolean> | Promise<VerifierResult>;
+};
+
+const verifierBrand: unique symbol = Symbol.for('rehearsal.verifier') as never;
+
+type CodeVerifier<Sides extends Databases = Databases> = Readonly<VerifierDefinition<Sides>> & {
+  readonly [verifierBrand]: true;
+};
+
+/**
+ * The maker of verifiers for one shape of the database, for verifiers.ts:
+ * `const { verifier } = defineVerifiers<{ agent: OrderDesk }>();`
+ */
+export function defineVerifiers<Sides extends Databases>(): {
+  /** Declares a verifier. Export what it returns: the name of the export is the name of the verifier. */
+  verifier: (definition: VerifierDefinition<Sides>) => CodeVerifier<Sides>;
+} {
+  return { verifier: (definition) => Object.freeze({ ...definition, [verifierBrand]: true as const }) };
+}
+
+/** Whether an export of a domain's module is a verifier. */
+export function isCodeVerifier(exported: unknown): exported is CodeVerifier {
+  return typeof exported === 'object' && exported !== null && verifierBrand in exported;
+}
+
 /** The tools that a module of a domain exports, by name. */
 export function codeTools(exports: Readonly<Record<string, unknown>>): ReadonlyMap<string, CodeTool> {
   return new Map(Object.entries(exports).filter((entry): entry is [string, CodeTool] => isCodeTool(entry[1])));

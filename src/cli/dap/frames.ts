@@ -64,6 +64,8 @@ function nameOf({ event, state }: DebugStep): string {
       return `ended: ${event.reason}`;
     case 'sourceRead':
       return `the state of ${event.source} is read`;
+    case 'judged':
+      return `judged: ${event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no'}`;
     case 'verdictReached':
       return `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}`;
     case 'rewarded':

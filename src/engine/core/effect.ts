@@ -1,4 +1,5 @@
 import type { EndReason, Failure } from './event.ts';
+import type { JudgeQuestion } from './judgement.ts';
 import type { ToolCall } from './message.ts';
 import type { RuleVerdict } from './rule.ts';
 
@@ -8,9 +9,10 @@ export type Effect =
   | { readonly type: 'askUser' }
   | { readonly type: 'askAgent' }
   /** The verdicts are decided already; performing it is recording them. */
-  | { readonly type: 'noteRules'; readonly callId: string; readonly verdicts: readonly RuleVerdict[] }
+  | { readonly type: 'noteRules'; readonly callId: string | null; readonly verdicts: readonly RuleVerdict[] }
   | { readonly type: 'callTool'; readonly call: ToolCall }
   /** The call was begun in an earlier process and its result is not known. */
   | { readonly type: 'finishCall'; readonly call: ToolCall }
   | { readonly type: 'stop'; readonly reason: EndReason; readonly failure?: Failure }
+  | { readonly type: 'askJudge'; readonly question: JudgeQuestion }
   | { readonly type: 'verify' };

@@ -1,5 +1,7 @@
 import * as z from 'zod';
 import { toolCallSchema } from './message.ts';
+import { reportCardSchema } from './reportCard.ts';
+import { ruleVerdictSchema } from './rule.ts';
 
 /** Version of the recording format; a change of the events' meaning raises it. */
 export const recordingFormat = 1;
@@ -32,6 +34,13 @@ export const verdictSchema = z.object({
   /** A sentence for people. */
   detail: z.string(),
   evidence: z.array(z.int()),
+  /** It could not be told: the reward is then not known either. */
+  unknown: z.literal(true).optional(),
+  /** Outside of the basis: it is in the report and does not decide the reward. */
+  diagnostic: z.literal(true).optional(),
+  /** Of the declared checks behind it: how many were met, and how many there are. */
+  met: z.int().optional(),
+  of: z.int().optional(),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
 
@@ -44,6 +53,13 @@ export const failureSchema = z.object({
   line: z.int().optional(),
 });
 export type Failure = z.infer<typeof failureSchema>;
+
+const judgeSubjectSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('rule'), rule: z.string() }),
+  /** The statement of the task at this index. */
+  z.object({ type: z.literal('task'), index: z.int() }),
+]);
+export type JudgeSubject = z.infer<typeof judgeSubjectSchema>;
 
 /** How an event came into the recording when it did not come from its seat. */
 const originSchema = z.enum(['edited', 'typed']).optional();
@@ -62,7 +78,7 @@ export const rolloutStartedSchema = z.object({
   basis: z.enum(['evaluate', 'train']),
   turnCap: z.int(),
   toolErrorCap: z.int(),
-  seats: z.object({ agent: z.string(), user: z.string() }),
+  seats: z.object({ agent: z.string(), user: z.string(), judge: z.string().optional() }),
   /** The agent's system prompt and the tools it is shown, as sent. */
   system: z.string(),
   tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) })),
@@ -94,17 +110,9 @@ export const eventSchema = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('rulesChecked'),
-    callId: z.string(),
-    verdicts: z.array(
-      z.object({
-        rule: z.string(),
-        check: z.enum(['before', 'confirmed', 'oneCall']),
-        gate: z.boolean(),
-        verdict: z.enum(['held', 'violated']),
-        reason: z.string(),
-        evidence: z.array(z.int()),
-      }),
-    ),
+    /** The call that comes next; null after an utterance of the agent, and at the end. */
+    callId: z.string().nullable(),
+    verdicts: z.array(ruleVerdictSchema),
   }),
   z.object({ type: z.literal('toolCalled'), call: toolCallSchema }),
   z.object({ type: z.literal('databaseWritten'), callId: z.string(), writes: z.array(writtenSchema) }),
@@ -114,6 +122,15 @@ export const eventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('rolloutEnded'), reason: z.enum(endReasons), failure: failureSchema.optional() }),
   /** State of a tool source outside the lane, read at the end for the assertions. */
   z.object({ type: z.literal('sourceRead'), source: z.string(), state: z.json() }),
+  /** A judge's answer to a question of a rule or of the task. */
+  z.object({
+    type: z.literal('judged'),
+    subject: judgeSubjectSchema,
+    question: z.string(),
+    /** null when the judge gave no clear answer. */
+    holds: z.boolean().nullable(),
+    reason: z.string(),
+  }),
   z.object({ type: z.literal('verdictReached'), verdict: verdictSchema }),
   z.object({
     type: z.literal('rewarded'),
@@ -122,6 +139,11 @@ export const eventSchema = z.discriminatedUnion('type', [
     reward: z.number().nullable(),
     /** A sentence for people: why the reward is what it is. */
     reason: z.string(),
+    /** Of the task's declared checks: how many were met, and how many there are. */
+    completion: z.object({ met: z.int(), of: z.int() }).optional(),
+    /** Who failed, where the reward is not 1. */
+    failedBy: failureSchema.shape.who.nullable().optional(),
+    card: reportCardSchema.optional(),
   }),
 ]);
 

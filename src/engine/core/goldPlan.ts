@@ -5,6 +5,7 @@ import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } f
 import { contentHash } from './hash.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type Message, utterancesOf } from './message.ts';
+import { binds } from './rules/seen.ts';
 import type { SeatView } from './seat.ts';
 import { factOf, type GoldAction, type Task } from './task.ts';
 import { wishOf } from './wish.ts';
@@ -183,7 +184,7 @@ function denialsOf({ domain, task, messages }: SeatView, action: GoldAction): nu
 
 function namesToConfirm({ domain, task }: SeatView, tool: string): readonly string[] {
   const names = domain.rules.flatMap((rule) =>
-    rule.check === 'confirmed' && (rule.tools === 'writes' || rule.tools.includes(tool)) ? rule.names : [],
+    rule.check === 'confirmed' && binds(rule.tools, tool, domain.tools) ? rule.names : [],
   );
   if (names.length > 0) return names;
   return [...new Set(task.actions.flatMap((action) => (action.tool === tool ? Object.keys(action.arguments) : [])))];

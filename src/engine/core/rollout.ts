@@ -4,8 +4,10 @@ import type { Domain, World } from './domain.ts';
 import type { Effect } from './effect.ts';
 import type { EventOf, RolloutEvent, RolloutStarted, Writes } from './event.ts';
 import { contentHash } from './hash.ts';
+import { openQuestion } from './judgement.ts';
 import type { ToolCall } from './message.ts';
-import { checkRules } from './rules.ts';
+import { isUnscorable } from './reward.ts';
+import { checkRules, type Moment } from './rules.ts';
 import type { Phase, RolloutState } from './state.ts';
 
 /** What `advance` reads besides state and event: frozen data of the domain. */
@@ -25,6 +27,7 @@ export function begin(setting: Setting, started: RolloutStarted): Advanced {
     turn: 0,
     toolErrors: 0,
     ruleVerdicts: [],
+    judgements: [],
     sources: {},
     verdicts: [],
     ended: null,
@@ -50,12 +53,8 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
       return userReplied(state, event);
     case 'agentReplied':
       return agentReplied(setting, state, event);
-    case 'rulesChecked': {
-      const call = callIn(state.phase);
-      const verdicts = event.verdicts.map((verdict) => ({ ...verdict, step: before.next }));
-      const noted = { ...state, ruleVerdicts: [...state.ruleVerdicts, ...verdicts] };
-      return to(noted, { type: 'callAwaited', call }, { type: 'callTool', call });
-    }
+    case 'rulesChecked':
+      return rulesChecked(setting, state, event);
     case 'toolCalled':
       return to(
         state,
@@ -67,13 +66,11 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
     case 'toolReturned':
       return toolReturned(setting, state, event);
     case 'rolloutEnded':
-      return to(
-        { ...state, queue: [], ended: { reason: event.reason, ...failureOf(event) } },
-        { type: 'verdictsAwaited' },
-        { type: 'verify' },
-      );
+      return atEnd(setting, { ...state, queue: [], ended: { reason: event.reason, ...failureOf(event) } });
     case 'sourceRead':
       return [{ ...state, sources: { ...state.sources, [event.source]: event.state } }, effectsOf(setting, state)];
+    case 'judged':
+      return judged(setting, state, event);
     case 'verdictReached':
       return [{ ...state, verdicts: [...state.verdicts, event.verdict] }, effectsOf(setting, state)];
     case 'rewarded':
@@ -117,15 +114,25 @@ export function effectsOf(setting: Setting, state: RolloutState): readonly Effec
     case 'agentAwaited':
       return [{ type: 'askAgent' }];
     case 'rulesAwaited':
-      return [{ type: 'noteRules', callId: phase.call.id, verdicts: checkRules(setting.domain, state, phase.call) }];
+      return [
+        {
+          type: 'noteRules',
+          callId: phase.call.id,
+          verdicts: checkRules(setting.domain, state, callMoment(state, phase.call)),
+        },
+      ];
+    case 'remarksAwaited':
+      return [{ type: 'noteRules', callId: null, verdicts: checkRules(setting.domain, state, remarkMoment(state)) }];
     case 'callAwaited':
       return [{ type: 'callTool', call: phase.call }];
     case 'resultAwaited':
       return [{ type: 'finishCall', call: phase.call }];
     case 'endAwaited':
       return [{ type: 'stop', reason: phase.reason, ...failureOf(phase) }];
-    case 'verdictsAwaited':
-      return [{ type: 'verify' }];
+    case 'verdictsAwaited': {
+      const question = openQuestion(setting.domain, state);
+      return [question === null ? { type: 'verify' } : { type: 'askJudge', question }];
+    }
     case 'closed':
       return [];
   }
@@ -149,9 +156,66 @@ function agentReplied(setting: Setting, state: RolloutState, event: EventOf<'age
     ...(messageId === undefined ? {} : { messageId }),
   };
   const spoken = { ...state, turn: state.turn + 1, messages: [...state.messages, message], queue: toolCalls };
-  return toolCalls.length > 0
-    ? nextCall(setting, spoken)
-    : afterTurn(spoken, { type: 'userAwaited' }, { type: 'askUser' });
+  if (toolCalls.length > 0) return nextCall(setting, spoken);
+  const remarks = content === null ? [] : checkRules(setting.domain, spoken, remarkMoment(spoken));
+  return remarks.length > 0 ? noting(spoken, remarks) : afterUtterance(spoken);
+}
+
+/** Goes on after what the agent said, when the rules have been held against it. */
+function afterUtterance(state: RolloutState): Advanced {
+  return afterTurn(state, { type: 'userAwaited' }, { type: 'askUser' });
+}
+
+function rulesChecked(setting: Setting, state: RolloutState, event: EventOf<'rulesChecked'>): Advanced {
+  const verdicts = event.verdicts.map((verdict) => ({ ...verdict, step: state.next - 1 }));
+  const noted = { ...state, ruleVerdicts: [...state.ruleVerdicts, ...verdicts] };
+  if (event.callId === null) return noted.ended ? verifying(setting, noted) : afterUtterance(noted);
+  const call = callIn(state.phase);
+  return to(noted, { type: 'callAwaited', call }, { type: 'callTool', call });
+}
+
+/** What the rules say of the whole, then the judge's answers, then the verifiers. */
+function atEnd(setting: Setting, state: RolloutState): Advanced {
+  const isScored = state.ended !== null && !isUnscorable(state.ended);
+  const remarks = isScored ? checkRules(setting.domain, state, { type: 'end' }) : [];
+  return remarks.length > 0 ? noting(state, remarks) : verifying(setting, state);
+}
+
+function verifying(setting: Setting, state: RolloutState): Advanced {
+  const awaiting: RolloutState = { ...state, phase: { type: 'verdictsAwaited' } };
+  return [awaiting, effectsOf(setting, awaiting)];
+}
+
+/** A judge's answer stands with the others; where a rule asked for it, it is that rule's verdict. */
+function judged(setting: Setting, state: RolloutState, { type: _, ...answer }: EventOf<'judged'>): Advanced {
+  const step = state.next - 1;
+  const noted = { ...state, judgements: [...state.judgements, { ...answer, step }] };
+  const { subject, question, holds, reason } = answer;
+  const rule = setting.domain.rules.find(
+    (each) =>
+      subject.type === 'rule' && each.check === 'judge' && each.rule === subject.rule && each.question === question,
+  );
+  if (!rule) return [noted, effectsOf(setting, noted)];
+  const verdict = holds === null ? ('unknown' as const) : holds ? ('held' as const) : ('violated' as const);
+  const found = { rule: rule.rule, check: rule.check, gate: rule.gate, verdict, reason, evidence: [step], step };
+  const decided = { ...noted, ruleVerdicts: [...noted.ruleVerdicts, found] };
+  return [decided, effectsOf(setting, decided)];
+}
+
+function noting(state: RolloutState, verdicts: ReturnType<typeof checkRules>): Advanced {
+  return to(state, { type: 'remarksAwaited' }, { type: 'noteRules', callId: null, verdicts });
+}
+
+function callMoment({ messages }: RolloutState, call: ToolCall): Moment {
+  const last = messages.findLast(({ role }) => role === 'agent');
+  return { type: 'call', call, isFirst: last?.role === 'agent' && last.toolCalls[0]?.id === call.id };
+}
+
+function remarkMoment({ ended, messages }: RolloutState): Moment {
+  const last = messages.at(-1);
+  return ended !== null || last?.role !== 'agent'
+    ? { type: 'end' }
+    : { type: 'utterance', text: last.content ?? '', step: last.step };
 }
 
 function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'toolReturned'>): Advanced {
@@ -170,7 +234,7 @@ function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'too
 function nextCall(setting: Setting, state: RolloutState): Advanced {
   const [call, ...queue] = state.queue;
   if (call === undefined) return afterTurn(state, { type: 'agentAwaited' }, { type: 'askAgent' });
-  const verdicts = checkRules(setting.domain, state, call);
+  const verdicts = checkRules(setting.domain, state, callMoment(state, call));
   const waiting = { ...state, queue };
   return verdicts.length > 0
     ? to(waiting, { type: 'rulesAwaited', call }, { type: 'noteRules', callId: call.id, verdicts })

@@ -1,5 +1,5 @@
 import type { World } from './domain.ts';
-import type { EndReason, Failure, RolloutStarted, Verdict } from './event.ts';
+import type { EndReason, EventOf, Failure, RolloutStarted, Verdict } from './event.ts';
 import type { Json } from './json.ts';
 import type { Message, ToolCall } from './message.ts';
 import type { RuleVerdict } from './rule.ts';
@@ -10,6 +10,8 @@ export type Phase =
   | { readonly type: 'userAwaited' }
   | { readonly type: 'agentAwaited' }
   | { readonly type: 'rulesAwaited'; readonly call: ToolCall }
+  /** What the agent said, or after the end the whole, is held against the rules. */
+  | { readonly type: 'remarksAwaited' }
   | { readonly type: 'callAwaited'; readonly call: ToolCall }
   | { readonly type: 'resultAwaited'; readonly call: ToolCall }
   | { readonly type: 'endAwaited'; readonly reason: EndReason; readonly failure?: Failure }
@@ -30,6 +32,7 @@ export type RolloutState = {
   readonly toolErrors: number;
   readonly ruleVerdicts: readonly (RuleVerdict & { readonly step: number })[];
   readonly sources: Readonly<Record<string, Json>>;
+  readonly judgements: readonly (Omit<EventOf<'judged'>, 'type'> & { readonly step: number })[];
   readonly verdicts: readonly Verdict[];
   readonly ended: { readonly reason: EndReason; readonly failure?: Failure } | null;
   readonly reward: { readonly value: number | null; readonly reason: string } | null;

@@ -25,14 +25,31 @@ export const assertionSchema = z.strictObject({
     .describe('`agent` or `user` for that side of the database, or the name of a tool source with a state reader.'),
   path: z
     .string()
+    .optional()
     .describe('Path into the state, with dots and [index] or [field=value], for example orders.W1.status.'),
+  that: z
+    .string()
+    .max(2000)
+    .optional()
+    .describe('In place of a path: an expression that must hold, for example count(state.orders, it.paid) == 2.'),
   equals: z.json().optional(),
   contains: z.json().optional().describe('A substring of a text, an element of a list, or a part of an object.'),
   exists: z.boolean().optional(),
 });
 export type Assertion = z.infer<typeof assertionSchema>;
 
-const verifierNames = ['database', 'assertions', 'communicate'] as const;
+const receiptSchema = z.strictObject({
+  tool: z.string().describe('Name of the tool.'),
+  arguments: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe('Arguments that the call must have had; arguments that are not named here are free.'),
+  when: z.string().max(2000).optional().describe('An expression on `args` and `result` that must hold of the call.'),
+  times: z.int().min(0).optional().describe('How often exactly; 0 for never. At least once where it is left out.'),
+});
+export type Receipt = z.infer<typeof receiptSchema>;
+
+const verifierNames = ['database', 'assertions', 'communicate', 'receipts', 'custom', 'judge'] as const;
 export type VerifierName = (typeof verifierNames)[number];
 
 /** Frozen data of one problem. What the simulated user wants and knows, and what counts as done. */
@@ -75,6 +92,21 @@ export const taskSchema = z.strictObject({
   actions: z.array(callSchema).default([]).describe('Gold actions: the calls that a right rollout makes.'),
   assertions: z.array(assertionSchema).default([]).describe('What must hold of the state at the end.'),
   communicate: z.array(z.string()).default([]).describe('Texts the agent must have said to the user.'),
+  receipts: z
+    .array(receiptSchema)
+    .optional()
+    .describe('Calls that must have succeeded, or must not have: for tools whose state nobody can read.'),
+  verifiers: z.array(z.string()).optional().describe('Names of verifiers that verifiers.ts exports (`custom`).'),
+  judge: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Statements about the conversation that a judge, a model, must find true.'),
+  credit: z
+    .enum(['product', 'partial'])
+    .optional()
+    .describe(
+      '`product`: 1 if every verifier of the basis holds, else 0. `partial`: the mean share of their checks that were met; gated rules and an improper end still make it 0.',
+    ),
   script: z
     .array(z.union([z.string(), z.array(callSchema.omit({ by: true })).min(1)]))
     .optional()

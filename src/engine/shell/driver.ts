@@ -3,17 +3,17 @@ import type { World } from '../core/domain.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
+import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
 import type { ToolCall } from '../core/message.ts';
 import type { Random } from '../core/random.ts';
 import { randomStream } from '../core/random.ts';
-import { isUnscorable, rewardOf } from '../core/reward.ts';
 import { advance, begin, resumable, type Setting } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
 import type { RolloutState } from '../core/state.ts';
-import type { Task, VerifierName } from '../core/task.ts';
+import type { Task } from '../core/task.ts';
 import type { Tool } from '../core/tool.ts';
-import { verdictsOf } from '../core/verify.ts';
 import { Fault } from './fault.ts';
+import { type VerificationPorts, verification } from './verification.ts';
 
 /** What a call came to. `writes` is empty for a read, and for every call that failed. */
 export type ToolOutcome = { readonly content: string; readonly isError: boolean; readonly writes: Writes };
@@ -27,6 +27,9 @@ export type Ports = {
   readonly callTool: (tool: Tool, call: ToolCall, context: ToolContext) => Promise<ToolOutcome> | ToolOutcome;
   /** State of a tool source outside the lane, by its reader. */
   readonly readSource: (source: string) => Promise<Json>;
+  /** Asks the judge; absent where there is none, and its answers are then unknown. */
+  readonly judge?: (question: JudgeQuestion) => Promise<JudgeAnswer>;
+  readonly verifyBy?: VerificationPorts['verifyBy'];
 };
 
 /** One stop: the event, and the state after it. */
@@ -63,7 +66,7 @@ async function* performSafely(rollout: Rollout, effect: Effect, now: () => Rollo
     yield* perform(rollout, effect, now);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
-    if (effect.type === 'verify') {
+    if (effect.type === 'verify' || effect.type === 'askJudge') {
       yield { type: 'rewarded', basis: now().started.basis, reward: null, reason: `not scored: ${error.message}` };
       return;
     }
@@ -100,8 +103,14 @@ async function* perform(rollout: Rollout, effect: Effect, now: () => RolloutStat
     case 'stop':
       yield ended(effect.reason, effect.failure);
       return;
+    case 'askJudge': {
+      const { subject, question } = effect.question;
+      const answer = await rollout.ports.judge?.(effect.question);
+      yield { type: 'judged', subject, question, ...(answer ?? { holds: null, reason: 'nobody judges here' }) };
+      return;
+    }
     case 'verify':
-      yield* verify(rollout, now);
+      yield* await verify(rollout, state);
   }
 }
 
@@ -121,18 +130,14 @@ function outcome(rollout: Rollout, call: ToolCall, state: RolloutState): Promise
   return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random });
 }
 
-/** Reads what the assertions look into, runs the verifiers of the basis, and says the reward. */
-async function* verify(rollout: Rollout, now: () => RolloutState): AsyncGenerator<RolloutEvent> {
-  const { task, ports } = rollout;
-  const { basis } = now().started;
-  if (!isUnscorable(endOf(now()))) {
-    for (const source of sourcesOf(task, task[basis]))
-      yield { type: 'sourceRead', source, state: (await ports.readSource(source)) as never };
-    const gold = task[basis].includes('database') ? await goldWorld(rollout, now().started) : now().world;
-    for (const verdict of verdictsOf(task[basis], task, now(), gold)) yield { type: 'verdictReached', verdict };
-  }
-  const { value, reason } = rewardOf(now());
-  yield { type: 'rewarded', basis, reward: value, reason };
+function verify(rollout: Rollout, state: RolloutState): Promise<readonly RolloutEvent[]> {
+  const { setting, task, ports } = rollout;
+  return verification(setting, task, state, {
+    readSource: ports.readSource,
+    ...(ports.verifyBy ? { verifyBy: ports.verifyBy } : {}),
+    goldWorld: () => goldWorld(rollout, state.started),
+    prepare: (world) => preparation(task, world),
+  });
 }
 
 /**
@@ -215,18 +220,6 @@ function agentReplied({ content, reasoning, toolCalls, messageId }: AgentReply):
 
 function ended(reason: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'], failure?: Failure): RolloutEvent {
   return { type: 'rolloutEnded', reason, ...(failure === undefined ? {} : { failure }) };
-}
-
-function endOf(state: RolloutState) {
-  if (state.ended === null) throw new Error('verify comes after the end');
-  return state.ended;
-}
-
-function sourcesOf(task: Task, basis: readonly VerifierName[]): readonly string[] {
-  if (!basis.includes('assertions')) return [];
-  return [...new Set(task.assertions.map((assertion) => assertion.in))].filter(
-    (name) => name !== 'agent' && name !== 'user',
-  );
 }
 
 function streamOf({ started }: RolloutState): readonly (string | number)[] {

@@ -1,3 +1,4 @@
+import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
 import { Fault } from './fault.ts';
 import type { Answer, LaneSeats, Question, RemoteView } from './lane/laneMessage.ts';
@@ -15,6 +16,11 @@ export type Outside = {
     view: RemoteView,
     signal: AbortSignal,
   ) => Promise<{ readonly reply: UserReply; readonly call?: ModelCall }>;
+  /** Absent where the rollout has no judge. */
+  readonly judge?: (
+    question: JudgeQuestion,
+    signal: AbortSignal,
+  ) => Promise<{ readonly reply: JudgeAnswer; readonly call?: ModelCall }>;
 };
 
 /** A person's next turn of a seat, typed in a terminal or in the Debug Console. */
@@ -26,7 +32,13 @@ export type ReadKey = (name: string) => Promise<string | undefined> | string | u
 const leave = ['/stop', '/end'];
 
 /** Connects seat specifications to what answers for them. A model's client is loaded only where one is asked. */
-export function outsideOf(agent: SeatSpec, user: SeatSpec, readKey: ReadKey, askPerson: AskPerson): Outside {
+export function outsideOf(
+  agent: SeatSpec,
+  user: SeatSpec,
+  readKey: ReadKey,
+  askPerson: AskPerson,
+  judge?: SeatSpec,
+): Outside {
   return {
     agent: async (view, signal) => {
       if (agent.type === 'openai') {
@@ -46,6 +58,14 @@ export function outsideOf(agent: SeatSpec, user: SeatSpec, readKey: ReadKey, ask
         reply: leave.includes(content.trim()) ? { content: 'Goodbye.', stop: 'done' } : { content, stop: null },
       };
     },
+    ...(judge?.type === 'openai'
+      ? {
+          judge: async (question, signal) => {
+            const { askJudgeModel } = await import('./seats/judge.ts');
+            return askJudgeModel(judge, await keyOf(judge, readKey), question, signal);
+          },
+        }
+      : {}),
   };
 }
 
@@ -77,6 +97,11 @@ export async function answerQuestion(
     }
     case 'tool':
       return { answer: await serverNamed(mcp, about.server).call(about.name, about.arguments, signal) };
+    case 'judge': {
+      const answered = await outside.judge?.(about.question, signal);
+      if (!answered) return { answer: { holds: null, reason: 'only a model can judge' } };
+      return { answer: answered.reply, ...(answered.call ? { call: answered.call } : {}) };
+    }
     case 'source':
       return { answer: { state: await serverNamed(mcp, about.source).read() } };
   }

@@ -11,6 +11,8 @@ export type StartOptions = {
   readonly basis: 'evaluate' | 'train';
   readonly agent: SeatSpec;
   readonly user: SeatSpec;
+  /** Who answers what only a judge can tell; without one those answers are unknown. */
+  readonly judge?: SeatSpec;
   readonly turnCap?: number;
 };
 
@@ -29,7 +31,11 @@ export function startOf(domain: Domain, database: string, task: Task, options: S
     basis: options.basis,
     turnCap: options.turnCap ?? domain.file.turnCap,
     toolErrorCap: domain.file.toolErrorCap,
-    seats: { agent: seatName(options.agent), user: seatName(options.user) },
+    seats: {
+      agent: seatName(options.agent),
+      user: seatName(options.user),
+      ...(options.judge ? { judge: seatName(options.judge) } : {}),
+    },
     system: systemPrompt(domain, task),
     tools: domain.tools
       .filter(({ owner }) => owner === 'agent')

@@ -119,6 +119,13 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         tone: 'plain',
         code: [{ label: 'State', text: pretty(event.state) }],
       };
+    case 'judged':
+      return {
+        speaker: 'engine',
+        title: `Judge: ${event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no'}`,
+        tone: event.holds === false ? 'bad' : 'plain',
+        text: `${event.question} ${event.reason}`,
+      };
     case 'verdictReached': {
       const { verifier, held, detail } = event.verdict;
       return {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { format } from 'node:util';
 import { codeTools, describeTools } from '../../authoring.ts';
 import { useNativeHash } from '../../core/hash.ts';
+import { verifierTools } from './customVerifiers.ts';
 import { DomainCodeError, importDomain, installDomainModules, placeOf } from './domainModules.ts';
 import { LaneWriter } from './laneChannel.ts';
 import { LaneHost } from './laneHost.ts';
@@ -34,7 +35,8 @@ async function open(): Promise<void> {
     const file = join(folder, toolsFile);
     const exports = existsSync(file) ? await importDomain(folder, file) : {};
     const tools = describeTools(exports, timeoutMs);
-    host = new LaneHost({ folder, tools: codeTools(exports), writer, mark, isDebugged });
+    const runnable = new Map([...codeTools(exports), ...(await verifierTools(folder))]);
+    host = new LaneHost({ folder, tools: runnable, writer, mark, isDebugged });
     listen(host);
     writer.send({ type: 'described', tools });
   } catch (error) {

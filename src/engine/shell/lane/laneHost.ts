@@ -6,6 +6,8 @@ import type { World } from '../../core/domain.ts';
 import { goldAgent } from '../../core/gold.ts';
 import { contentHash } from '../../core/hash.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
+import type { JudgeAnswer } from '../../core/judgement.ts';
+import { randomStream } from '../../core/random.ts';
 import { type Setting, stateHash } from '../../core/rollout.ts';
 import { scriptedAgent } from '../../core/scripted.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
@@ -13,6 +15,7 @@ import type { Tool } from '../../core/tool.ts';
 import { type Ports, run, type ToolContext, type ToolOutcome } from '../driver.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { callCodeTool } from './codeTools.ts';
+import { customResult, verifierCall } from './customVerifiers.ts';
 import { eventText, type LaneWriter } from './laneChannel.ts';
 import type { MarkWriter } from './laneMarker.ts';
 import type { Answer, Question, RemoteView, ToLane } from './laneMessage.ts';
@@ -207,6 +210,13 @@ export class LaneHost {
       readSource: unlessCancelled((source) =>
         this.#ask(rollout, { type: 'source', source }).then((answer) => (answer as { readonly state: Json }).state),
       ),
+      judge: unlessCancelled((question) => this.#ask(rollout, { type: 'judge', question }) as Promise<JudgeAnswer>),
+      verifyBy: unlessCancelled(async (name, evidence) => {
+        const { seed, task, trial } = evidence.state.started;
+        const random = randomStream(seed, task.id, trial, `verifier:${name}`);
+        const { tool, values, context } = verifierCall(name, evidence, { random });
+        return customResult(name, await this.#callCode(rollout, tool, values, context));
+      }),
     };
   }
 

@@ -1,6 +1,7 @@
 import type { Domain } from '../../core/domain.ts';
 import type { EndReason, Failure, RolloutEvent, RolloutStarted } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
+import type { JudgeAnswer, JudgeQuestion } from '../../core/judgement.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
 
@@ -39,7 +40,8 @@ export type Answer =
   | AgentReply
   | UserReply
   | { readonly content: string; readonly isError: boolean }
-  | { readonly state: Json };
+  | { readonly state: Json }
+  | JudgeAnswer;
 
 export type LaneEvent = {
   readonly n: number;
@@ -68,4 +70,5 @@ export type FromLane =
 export type Question =
   | { readonly type: 'agent' | 'user'; readonly view: RemoteView }
   | { readonly type: 'tool'; readonly server: string; readonly name: string; readonly arguments: JsonObject }
-  | { readonly type: 'source'; readonly source: string };
+  | { readonly type: 'source'; readonly source: string }
+  | { readonly type: 'judge'; readonly question: JudgeQuestion };

@@ -1,12 +1,15 @@
+import { parseExpression } from '../../core/expression.ts';
 import { contentHash } from '../../core/hash.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Task } from '../../core/task.ts';
+import { assertionNames } from '../../core/verifiers/assertions.ts';
 import { argumentProblems } from './arguments.ts';
+import { checkExpression } from './checkExpression.ts';
 import { checkState } from './checkState.ts';
 import { keyOf, type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
-import { type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
+import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
 
 /** What tasks say against the rest of their domain, and against each other. */
 export function checkTasks(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
@@ -18,7 +21,9 @@ export function checkTasks(parts: Parts, bases: Bases, known: KnownTools, note: 
     checkCalls(placed, known, note);
     checkScript(placed, parts, note);
     checkState(placed, bases, note);
-    checkAssertions(placed, parts, note);
+    checkAssertions(placed, parts, bases, note);
+    checkReceipts(placed, bases, known, note);
+    checkVerifiers(placed, parts, note);
     checkBases(placed, known, note);
   }
 }
@@ -179,19 +184,10 @@ function checkScript(placed: Placed<Task>, { file }: Parts, note: Note): void {
   );
 }
 
-function checkAssertions(placed: Placed<Task>, { file }: Parts, note: Note): void {
+function checkAssertions(placed: Placed<Task>, { file }: Parts, bases: Bases, note: Note): void {
   const readers = Object.entries(file.value.mcpServers).flatMap(([name, { reader }]) => (reader ? [name] : []));
   for (const [index, assertion] of placed.value.assertions.entries()) {
-    const at = placeOf(placed, 'assertions', index);
-    if (assertion.equals === undefined && assertion.contains === undefined && assertion.exists === undefined) {
-      note(
-        at,
-        'error',
-        'task/assertion-empty',
-        'This assertion demands nothing.',
-        'Add equals:, contains: or exists:.',
-      );
-    }
+    checkDemand(placed, index, bases, note);
     if (assertion.in === 'agent' || assertion.in === 'user' || readers.includes(assertion.in)) continue;
     const isServer = Object.hasOwn(file.value.mcpServers, assertion.in);
     const message = isServer
@@ -210,10 +206,83 @@ function checkAssertions(placed: Placed<Task>, { file }: Parts, note: Note): voi
   }
 }
 
+/** An assertion is a path with what is expected there, or an expression. */
+function checkDemand(placed: Placed<Task>, index: number, bases: Bases, note: Note): void {
+  const assertion = placed.value.assertions[index];
+  if (!assertion) return;
+  const { path, that, equals, contains, exists } = assertion;
+  const at = placeOf(placed, 'assertions', index);
+  const expectations = [equals, contains, exists].filter((each) => each !== undefined);
+  if (that !== undefined) {
+    const where = placeOf(placed, 'assertions', index, 'that');
+    checkExpression(that, where, { kind: 'task', names: assertionNames, args: [], bases, note });
+    if (path === undefined && expectations.length === 0) return;
+    const message = 'This assertion has an expression and a path.';
+    note(at, 'error', 'task/assertion-twice', message, 'Write two assertions.');
+  } else if (path === undefined || expectations.length === 0) {
+    const hint = path === undefined ? 'Add that:, or path: and equals:.' : 'Add equals:, contains: or exists:.';
+    note(at, 'error', 'task/assertion-empty', 'This assertion demands nothing.', hint);
+  } else {
+    const text = /^\[/.test(path) ? `root${path}` : path;
+    const parsed = parseExpression(text);
+    if (!('problem' in parsed)) return;
+    const message = `This is no path: ${parsed.problem}.`;
+    note(
+      placeOf(placed, 'assertions', index, 'path'),
+      'error',
+      'task/bad-expression',
+      message,
+      'Write orders["W-1"].status.',
+    );
+  }
+}
+
+function checkReceipts(placed: Placed<Task>, bases: Bases, known: KnownTools, note: Note): void {
+  for (const [index, receipt] of (placed.value.receipts ?? []).entries()) {
+    const isKnown = checkToolName(receipt.tool, placeOf(placed, 'receipts', index, 'tool'), 'task', known, note);
+    if (receipt.when !== undefined) {
+      const at = placeOf(placed, 'receipts', index, 'when');
+      checkExpression(receipt.when, at, { kind: 'task', names: ['args', 'result'], args: [], bases, note });
+    }
+    const tool = isKnown ? known.tools.get(receipt.tool) : undefined;
+    if (!tool) continue;
+    const names = argumentsOf(tool);
+    for (const name of Object.keys(receipt.arguments ?? {})) {
+      if (names.includes(name)) continue;
+      const hint = didYouMean(name, names, `Its arguments are ${names.join(', ')}.`);
+      const at = keyOf(placed, 'receipts', index, 'arguments', name);
+      note(at, 'error', 'task/bad-arguments', `${tool.name}: there is no argument ${name}.`, hint);
+    }
+  }
+}
+
+function checkVerifiers(placed: Placed<Task>, { verifiers }: Parts, note: Note): void {
+  for (const [index, name] of (placed.value.verifiers ?? []).entries()) {
+    if (verifiers.includes(name)) continue;
+    const all = verifiers.length === 0 ? 'There is no verifiers.ts with any.' : `It has ${verifiers.join(', ')}.`;
+    const at = placeOf(placed, 'verifiers', index);
+    note(
+      at,
+      'error',
+      'task/unknown-verifier',
+      `verifiers.ts exports no verifier ${name}.`,
+      didYouMean(name, verifiers, all),
+    );
+  }
+}
+
 /** What the reward rests on must be there, and what is demanded must count. */
 function checkBases(placed: Placed<Task>, known: KnownTools, note: Note): void {
   const { evaluate, train, actions, assertions, communicate, script, user } = placed.value;
-  const stands = { database: true, assertions: assertions.length > 0, communicate: communicate.length > 0 };
+  const { receipts = [], verifiers = [], judge = [] } = placed.value;
+  const stands = {
+    database: true,
+    assertions: assertions.length > 0,
+    communicate: communicate.length > 0,
+    receipts: receipts.length > 0,
+    custom: verifiers.length > 0,
+    judge: judge.length > 0,
+  };
   for (const [name, basis] of [
     ['evaluate', evaluate],
     ['train', train],
@@ -226,22 +295,24 @@ function checkBases(placed: Placed<Task>, known: KnownTools, note: Note): void {
         'error',
         'task/empty-basis',
         `${name} rests on ${verifier}, but the task has none, so it always holds.`,
-        `Write ${verifier}:, or take it out of ${name}:.`,
+        `Write ${verifier === 'custom' ? 'verifiers' : verifier}:, or take it out of ${name}:.`,
       );
     }
   }
-  for (const demand of ['assertions', 'communicate'] as const) {
+  for (const demand of ['assertions', 'communicate', 'receipts', 'custom', 'judge'] as const) {
     if (!stands[demand] || evaluate.includes(demand) || train.includes(demand)) continue;
+    const key = demand === 'custom' ? 'verifiers' : demand;
     note(
-      keyOf(placed, demand),
+      keyOf(placed, key),
       'warning',
       'task/unused-demand',
-      `${demand} counts for nothing: it is in neither evaluate nor train.`,
+      `${key} counts for nothing: it is in neither evaluate nor train.`,
       `Add ${demand} to evaluate:.`,
     );
   }
   const doesNothing = actions.every(({ tool }) => known.tools.get(tool)?.effect === 'read');
-  const demandsNothing = assertions.length === 0 && communicate.length === 0 && !user.insist;
+  const isSilent = [assertions, communicate, receipts, verifiers, judge].every((demands) => demands.length === 0);
+  const demandsNothing = isSilent && !user.insist;
   if (doesNothing && demandsNothing && !script && (known.tools.size > 0 || actions.length === 0)) {
     note(
       placeOf(placed, 'id'),

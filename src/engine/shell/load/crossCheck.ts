@@ -1,4 +1,5 @@
-import type { Diagnostic, Location } from '../diagnostic.ts';
+import type { Diagnostic } from '../diagnostic.ts';
+import { checkRules } from './checkRules.ts';
 import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
 import { placeOf } from './items.ts';
@@ -14,7 +15,7 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools): reado
     found.push({ file, line, column, endLine, endColumn, code, severity, message, hint });
   };
   checkDomainFile(parts, known, note);
-  checkRules(parts, known, note);
+  checkRules(parts, bases, known, note);
   checkDuplicates(parts.personas, 'persona', note);
   checkTasks(parts, bases, known, note);
   checkTools(parts, known, note);
@@ -52,55 +53,4 @@ function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
       }
     }
   }
-}
-
-function checkRules({ policy, rules }: Parts, known: KnownTools, note: Note): void {
-  const ids = policy.policy.rules.map(({ id }) => id);
-  for (const placed of rules) {
-    const { value } = placed;
-    if (!ids.includes(value.rule)) noteUnknownRule(value.rule, placeOf(placed, 'rule'), ids, note);
-    if (value.check === 'oneCall') continue;
-    const tools = value.tools === 'writes' ? [] : value.tools;
-    for (const [index, name] of tools.entries())
-      checkToolName(name, placeOf(placed, 'tools', index), 'rule', known, note);
-    if (value.check === 'before') {
-      for (const [index, name] of value.require.entries())
-        checkToolName(name, placeOf(placed, 'require', index), 'rule', known, note);
-      continue;
-    }
-    const bound =
-      value.tools === 'writes'
-        ? [...known.tools.values()].filter(({ effect }) => effect === 'write')
-        : tools.flatMap((name) => known.tools.get(name) ?? []);
-    const named = [...new Set(bound.flatMap(argumentsOf))];
-    for (const [index, name] of value.names.entries()) {
-      if (bound.length === 0 || named.includes(name)) continue;
-      const hint = didYouMean(name, named, `Their arguments are ${named.join(', ')}.`);
-      note(
-        placeOf(placed, 'names', index),
-        'error',
-        'rule/unknown-argument',
-        `None of the tools of this check has an argument ${name}.`,
-        hint,
-      );
-    }
-  }
-}
-
-function noteUnknownRule(rule: string, at: Location, ids: readonly string[], note: Note): void {
-  if (/\s/.test(rule)) {
-    note(
-      at,
-      'error',
-      'rule/unknown-rule',
-      'The policy does not say this.',
-      'Quote words that stand in one list item, heading or paragraph of the policy, or write the id of a rule.',
-    );
-    return;
-  }
-  const all =
-    ids.length === 0
-      ? `Mark the rule in the policy with {#${rule}}, or quote its text here.`
-      : `The rules are ${ids.join(', ')}.`;
-  note(at, 'error', 'rule/unknown-rule', `The policy has no rule ${rule}.`, didYouMean(rule, ids, all));
 }

@@ -15,6 +15,7 @@ import { type Items, type Placed, parseFolder, parseItems } from './items.ts';
 import type { Parts, StaticDomain } from './loadedDomain.ts';
 import { locationsOf } from './locations.ts';
 import { scanTools } from './scan.ts';
+import { scanVerifiers } from './scanVerifiers.ts';
 import { type FileKind, inside, type Overlay, readSource, remembered, type Source } from './source.ts';
 
 export { completeDomain } from './completeDomain.ts';
@@ -56,6 +57,7 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Stati
   const scan = toolsSource
     ? scanTools(root, toolsSource, overlay)
     : { tools: new Map<string, Location>(), complete: true, sources: [] };
+  const verifiers = scanVerifiers(root, overlay);
   const databases = isThere ? readDatabases(reader, toolsSource !== null) : { agent: null, user: null };
   const bound = bindRules(policy, rules.items);
   const parts: Parts = {
@@ -66,6 +68,7 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Stati
     personas: personas.items,
     tasks: tasks.items,
     scan,
+    verifiers: verifiers.names,
     databases,
     diagnostics: [...diagnostics, ...rules.diagnostics, ...bound.diagnostics, ...databaseProblems(databases)],
   };
@@ -74,7 +77,7 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Stati
     [
       ...personas.sources,
       ...scan.sources,
-      ...[policySource, rulesSource, databases.agent, databases.user].filter((each) => each !== null),
+      ...[policySource, rulesSource, verifiers.source, databases.agent, databases.user].filter((each) => each !== null),
     ],
     file.value,
   );

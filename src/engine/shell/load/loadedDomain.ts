@@ -39,6 +39,8 @@ export type Parts = {
   readonly personas: readonly Placed<Persona>[];
   readonly tasks: readonly Placed<Task>[];
   readonly scan: Scan;
+  /** Names that verifiers.ts exports. */
+  readonly verifiers: readonly string[];
   readonly databases: { readonly agent: Source | null; readonly user: Source | null };
   /** Findings that concern one file alone. */
   readonly diagnostics: readonly Diagnostic[];

@@ -26,6 +26,8 @@ export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'person
   readonly domain: { readonly name: string };
 };
 
+type Asked = 'agent' | 'simulator' | 'judge';
+
 const stopWords = {
   '###STOP###': 'done',
   '###TRANSFER###': 'transferred',
@@ -124,10 +126,11 @@ export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'per
   ].join('\n');
 }
 
-async function complete(
+/** One chat completion, with every way it can fail as a `Fault`. */
+export async function complete(
   seat: ModelSeat,
   key: string,
-  who: 'agent' | 'simulator',
+  who: Asked,
   signal: AbortSignal,
   body: { messages: ChatCompletionMessageParam[]; tools?: ChatCompletionTool[] },
 ) {
@@ -157,7 +160,7 @@ async function complete(
 }
 
 /** Every way an endpoint can fail, as one message each. The key never appears in it. */
-function classified(error: unknown, seat: ModelSeat, who: 'agent' | 'simulator'): unknown {
+function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
   if (error instanceof Fault) return error;
   const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
   if (error instanceof APIUserAbortError) return cancelled();
@@ -194,7 +197,7 @@ function classified(error: unknown, seat: ModelSeat, who: 'agent' | 'simulator')
   return error;
 }
 
-function broken(seat: ModelSeat, who: 'agent' | 'simulator', what: string): Fault {
+function broken(seat: ModelSeat, who: Asked, what: string): Fault {
   return new Fault({
     who: 'infrastructure',
     code: 'model/broken',

@@ -320,13 +320,13 @@ describe('a value that is wrong gives one finding', () => {
       'an unknown check',
       { 'rules.yaml': '- { rule: confirm, check: confirm }\n' },
       'rules.yaml:1:27 error rule/wrong-value',
-      'check is "confirm", but one of before, confirmed, oneCall is expected. Did you mean confirmed?',
+      'check is "confirm", but one of before, confirmed, oneCall, onlyIf, never, mustSay, handOff, judge is expected. Did you mean confirmed?',
     ],
     [
       'no check',
       { 'rules.yaml': '- { rule: confirm }\n' },
       'rules.yaml:1:3 error rule/missing-key',
-      'check is missing. Write check: and one of before, confirmed, oneCall.',
+      'check is missing. Write check: and one of before, confirmed, oneCall, onlyIf, never, mustSay, handOff, judge.',
     ],
     [
       'an unknown behaviour',

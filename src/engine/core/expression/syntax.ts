@@ -1,0 +1,251 @@
+import type { Json } from '../json.ts';
+import { arityOf, functionNames } from './signature.ts';
+
+export type Operator = 'or' | 'and' | '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | '+' | '-' | '*' | '/' | '%';
+
+/** A parsed expression. `at` is the offset in its text. */
+export type Expression =
+  | { readonly type: 'literal'; readonly value: Json }
+  | { readonly type: 'list'; readonly items: readonly Expression[] }
+  | { readonly type: 'name'; readonly name: string; readonly at: number }
+  | { readonly type: 'member'; readonly of: Expression; readonly key: Expression; readonly at: number }
+  /** `list[field=value]`: the first element with this field. */
+  | { readonly type: 'element'; readonly of: Expression; readonly field: string; readonly value: string }
+  | { readonly type: 'not' | 'minus'; readonly of: Expression }
+  | { readonly type: 'binary'; readonly operator: Operator; readonly left: Expression; readonly right: Expression }
+  | { readonly type: 'call'; readonly name: string; readonly inputs: readonly Expression[]; readonly at: number };
+
+export type SyntaxProblem = { readonly problem: string; readonly at: number };
+
+type Token = {
+  readonly kind: 'number' | 'text' | 'name' | 'member' | 'sign' | 'end';
+  readonly text: string;
+  readonly at: number;
+};
+
+const tokenPattern =
+  /\s*(?:(?<number>\d+(?:\.\d+)?)|(?<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\.\s*(?<member>[A-Za-z_$][\w$]*|\d+)|(?<name>[A-Za-z_$][\w$]*)|(?<sign>==|!=|<=|>=|&&|\|\||[<>+\-*/%!()[\],=]))/y;
+const elementPattern = /\[\s*([A-Za-z_$][\w$]*)\s*=(?!=)\s*(?:"([^"]*)"|'([^']*)'|([^\]"']*?))\s*\]/y;
+const longest = 2000;
+const deepest = 60;
+
+const strengths: Readonly<Record<Operator, number>> = {
+  or: 1,
+  and: 2,
+  '==': 4,
+  '!=': 4,
+  '<': 4,
+  '<=': 4,
+  '>': 4,
+  '>=': 4,
+  in: 4,
+  '+': 5,
+  '-': 5,
+  '*': 6,
+  '/': 6,
+  '%': 6,
+};
+const otherSigns: Readonly<Record<string, Operator>> = { '&&': 'and', '||': 'or' };
+
+class Misread extends Error {
+  readonly at: number;
+
+  constructor(message: string, at: number) {
+    super(message);
+    this.at = at;
+  }
+}
+
+/** Reads an expression. Nothing is evaluated; names are not judged, functions and their inputs are. */
+export function parse(text: string): { readonly expression: Expression } | SyntaxProblem {
+  try {
+    if (text.length > longest) throw new Misread(`an expression has at most ${longest} characters`, longest);
+    return { expression: new Reader(text).whole() };
+  } catch (error) {
+    if (error instanceof Misread) return { problem: error.message, at: error.at };
+    throw error;
+  }
+}
+
+class Reader {
+  readonly #text: string;
+  #token: Token;
+  #next = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#token = this.#read();
+  }
+
+  whole(): Expression {
+    const expression = this.#binary(1);
+    if (this.#token.kind !== 'end') throw this.#unexpected('the end, or an operator such as and, or, ==, in');
+    return expression;
+  }
+
+  #read(): Token {
+    tokenPattern.lastIndex = this.#next;
+    const match = tokenPattern.exec(this.#text);
+    if (!match) {
+      const rest = this.#text.slice(this.#next);
+      const at = this.#next + rest.length - rest.trimStart().length;
+      if (rest.trim() === '') return { kind: 'end', text: '', at };
+      const isOpen = /^\s*["']/.test(rest);
+      throw new Misread(isOpen ? 'a quote is not closed' : `"${rest.trim()[0]}" does not belong here`, at);
+    }
+    const at = match.index + match[0].length - match[0].trimStart().length;
+    this.#next = tokenPattern.lastIndex;
+    for (const kind of ['number', 'text', 'member', 'name', 'sign'] as const) {
+      const found = match.groups?.[kind];
+      if (found !== undefined) return { kind, text: found, at };
+    }
+    throw new Misread('nothing was read', at);
+  }
+
+  #advance(): Token {
+    const taken = this.#token;
+    this.#token = this.#read();
+    return taken;
+  }
+
+  #binary(least: number): Expression {
+    if (++this.#depth > deepest) throw new Misread('this is nested too deeply', this.#token.at);
+    let left = this.#unary();
+    for (;;) {
+      const isNotIn = this.#isWord('not') && /^\s*in\b/.test(this.#text.slice(this.#next));
+      const operator = isNotIn ? 'in' : this.#operator();
+      if (operator === null || strengths[operator] < least) break;
+      this.#advance();
+      if (isNotIn) this.#advance();
+      const right = this.#binary(strengths[operator] + 1);
+      const made: Expression = { type: 'binary', operator, left, right };
+      left = isNotIn ? { type: 'not', of: made } : made;
+    }
+    this.#depth--;
+    return left;
+  }
+
+  #isWord(word: string): boolean {
+    return this.#token.kind === 'name' && this.#token.text === word;
+  }
+
+  #operator(): Operator | null {
+    const { kind, text, at } = this.#token;
+    if (kind !== 'sign' && kind !== 'name') return null;
+    if (text === '=') throw new Misread('= compares nothing: write ==', at);
+    if (Object.hasOwn(otherSigns, text)) return otherSigns[text] ?? null;
+    return Object.hasOwn(strengths, text) ? (text as Operator) : null;
+  }
+
+  #unary(): Expression {
+    if (this.#isWord('not')) {
+      this.#advance();
+      return { type: 'not', of: this.#binary(3) };
+    }
+    if (this.#token.kind === 'sign' && this.#token.text === '!') {
+      this.#advance();
+      return { type: 'not', of: this.#unary() };
+    }
+    if (this.#token.kind === 'sign' && this.#token.text === '-') {
+      this.#advance();
+      return { type: 'minus', of: this.#unary() };
+    }
+    return this.#path(this.#primary());
+  }
+
+  #primary(): Expression {
+    const { kind, text, at } = this.#token;
+    if (kind === 'number') {
+      this.#advance();
+      return { type: 'literal', value: Number(text) };
+    }
+    if (kind === 'text') {
+      this.#advance();
+      return { type: 'literal', value: unquoted(text) };
+    }
+    if (kind === 'name') return this.#named();
+    if (kind === 'sign' && text === '(') {
+      this.#advance();
+      const inner = this.#binary(1);
+      this.#expect(')');
+      return inner;
+    }
+    if (kind === 'sign' && text === '[') {
+      this.#advance();
+      return { type: 'list', items: this.#inputs(']') };
+    }
+    throw kind === 'end' ? new Misread('the expression ends too early', at) : this.#unexpected('a value');
+  }
+
+  #named(): Expression {
+    const { text: name, at } = this.#advance();
+    if (name === 'true' || name === 'false') return { type: 'literal', value: name === 'true' };
+    if (name === 'null') return { type: 'literal', value: null };
+    if (name === 'and' || name === 'or' || name === 'in') throw new Misread(`${name} needs a value before it`, at);
+    if (this.#token.kind !== 'sign' || this.#token.text !== '(') return { type: 'name', name, at };
+    const arity = arityOf(name);
+    if (!arity) throw new Misread(`there is no function ${name}; there are ${functionNames.join(', ')}`, at);
+    this.#advance();
+    const inputs = this.#inputs(')');
+    if (inputs.length < arity.least || inputs.length > arity.most)
+      throw new Misread(`${name} is written ${arity.usage}`, at);
+    if (arity.binds && inputs.length === 3 && inputs[1]?.type !== 'name')
+      throw new Misread(`the second of three inputs of ${name} is a name: ${arity.usage}`, at);
+    return { type: 'call', name, inputs, at };
+  }
+
+  #inputs(close: string): readonly Expression[] {
+    const items: Expression[] = [];
+    while (!(this.#token.kind === 'sign' && this.#token.text === close)) {
+      items.push(this.#binary(1));
+      if (this.#token.kind === 'sign' && this.#token.text === ',') this.#advance();
+      else break;
+    }
+    this.#expect(close);
+    return items;
+  }
+
+  #path(root: Expression): Expression {
+    let of = root;
+    for (;;) {
+      const { kind, text, at } = this.#token;
+      if (kind === 'member') {
+        this.#advance();
+        of = { type: 'member', of, key: { type: 'literal', value: /^\d+$/.test(text) ? Number(text) : text }, at };
+      } else if (kind === 'sign' && text === '[') {
+        of = this.#element(of, at) ?? this.#indexed(of, at);
+      } else return of;
+    }
+  }
+
+  #element(of: Expression, at: number): Expression | null {
+    elementPattern.lastIndex = at;
+    const match = elementPattern.exec(this.#text);
+    if (!match) return null;
+    this.#next = elementPattern.lastIndex;
+    this.#token = this.#read();
+    return { type: 'element', of, field: match[1] ?? '', value: match[2] ?? match[3] ?? match[4] ?? '' };
+  }
+
+  #indexed(of: Expression, at: number): Expression {
+    this.#advance();
+    const key = this.#binary(1);
+    this.#expect(']');
+    return { type: 'member', of, key, at };
+  }
+
+  #expect(sign: string): void {
+    if (this.#token.kind !== 'sign' || this.#token.text !== sign) throw this.#unexpected(`"${sign}"`);
+    this.#advance();
+  }
+
+  #unexpected(wanted: string): Misread {
+    const { kind, text, at } = this.#token;
+    return new Misread(`${kind === 'end' ? 'the end' : `"${text}"`} stands where ${wanted} is expected`, at);
+  }
+}
+
+function unquoted(text: string): string {
+  return text.slice(1, -1).replace(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char));
+}

@@ -1,0 +1,50 @@
+import type { Json, JsonObject } from '../json.ts';
+import type { Message, ToolCall } from '../message.ts';
+
+/** A call with its result, as expressions see it. */
+export type MadeCall = {
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** The data that the tool returned, or its text where that is not JSON. */
+  readonly result: Json;
+  readonly failed: boolean;
+  /** Number of the event that brought the result. */
+  readonly step: number;
+};
+
+type ToolMessage = Extract<Message, { role: 'tool' }>;
+
+const results = new WeakMap<ToolMessage, Json>();
+
+/** The calls of a conversation that have a result, in their order. */
+export function callsOf(messages: readonly Message[]): readonly MadeCall[] {
+  let open: readonly ToolCall[] = [];
+  return messages.flatMap((message): MadeCall[] => {
+    if (message.role === 'agent') open = message.toolCalls;
+    if (message.role !== 'tool') return [];
+    const call = open.find(({ id }) => id === message.callId);
+    const args = call === undefined || typeof call.arguments === 'string' ? {} : call.arguments;
+    return [{ tool: message.name, args, result: resultOf(message), failed: message.isError, step: message.step }];
+  });
+}
+
+function resultOf(message: ToolMessage): Json {
+  const known = results.get(message);
+  if (known !== undefined) return known;
+  const result = parsed(message.content);
+  results.set(message, result);
+  return result;
+}
+
+function parsed(content: string): Json {
+  try {
+    return JSON.parse(content) as Json;
+  } catch {
+    return content;
+  }
+}
+
+/** Whether an error reads as one that may pass: an outage, a time-out, a limit of the rate. */
+export function isTransient(content: string): boolean {
+  return /\b(?:time[d]? ?out|temporar\w*|try again|unavailable|rate limit|busy|overloaded|retry)\b/i.test(content);
+}

@@ -1,0 +1,19 @@
+import type { ToolCall } from '../message.ts';
+import type { RuleVerdict } from '../rule.ts';
+
+/** When rules are checked. */
+export type Moment =
+  /** Before a call is made. `isFirst` of the calls of its message. */
+  | { readonly type: 'call'; readonly call: ToolCall; readonly isFirst: boolean }
+  /** After the agent spoke to the user. */
+  | { readonly type: 'utterance'; readonly text: string; readonly step: number }
+  | { readonly type: 'end' };
+
+export type Finding = Pick<RuleVerdict, 'verdict' | 'reason' | 'evidence'>;
+
+type Make = (reason: string, evidence?: readonly number[]) => Finding;
+export const held: Make = (reason, evidence = []) => ({ verdict: 'held', reason, evidence });
+export const violated: Make = (reason, evidence = []) => ({ verdict: 'violated', reason, evidence });
+export const unknown: Make = (reason, evidence = []) => ({ verdict: 'unknown', reason, evidence });
+
+export const excerpt = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}...` : text);

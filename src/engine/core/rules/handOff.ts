@@ -1,0 +1,39 @@
+import type { RuleOf } from '../rule.ts';
+import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
+import type { Seen } from './seen.ts';
+
+/** The conversation is handed to a person only where `onlyWhen` holds, and is handed over where `always` holds. */
+export function handOff(rule: RuleOf<'handOff'>, moment: Moment, seen: Seen): readonly Finding[] {
+  const handing = seen.domain.tools.filter(({ handsOff }) => handsOff).map(({ name }) => name);
+  if (moment.type === 'call' && handing.includes(moment.call.name)) return atCall(rule, moment, seen);
+  return moment.type === 'end' ? atEnd(rule, moment, seen, handing) : [];
+}
+
+function atCall({ onlyWhen }: RuleOf<'handOff'>, moment: Moment, { holds }: Seen): readonly Finding[] {
+  if (onlyWhen === undefined) return [];
+  const verdict = holds(onlyWhen, moment);
+  if (typeof verdict === 'object') return [unknown(`whether to hand over can't be told: ${verdict.problem}`)];
+  return [
+    verdict
+      ? held('the conversation was handed over where it may be')
+      : violated(`the conversation was handed over although this does not hold: ${onlyWhen}`),
+  ];
+}
+
+function atEnd(
+  { always }: RuleOf<'handOff'>,
+  moment: Moment,
+  { holds, calls, state }: Seen,
+  handing: readonly string[],
+): readonly Finding[] {
+  if (always === undefined) return [];
+  const verdict = holds(always, moment);
+  if (typeof verdict === 'object') return [unknown(`whether to hand over can't be told: ${verdict.problem}`)];
+  if (!verdict) return [];
+  const handed = calls().find(({ tool, failed }) => !failed && handing.includes(tool));
+  return [
+    handed
+      ? held('the conversation was handed over', [handed.step])
+      : violated(`the conversation was never handed over although this holds: ${always}`, [state.next - 1]),
+  ];
+}

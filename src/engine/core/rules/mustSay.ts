@@ -1,0 +1,63 @@
+import { saysPhrase } from '../expression/phrase.ts';
+import { utterancesOf } from '../message.ts';
+import type { RuleOf } from '../rule.ts';
+import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
+import { binds, type Seen } from './seen.ts';
+
+/**
+ * The agent says one of the phrases before a call of the tools `before`, after every successful call of the tools
+ * `after`, or, without either, at some time.
+ */
+export function mustSay(rule: RuleOf<'mustSay'>, moment: Moment, seen: Seen): readonly Finding[] {
+  if (rule.before !== undefined) return beforeCall(rule, rule.before, moment, seen);
+  if (moment.type !== 'end') return [];
+  if (rule.after !== undefined) return afterCalls(rule, rule.after, seen);
+  const applies = rule.when === undefined ? true : seen.holds(rule.when, moment);
+  if (typeof applies === 'object') return [unknown(`whether it had to be said can't be told: ${applies.problem}`)];
+  if (!applies) return [];
+  const said = saidSince(rule, seen, -1);
+  return [said ?? violated(`the agent never said ${wording(rule)}`)];
+}
+
+function beforeCall(
+  rule: RuleOf<'mustSay'>,
+  tools: NonNullable<RuleOf<'mustSay'>['before']>,
+  moment: Moment,
+  seen: Seen,
+): readonly Finding[] {
+  if (moment.type !== 'call' || !binds(tools, moment.call.name, seen.domain.tools)) return [];
+  const applies = rule.when === undefined ? true : seen.holds(rule.when, moment);
+  if (typeof applies === 'object') return [unknown(`whether it had to be said can't be told: ${applies.problem}`)];
+  if (!applies) return [];
+  return [
+    saidSince(rule, seen, -1) ?? violated(`${moment.call.name} was called before the agent said ${wording(rule)}`),
+  ];
+}
+
+function afterCalls(
+  rule: RuleOf<'mustSay'>,
+  tools: NonNullable<RuleOf<'mustSay'>['after']>,
+  seen: Seen,
+): readonly Finding[] {
+  const calls = seen.calls().filter(({ tool, failed }) => !failed && binds(tools, tool, seen.domain.tools));
+  return calls.flatMap((call): readonly Finding[] => {
+    const applies = rule.when === undefined ? true : seen.holds(rule.when, call);
+    if (typeof applies === 'object') return [unknown(`whether it had to be said can't be told: ${applies.problem}`)];
+    if (!applies) return [];
+    return [
+      saidSince(rule, seen, call.step) ??
+        violated(`after ${call.tool} the agent never said ${wording(rule)}`, [call.step]),
+    ];
+  });
+}
+
+function saidSince(rule: RuleOf<'mustSay'>, { state }: Seen, step: number): Finding | null {
+  const phrases = phrasesOf(rule);
+  const found = utterancesOf(state.messages).find(
+    (each) => each.role === 'agent' && each.step > step && phrases.some((phrase) => saysPhrase(each.content, phrase)),
+  );
+  return found ? held('the agent said it', [found.step]) : null;
+}
+
+const phrasesOf = ({ says }: RuleOf<'mustSay'>) => (typeof says === 'string' ? [says] : says);
+const wording = (rule: RuleOf<'mustSay'>) => `"${phrasesOf(rule)[0]}"`;

@@ -1,0 +1,16 @@
+import type { RuleOf } from '../rule.ts';
+import { type Finding, held, type Moment, unknown, violated } from './finding.ts';
+import { binds, type Seen } from './seen.ts';
+
+/** A call of `tools` is made only where the condition holds, on the database and the arguments as they are then. */
+export function onlyIf(rule: RuleOf<'onlyIf'>, moment: Moment, { domain, holds }: Seen): readonly Finding[] {
+  if (moment.type !== 'call' || !binds(rule.tools, moment.call.name, domain.tools)) return [];
+  const { name } = moment.call;
+  const verdict = holds(rule.condition, moment);
+  if (typeof verdict === 'object') return [unknown(`whether ${name} may be called can't be told: ${verdict.problem}`)];
+  return [
+    verdict
+      ? held(`${name} was called where it may be: ${rule.condition}`)
+      : violated(`${name} was called although this does not hold: ${rule.condition}`),
+  ];
+}

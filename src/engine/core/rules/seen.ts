@@ -1,0 +1,151 @@
+import { readView } from '../database.ts';
+import type { Domain } from '../domain.ts';
+import { conditionHolds, type Scope } from '../expression.ts';
+import { factsOf, isChangeSaid } from '../facts.ts';
+import type { Json } from '../json.ts';
+import type { RuleOf } from '../rule.ts';
+import type { RolloutState } from '../state.ts';
+import type { Task } from '../task.ts';
+import type { Tool } from '../tool.ts';
+import { callsOf, type MadeCall } from './calls.ts';
+import type { Moment } from './finding.ts';
+
+/** What a check may look at. */
+export type Seen = {
+  readonly domain: Domain;
+  readonly state: RolloutState;
+  /** The calls that have a result. */
+  readonly calls: () => readonly MadeCall[];
+  /** Whether a condition holds at a moment, or why that can't be told. */
+  readonly holds: (condition: string, moment: Moment | MadeCall) => boolean | { readonly problem: string };
+};
+
+type Tools = RuleOf<'before'>['tools'];
+
+/** Names that every expression of rules.yaml can start with. */
+export const ruleNames = [
+  'db',
+  'user',
+  'calls',
+  'messages',
+  'now',
+  'turn',
+  'facts',
+  'expected',
+  'policy',
+  'sourced',
+  'args',
+  'tool',
+  'message',
+] as const;
+export type RuleName = (typeof ruleNames)[number];
+
+/** The view of a state; what is costly is made when it is asked for. */
+export function seenIn(domain: Domain, state: RolloutState): Seen {
+  let made: readonly MadeCall[] | undefined;
+  const calls = () => {
+    made ??= callsOf(state.messages);
+    return made;
+  };
+  return {
+    domain,
+    state,
+    calls,
+    holds: (condition, moment) => conditionHolds(condition, scopeAt(domain, state, calls, moment)),
+  };
+}
+
+function scopeAt(
+  domain: Domain,
+  state: RolloutState,
+  calls: () => readonly MadeCall[],
+  moment: Moment | MadeCall,
+): Scope {
+  return (name) => {
+    const known = ruleNames.find((each) => each === name);
+    return known === undefined ? undefined : namedValue(known, domain, state, calls, moment);
+  };
+}
+
+function namedValue(
+  name: RuleName,
+  domain: Domain,
+  state: RolloutState,
+  calls: () => readonly MadeCall[],
+  moment: Moment | MadeCall,
+): Json | undefined {
+  switch (name) {
+    case 'db':
+      return readView(state.world.agent);
+    case 'user':
+      return readView(state.world.user);
+    case 'calls':
+      return calls();
+    case 'messages':
+      return state.messages as unknown as Json;
+    case 'now':
+      return state.started.now;
+    case 'turn':
+      return state.turn;
+    case 'facts':
+      return factsAt(domain, state);
+    case 'expected':
+      return (taskOf(domain, state)?.actions ?? []).map(({ tool, arguments: args, by }) => ({
+        tool,
+        args: args as Json,
+        by,
+      }));
+    case 'policy':
+      return domain.policy.text;
+    case 'sourced':
+      return sourcedTexts(domain, state);
+    case 'args':
+      return argumentsAt(moment);
+    case 'tool':
+      return toolAt(moment);
+    case 'message':
+      return 'type' in moment && moment.type === 'utterance' ? moment.text : undefined;
+    default:
+      return unknownName(name);
+  }
+}
+
+/** Everything that an agent may quote: what tools returned, what the user said, and the policy. */
+function sourcedTexts(domain: Domain, { messages }: RolloutState): readonly string[] {
+  const heard = messages.flatMap((message) => (message.role === 'agent' ? [] : [message.content]));
+  return [...heard, domain.policy.text];
+}
+
+function argumentsAt(moment: Moment | MadeCall): Json | undefined {
+  if (!('type' in moment)) return moment.args;
+  if (moment.type !== 'call') return undefined;
+  return typeof moment.call.arguments === 'string' ? {} : moment.call.arguments;
+}
+
+function toolAt(moment: Moment | MadeCall): string | undefined {
+  if (!('type' in moment)) return moment.tool;
+  return moment.type === 'call' ? moment.call.name : undefined;
+}
+
+function factsAt(domain: Domain, state: RolloutState): Json {
+  const task = taskOf(domain, state);
+  if (!task) return {};
+  const facts = factsOf(task, isChangeSaid(task, state.messages));
+  return Object.fromEntries(Object.entries(facts).map(([name, { value }]) => [name, value]));
+}
+
+export function taskOf(domain: Domain, { started }: RolloutState): Task | undefined {
+  return domain.tasks.find(({ id }) => id === started.task.id);
+}
+
+/** Whether a rule's `tools` mean this tool. What a rule requires is not bound by it. */
+export function binds(tools: Tools, name: string, known: readonly Tool[], required: readonly string[] = []): boolean {
+  if (typeof tools !== 'string') return tools.includes(name);
+  const tool = known.find((each) => each.name === name);
+  if (!tool || required.includes(name)) return false;
+  return tools === 'writes' ? tool.effect === 'write' && !tool.handsOff : !tool.generic && !tool.handsOff;
+}
+
+function unknownName(name: never): never {
+  throw new Error(`unknown name ${String(name)}`);
+}

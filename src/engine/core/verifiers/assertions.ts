@@ -1,0 +1,98 @@
+import { readView } from '../database.ts';
+import type { Verdict } from '../event.ts';
+import { conditionHolds, equalJson, evaluateExpression, type Scope, scopeOf } from '../expression.ts';
+import type { Json, JsonObject } from '../json.ts';
+import { callsOf } from '../rules/calls.ts';
+import type { RolloutState } from '../state.ts';
+import type { Assertion } from '../task.ts';
+
+/** Names that an assertion's expression (`that`) can start with. */
+export const assertionNames = ['state', 'db', 'user', 'calls', 'now'] as const;
+
+/** Whether an assertion looks into the state of a tool source, which has to be read from outside. */
+export function stateOutside(name: string): boolean {
+  return name !== 'agent' && name !== 'user';
+}
+
+/** Whether everything that the task asserts holds of the state at the end. */
+export function assertionsVerdict(assertions: readonly Assertion[], state: RolloutState): Verdict {
+  const failed = assertions.flatMap((assertion) => assertionProblem(assertion, state) ?? []);
+  return {
+    verifier: 'assertions',
+    held: failed.length === 0,
+    detail: failed.length === 0 ? `${assertions.length} assertions held` : failed.join('; '),
+    evidence: [state.next - 1],
+    met: assertions.length - failed.length,
+    of: assertions.length,
+  };
+}
+
+function stateNamed(name: string, state: RolloutState): Json | undefined {
+  return name === 'agent' || name === 'user' ? readView(state.world[name]) : state.sources[name];
+}
+
+function assertionProblem(assertion: Assertion, state: RolloutState): string | null {
+  const root = stateNamed(assertion.in, state);
+  const prefix = assertion.in === 'agent' ? '' : `${assertion.in}:`;
+  if (root === undefined) return `${prefix}${assertion.path ?? assertion.that}: there is no state of "${assertion.in}"`;
+  if (assertion.that !== undefined) return unfulfilled(assertion.that, prefix, root, state);
+  return pathProblem(assertion, prefix, root);
+}
+
+function unfulfilled(that: string, prefix: string, root: Json, state: RolloutState): string | null {
+  const names: Scope = (name) => {
+    switch (name) {
+      case 'state':
+        return root;
+      case 'db':
+        return readView(state.world.agent);
+      case 'user':
+        return readView(state.world.user);
+      case 'calls':
+        return callsOf(state.messages);
+      case 'now':
+        return state.started.now;
+      default:
+        return undefined;
+    }
+  };
+  const verdict = conditionHolds(that, names);
+  if (typeof verdict === 'object') return `${prefix}${that} can't be told: ${verdict.problem}`;
+  return verdict ? null : `${prefix}${that} does not hold`;
+}
+
+function pathProblem(assertion: Assertion, prefix: string, root: Json): string | null {
+  const where = `${prefix}${assertion.path ?? ''}`;
+  const found = at(root, assertion.path ?? '');
+  if (assertion.exists !== undefined && (found !== undefined) !== assertion.exists) {
+    return `${where} ${assertion.exists ? 'is missing' : `is ${show(found)}, expected nothing there`}`;
+  }
+  if (assertion.equals !== undefined && !equalJson(found, assertion.equals as Json)) {
+    return `${where} is ${show(found)}, expected ${show(assertion.equals as Json)}`;
+  }
+  if (assertion.contains !== undefined && !contains(found, assertion.contains as Json)) {
+    return `${where} is ${show(found)}, which does not contain ${show(assertion.contains as Json)}`;
+  }
+  return null;
+}
+
+/** The value at a path such as `entities[name=Ann].observations[0]`, or undefined: an expression of the root's members. */
+function at(root: Json, path: string): Json | undefined {
+  const isObject = typeof root === 'object' && root !== null && !Array.isArray(root);
+  const scope = isObject ? scopeOf(root as JsonObject, () => null) : () => null;
+  const text = isObject ? path : `root${path.startsWith('[') ? '' : '.'}${path}`;
+  const evaluated = evaluateExpression(text, isObject ? scope : scopeOf({ root }));
+  if ('problem' in evaluated || evaluated.value === null) return undefined;
+  return evaluated.value;
+}
+
+function contains(found: Json | undefined, part: Json): boolean {
+  if (typeof found === 'string') return typeof part === 'string' && found.includes(part);
+  if (Array.isArray(found)) return found.some((each) => equalJson(each, part) || contains(each, part));
+  if (!isPlain(found) || !isPlain(part)) return false;
+  return Object.entries(part).every(([key, value]) => equalJson(found[key], value));
+}
+
+const isPlain = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const show = (value: Json | undefined) => (value === undefined ? 'missing' : JSON.stringify(value));

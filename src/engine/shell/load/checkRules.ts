@@ -1,0 +1,133 @@
+import type { Rule } from '../../core/rule.ts';
+import { binds, ruleNames } from '../../core/rules/seen.ts';
+import type { Location } from '../diagnostic.ts';
+import { checkExpression, type ExpressionContext } from './checkExpression.ts';
+import { type Placed, placeOf } from './items.ts';
+import type { Parts } from './loadedDomain.ts';
+import { didYouMean } from './nearest.ts';
+import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } from './note.ts';
+
+type Tools = readonly string[] | 'writes' | 'all';
+
+/** What the checks of rules.yaml say against the policy, the tools and the database. */
+export function checkRules({ policy, rules }: Parts, bases: Bases, known: KnownTools, note: Note): void {
+  const ids = policy.policy.rules.map(({ id }) => id);
+  for (const placed of rules) {
+    const { value } = placed;
+    if (!ids.includes(value.rule)) noteUnknownRule(value.rule, placeOf(placed, 'rule'), ids, note);
+    checkTools(placed, known, note);
+    checkArguments(placed, known, note);
+    checkExpressions(placed, bases, known, note);
+    checkDemand(placed, note);
+  }
+}
+
+function checkTools(placed: Placed<Rule>, known: KnownTools, note: Note): void {
+  const { value } = placed;
+  const lists: readonly (readonly [string, Tools | undefined])[] =
+    value.check === 'before'
+      ? [
+          ['tools', value.tools],
+          ['require', value.require],
+        ]
+      : value.check === 'mustSay'
+        ? [
+            ['before', value.before],
+            ['after', value.after],
+          ]
+        : 'tools' in value
+          ? [['tools', value.tools]]
+          : [];
+  for (const [key, names] of lists) {
+    if (typeof names === 'string' || names === undefined) continue;
+    for (const [index, name] of names.entries()) checkToolName(name, placeOf(placed, key, index), 'rule', known, note);
+  }
+}
+
+/** The tools whose calls a check is about, where they are known. */
+function boundTools({ value }: Placed<Rule>, known: KnownTools) {
+  const tools = value.check === 'mustSay' ? (value.before ?? value.after) : 'tools' in value ? value.tools : undefined;
+  const all = [...known.tools.values()];
+  if (value.check === 'handOff') return all.filter(({ handsOff }) => handsOff);
+  return tools === undefined ? [] : all.filter(({ name }) => binds(tools, name, all));
+}
+
+function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): void {
+  const { value } = placed;
+  const key = value.check === 'confirmed' ? 'names' : value.check === 'before' ? 'same' : null;
+  if (key === null) return;
+  const bound = boundTools(placed, known);
+  const named = [...new Set(bound.flatMap(argumentsOf))];
+  const list = value.check === 'confirmed' ? value.names : value.check === 'before' ? (value.same ?? []) : [];
+  for (const [index, name] of list.entries()) {
+    if (bound.length === 0 || named.includes(name)) continue;
+    const hint = didYouMean(name, named, `Their arguments are ${named.join(', ')}.`);
+    const message = `None of the tools of this check has an argument ${name}.`;
+    note(placeOf(placed, key, index), 'error', 'rule/unknown-argument', message, hint);
+  }
+}
+
+function checkExpressions(placed: Placed<Rule>, bases: Bases, known: KnownTools, note: Note): void {
+  const { value } = placed;
+  const args = [...new Set(boundTools(placed, known).flatMap(argumentsOf))];
+  const context: Omit<ExpressionContext, 'names'> = { kind: 'rule', args, bases, note };
+  const check = (key: string, text: string | undefined, names: readonly string[]) => {
+    if (text !== undefined) checkExpression(text, placeOf(placed, key), { ...context, names });
+  };
+  check('when', value.when, namesFor(value, 'when'));
+  if (value.check === 'onlyIf') check('condition', value.condition, namesFor(value, 'condition'));
+  if (value.check === 'handOff') {
+    check('onlyWhen', value.onlyWhen, namesFor(value, 'onlyWhen'));
+    check('always', value.always, namesFor(value, 'always'));
+  }
+}
+
+/** At a call there are its arguments, after an utterance its text, and at the end neither. */
+function namesFor(rule: Rule, key: 'when' | 'condition' | 'onlyWhen' | 'always'): readonly string[] {
+  const isEnd =
+    rule.check === 'judge' ||
+    key === 'always' ||
+    (rule.check === 'mustSay' && rule.before === undefined && rule.after === undefined);
+  const isUtterance = rule.check === 'never' && rule.tools === undefined;
+  return ruleNames.filter((name) => {
+    if (name === 'args' || name === 'tool') return !isEnd && !isUtterance;
+    return name === 'message' ? isUtterance : true;
+  });
+}
+
+/** A check that can never find anything. */
+function checkDemand(placed: Placed<Rule>, note: Note): void {
+  const { value } = placed;
+  const empty = (hint: string) =>
+    note(placeOf(placed, 'check'), 'error', 'rule/empty-check', `This ${value.check} demands nothing.`, hint);
+  if (value.check === 'never' && value.tools === undefined && value.says === undefined && value.when === undefined)
+    empty('Add tools:, says: or when:.');
+  if (value.check === 'handOff' && value.onlyWhen === undefined && value.always === undefined)
+    empty('Add onlyWhen: or always:.');
+  const isTwice =
+    (value.check === 'mustSay' && value.before !== undefined && value.after !== undefined) ||
+    (value.check === 'never' && value.tools !== undefined && value.says !== undefined);
+  if (isTwice) {
+    const [one, other] = value.check === 'never' ? ['tools', 'says'] : ['before', 'after'];
+    const message = `${one} and ${other} stand in one check.`;
+    note(placeOf(placed, 'check'), 'error', 'rule/two-checks', message, 'Write two checks of the same rule.');
+  }
+}
+
+function noteUnknownRule(rule: string, at: Location, ids: readonly string[], note: Note): void {
+  if (/\s/.test(rule)) {
+    note(
+      at,
+      'error',
+      'rule/unknown-rule',
+      'The policy does not say this.',
+      'Quote words that stand in one list item, heading or paragraph of the policy, or write the id of a rule.',
+    );
+    return;
+  }
+  const all =
+    ids.length === 0
+      ? `Mark the rule in the policy with {#${rule}}, or quote its text here.`
+      : `The rules are ${ids.join(', ')}.`;
+  note(at, 'error', 'rule/unknown-rule', `The policy has no rule ${rule}.`, didYouMean(rule, ids, all));
+}

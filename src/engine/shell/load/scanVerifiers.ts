@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import { type Overlay, readSource, type Source } from './source.ts';
+
+const exportedVerifier =
+  /^[ \t]*export\s+const\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]+)?=\s*(?:[A-Za-z_$][\w$]*\s*\.\s*)?verifier\s*(?:<[^(]*>)?\(/gm;
+
+/** Names of the verifiers that verifiers.ts exports, without running it; none where the file is not there. */
+export function scanVerifiers(
+  folder: string,
+  overlay: Overlay | undefined,
+): { readonly names: readonly string[]; readonly source: Source | null } {
+  const read = readSource(join(folder, 'verifiers.ts'), 'tool', overlay);
+  if ('problem' in read) return { names: [], source: null };
+  return { names: [...read.source.text.matchAll(exportedVerifier)].map(([, name = '']) => name), source: read.source };
+}

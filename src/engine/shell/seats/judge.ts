@@ -1,0 +1,18 @@
+import { type JudgeAnswer, type JudgeQuestion, judgeAnswerIn } from '../../core/judgement.ts';
+import { type Answered, complete } from './openai.ts';
+import type { ModelSeat } from './seatSpec.ts';
+
+/** Asks a model to judge, at temperature 0 unless its seat says otherwise. What it answers is an event. */
+export async function askJudgeModel(
+  seat: ModelSeat,
+  key: string,
+  { instructions, transcript, question }: JudgeQuestion,
+  signal: AbortSignal,
+): Promise<Answered<JudgeAnswer>> {
+  const messages = [
+    { role: 'system' as const, content: instructions },
+    { role: 'user' as const, content: `${transcript}\n\nQuestion: ${question}` },
+  ];
+  const { completion, call } = await complete({ temperature: 0, ...seat }, key, 'judge', signal, { messages });
+  return { reply: judgeAnswerIn(completion.choices[0]?.message.content ?? ''), call };
+}

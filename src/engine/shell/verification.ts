@@ -1,0 +1,73 @@
+import { conclusionOf } from '../core/conclusion.ts';
+import type { World } from '../core/domain.ts';
+import type { RolloutEvent } from '../core/event.ts';
+import type { Json } from '../core/json.ts';
+import { isUnscorable } from '../core/reward.ts';
+import { advance, begin, type Setting } from '../core/rollout.ts';
+import type { RolloutState } from '../core/state.ts';
+import type { Task, VerifierName } from '../core/task.ts';
+import { stateOutside } from '../core/verifiers/assertions.ts';
+import { type CustomResult, verdictsOf } from '../core/verify.ts';
+
+/** What a verifier of the domain's own code looks at. */
+export type CustomEvidence = { readonly start: World; readonly state: RolloutState };
+
+/** What verification needs of the outside. */
+export type VerificationPorts = {
+  readonly readSource: (source: string) => Promise<Json>;
+  /** Runs a verifier that verifiers.ts exports. */
+  readonly verifyBy?: (name: string, evidence: CustomEvidence) => Promise<CustomResult> | CustomResult;
+  /** The world after the gold actions. */
+  readonly goldWorld: () => Promise<World>;
+  /** The writes that turn the domain's database into the task's own start. */
+  readonly prepare: (world: World) => Extract<RolloutEvent, { type: 'worldPrepared' }>['writes'];
+};
+
+/**
+ * What follows the end of a rollout: the state of one tool source that has to be read, or, with all of them read, the
+ * verdicts and the reward. An effect that only read a source comes back.
+ */
+export async function verification(
+  setting: Setting,
+  task: Task,
+  state: RolloutState,
+  ports: VerificationPorts,
+): Promise<readonly RolloutEvent[]> {
+  if (state.ended === null) throw new Error('verification comes after the end');
+  const basis = task[state.started.basis];
+  if (isUnscorable(state.ended)) return [conclusionOf(setting.domain, task, state)];
+  const source = sourcesOf(task, basis).find((name) => !Object.hasOwn(state.sources, name));
+  if (source !== undefined) return [{ type: 'sourceRead', source, state: (await ports.readSource(source)) as never }];
+  const start = startOf(setting, state, ports);
+  const gold = basis.includes('database') ? await ports.goldWorld() : state.world;
+  const custom = basis.includes('custom') ? await customResults(task, { start, state }, ports) : [];
+  const verdicts = verdictsOf(basis, { task, state, start, gold, custom });
+  const decided = { ...state, verdicts: [...state.verdicts, ...verdicts] };
+  return [
+    ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),
+    conclusionOf(setting.domain, task, decided),
+  ];
+}
+
+function startOf(setting: Setting, { started }: RolloutState, { prepare }: VerificationPorts): World {
+  const [begun] = begin(setting, started);
+  return advance(setting, begun, { type: 'worldPrepared', writes: prepare(setting.world) })[0].world;
+}
+
+async function customResults(
+  task: Task,
+  evidence: CustomEvidence,
+  { verifyBy }: VerificationPorts,
+): Promise<readonly CustomResult[]> {
+  const results: CustomResult[] = [];
+  for (const name of task.verifiers ?? []) {
+    if (!verifyBy) throw new Error(`nobody runs the verifier ${name} here`);
+    results.push(await verifyBy(name, evidence));
+  }
+  return results;
+}
+
+function sourcesOf(task: Task, basis: readonly VerifierName[]): readonly string[] {
+  if (!basis.includes('assertions')) return [];
+  return [...new Set(task.assertions.map((assertion) => assertion.in))].filter(stateOutside);
+}
