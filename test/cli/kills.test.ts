@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { randomStream } from '../../src/engine/core/random.ts';
+import { type Random, randomStream } from '../../src/engine/core/random.ts';
 
 /** How many processes are killed: 20, or REHEARSAL_KILLS of the full suite. */
 const kills = Number(process.env['REHEARSAL_KILLS'] ?? 20);
 const seed = process.env['REHEARSAL_SEED'] ?? String(Date.now());
-const trials = Math.max(2, Math.ceil(kills / 10));
+const trials = 3;
 
 const home = mkdtempSync(join(tmpdir(), 'rehearsal-kills-'));
 const environment = { ...process.env, REHEARSAL_HOME: join(home, 'keys') };
@@ -68,60 +68,77 @@ async function until(is: () => boolean): Promise<void> {
   }
 }
 
+type Receipt = { readonly rollout: string; readonly recording: string; readonly endReason: string };
+type Kills = { supervisor: number; lane: number };
+
+/** Starts an evaluation again and again, and kills it or a lane of it at random moments, until it is done or enough died. */
+async function killed(run: string, random: Random, made: Kills): Promise<readonly string[]> {
+  let child = evaluation(run);
+  let receipts: readonly string[] = [];
+  while (made.supervisor + made.lane < kills) {
+    // Mostly in the middle of work, now and then while everything still starts up.
+    const goal = receiptsIn(run).length + random.integer(12);
+    if (random.chance(0.8)) await until(() => receiptsIn(run).length >= goal || child.exitCode !== null);
+    await sleep(random.integer(200));
+    const now = receiptsIn(run);
+    expect(now.slice(0, receipts.length), `seed ${seed}: receipts stay as they were`).toEqual(receipts);
+    receipts = now;
+    if (child.exitCode === 0) return receipts;
+    // A lane that is killed before it came up takes the batch along.
+    if (child.exitCode !== null) child = evaluation(run);
+    const lanes = lanesOf(child.pid ?? 0);
+    const lane = lanes[random.integer(Math.max(lanes.length, 1))];
+    if (lane !== undefined && random.chance(0.4)) {
+      if (isAlive(lane)) process.kill(lane, 'SIGKILL');
+      made.lane += 1;
+    } else {
+      child.kill('SIGKILL');
+      await finished(child);
+      await until(() => !lanes.some(isAlive));
+      child = evaluation(run);
+      made.supervisor += 1;
+    }
+  }
+  if ((await finished(child)) !== 0) expect(await finished(evaluation(run)), `seed ${seed}`).toBe(0);
+  return receipts;
+}
+
+/** Everything is there once, nothing that was finished has changed, and all is as if nobody had been killed. */
+async function check(run: string, whole: string, receipts: readonly string[], lanesKilled: number): Promise<void> {
+  const end = receiptsIn(run).map((line) => (JSON.parse(line) as { receipt: Receipt }).receipt);
+  expect(receiptsIn(run).slice(0, receipts.length), `seed ${seed}`).toEqual(receipts);
+  expect(end.length, `seed ${seed}: each rollout has one receipt`).toBe(96 * trials);
+  expect(new Set(end.map(({ rollout }) => rollout)).size).toBe(96 * trials);
+  expect(await finished(command('verify', run)), `seed ${seed}: the record is whole`).toBe(0);
+  // A rollout whose own lane was killed in the middle of its work says so; every other one knows nothing of it.
+  const hit = new Set(end.filter(({ endReason }) => endReason === 'environmentFailed').map((each) => each.recording));
+  expect(hit.size, `seed ${seed}`).toBeLessThanOrEqual(lanesKilled);
+  const made = recordings(run);
+  const different = [...recordings(whole)].filter(([name, text]) => made.get(name) !== text && !hit.has(name));
+  expect(
+    different.map(([name]) => name),
+    `seed ${seed}`,
+  ).toEqual([]);
+}
+
 test.runIf(process.platform === 'linux')(
   `${kills} kills of supervisor and lanes repeat no finished rollout and lose none`,
   async () => {
-    const [whole, run] = [join(home, 'whole'), join(home, 'run')];
+    const whole = join(home, 'whole');
     expect(await finished(evaluation(whole))).toBe(0);
     const random = randomStream('kills', seed);
-    let child = evaluation(run);
-    let [ofSupervisor, ofLane, receipts] = [0, 0, [] as readonly string[]];
-    while (ofSupervisor + ofLane < kills) {
-      // Mostly in the middle of work, now and then while everything still starts up.
-      const goal = receiptsIn(run).length + random.integer(12);
-      if (random.chance(0.8)) await until(() => receiptsIn(run).length >= goal || child.exitCode !== null);
-      await sleep(random.integer(200));
-      const now = receiptsIn(run);
-      expect(now.slice(0, receipts.length), `seed ${seed}: receipts stay as they were`).toEqual(receipts);
-      receipts = now;
-      if (child.exitCode !== null) {
-        // A lane that is killed before it came up takes the batch along; anything else ends only when all is done.
-        child = evaluation(run);
-        if (receipts.length >= 96 * trials) break;
-        continue;
-      }
-      const lanes = lanesOf(child.pid ?? 0);
-      const lane = lanes[random.integer(Math.max(lanes.length, 1))];
-      if (lane !== undefined && random.chance(0.4)) {
-        process.kill(lane, 'SIGKILL');
-        ofLane += 1;
-      } else {
-        child.kill('SIGKILL');
-        await finished(child);
-        await until(() => !lanes.some(isAlive));
-        child = evaluation(run);
-        ofSupervisor += 1;
-      }
+    const made: Kills = { supervisor: 0, lane: 0 };
+    for (let round = 0; made.supervisor + made.lane < kills; round++) {
+      const run = join(home, `run-${round}`);
+      const lanesBefore = made.lane;
+      const receipts = await killed(run, random, made);
+      await check(run, whole, receipts, made.lane - lanesBefore);
+      rmSync(run, { recursive: true });
+      if (kills > 20) console.log(`round ${round}: ${made.supervisor} supervisors and ${made.lane} lanes killed`);
     }
-    if ((await finished(child)) !== 0) expect(await finished(evaluation(run))).toBe(0);
-    const end = receiptsIn(run).map((line) => (JSON.parse(line) as { receipt: Receipt }).receipt);
-    expect(receiptsIn(run).slice(0, receipts.length), `seed ${seed}`).toEqual(receipts);
-    expect(end.length, `seed ${seed}: each rollout has one receipt`).toBe(96 * trials);
-    expect(new Set(end.map(({ rollout }) => rollout)).size).toBe(96 * trials);
-    expect(await finished(command('verify', run)), `seed ${seed}: the record is whole`).toBe(0);
-    // A rollout whose own lane was killed in the middle of its work says so; every other one is as if nothing had been.
-    const hit = new Set(end.filter(({ endReason }) => endReason === 'environmentFailed').map((each) => each.recording));
-    expect(hit.size).toBeLessThanOrEqual(ofLane);
-    const [expected, made] = [recordings(whole), recordings(run)];
-    const different = [...expected].filter(([name, text]) => made.get(name) !== text && !hit.has(name));
-    expect(
-      different.map(([name]) => name),
-      `seed ${seed}`,
-    ).toEqual([]);
-    expect(ofSupervisor, `seed ${seed}: both kinds were killed`).toBeGreaterThan(0);
-    expect(ofLane).toBeGreaterThan(0);
+    expect(made.supervisor + made.lane, `seed ${seed}`).toBe(kills);
+    expect(Math.min(made.supervisor, made.lane), `seed ${seed}: both kinds were killed`).toBeGreaterThan(0);
+    rmSync(home, { recursive: true });
   },
-  60_000 + kills * 6000,
+  60_000 + kills * 10_000,
 );
-
-type Receipt = { readonly rollout: string; readonly recording: string; readonly endReason: string };

@@ -104,6 +104,11 @@ type Lane = {
   isPrepared: boolean;
 };
 
+/** A sidecar in which lines that were written before keep what they said. */
+function continued(file: ChainedFile<SidecarLine>, known: readonly SidecarLine[]): ChainedFile<SidecarLine> {
+  return { ...file, append: (...lines) => file.append(...lines.map((line) => known[line.n] ?? line)) };
+}
+
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
 export async function openSupervisor(domain: StaticDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
   const supervision = new Supervision(domain, options);
@@ -162,7 +167,8 @@ class Supervision implements Supervisor {
       start: started.resolve,
     };
     this.#live.set(live.id, live);
-    this.#launch(live).catch((error: unknown) => this.#giveUp(live, error));
+    const launched = request.recordedSources ? this.#launchRecorded(live) : this.#launch(live);
+    launched.catch((error: unknown) => this.#giveUp(live, error));
     return {
       closed: promise,
       step: () => {
@@ -238,12 +244,6 @@ class Supervision implements Supervisor {
   async #launch(live: Live): Promise<void> {
     const { request } = live;
     this.#openFiles(live);
-    if (request.recordedSources) {
-      for (const [name, state] of Object.entries(request.recordedSources))
-        live.mcp.set(name, recordedSource(name, state));
-      this.#assign(live, request.from);
-      return;
-    }
     for (const [name, server] of Object.entries(this.#static.file.mcpServers)) {
       const { startMcpServer } = await import('./mcp.ts');
       live.mcp.set(name, await startMcpServer(name, server, this.#static.folder));
@@ -260,7 +260,7 @@ class Supervision implements Supervisor {
     mkdirSync(dirname(path), { recursive: true });
     for (const each of [path, sidecarPath(path)]) if (existsSync(each)) rmSync(each);
     live.recording = openRecording(path);
-    live.sidecar = openSidecar(sidecarPath(path));
+    live.sidecar = continued(openSidecar(sidecarPath(path)), live.request.sidecar ?? []);
   }
 
   /** The events that a fork shares with its parent come back from the lane with their states, for its own recording. */
@@ -289,6 +289,7 @@ class Supervision implements Supervisor {
         this.#keep(live, message.events);
         return;
       case 'question':
+        if (this.#answerRecorded(lane, live, message.question, message.about)) return;
         void this.#answer(lane, live, message.question, message.about);
         return;
       case 'closed':
@@ -297,6 +298,18 @@ class Supervision implements Supervisor {
       case 'crashed':
         this.#giveUp(live, new Error(message.message));
     }
+  }
+
+  /** Recorded states of sources stand for the sources: nothing is started. */
+  async #launchRecorded(live: Live): Promise<void> {
+    this.#openFiles(live);
+    this.#assign(live, live.request.from);
+  }
+
+  #answerRecorded(lane: Lane, live: Live, question: number, about: Question): boolean {
+    const state = about.type === 'source' ? live.request.recordedSources?.[about.source] : undefined;
+    if (state !== undefined) lane.process.send({ type: 'answer', question, value: { state } });
+    return state !== undefined;
   }
 
   /** Events go to the disk first, then to whoever watches. */
@@ -308,7 +321,7 @@ class Supervision implements Supervisor {
         ...events.map(({ n, event, ms }) => {
           const call = event.type === 'agentReplied' || event.type === 'userReplied' ? live.modelCall : null;
           if (call) live.modelCall = null;
-          return live.request.sidecar?.[n] ?? { n, at, ms, ...(call ?? {}) };
+          return { n, at, ms, ...(call ?? {}) };
         }),
       );
     } catch (error) {
@@ -425,23 +438,6 @@ class Supervision implements Supervisor {
       })
       .catch((error: unknown) => this.#giveUp(live, error));
   }
-}
-
-/** What a recording knows of a source: its state at the end, and nothing that could be called. */
-function recordedSource(name: string, state: Json): McpInstance {
-  return {
-    tools: [],
-    call: () =>
-      Promise.reject(
-        new Fault({
-          who: 'environment',
-          code: 'mcp/recorded',
-          message: `"${name}" is only recorded and can't be called`,
-        }),
-      ),
-    read: async () => state,
-    close: async () => undefined,
-  };
 }
 
 /**

@@ -71,6 +71,23 @@ test('a rollout runs against the server, and the reward is read from its state',
   expect((await rehearsal('verify', run)).code).toBe(0);
 });
 
+test('an old run is graded again from the recorded state of the server', async () => {
+  const regraded = async () => {
+    const { out } = await rehearsal('regrade', run, '--json');
+    return (JSON.parse(out) as { rollouts: { before: number; after: number; reason: string }[] }).rollouts;
+  };
+  expect(await regraded()).toMatchObject([{ before: 1, after: 1 }]);
+  const task = join(folder, 'tasks/keep.task.yaml');
+  const text = readFileSync(task, 'utf8');
+  writeFileSync(task, text.replace('equals: likes tea', 'equals: likes coffee'));
+  try {
+    const [rollout] = await regraded();
+    expect(rollout).toMatchObject({ before: 1, after: 0, reason: expect.stringContaining('is "likes tea"') });
+  } finally {
+    writeFileSync(task, text);
+  }
+});
+
 test('a fork makes the recorded calls again on a fresh server and goes on from there', async () => {
   const recording = join(run, 'keep.0.traj.jsonl');
   const before = readFileSync(recording, 'utf8');
