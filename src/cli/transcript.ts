@@ -96,10 +96,13 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
 
 /** One line for what held together, one for each violation. */
 function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verdicts']): readonly TranscriptLine[] {
-  const held = verdicts.filter(({ verdict }) => verdict === 'held').map(({ rule }) => rule);
   const violated = verdicts.filter(({ verdict }) => verdict === 'violated');
+  const isBroken = (id: string) => violated.some(({ rule }) => rule === id);
+  const held = new Set(verdicts.flatMap(({ rule, verdict }) => (verdict === 'held' && !isBroken(rule) ? [rule] : [])));
+  const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
   return [
-    ...(held.length > 0 ? [line('rule', `${held.join(', ')} held`)] : []),
+    ...(held.size > 0 ? [line('rule', `${[...held].join(', ')} held`)] : []),
+    ...unknown.map(({ rule, reason }) => line('rule', `${rule} not known: ${reason}`)),
     ...violated.map(({ rule, gate, reason }) =>
       line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`),
     ),

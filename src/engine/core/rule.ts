@@ -6,7 +6,7 @@ const tools = z
 const condition = z.string().min(1).max(2000);
 const phrases = z
   .union([z.string().min(1), z.array(z.string().min(1)).min(1)])
-  .describe('A phrase, or several of which one is enough; `...` stands for up to four words.');
+  .describe('A phrase, or several of which one is enough; `...` stands for up to six words.');
 
 /** What every check has. */
 const common = {

@@ -178,7 +178,11 @@ function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }
     speaker: 'engine',
     title: violated.length === 0 ? 'Rules held' : `Violated: ${violated.join(', ')}`,
     tone: violated.length === 0 ? 'plain' : 'bad',
-    verdicts: verdicts.map(({ rule, verdict, reason }) => ({ name: rule, held: verdict === 'held', detail: reason })),
+    verdicts: verdicts.map(({ rule, verdict, reason }) => ({
+      name: rule,
+      held: verdict !== 'violated',
+      detail: verdict === 'unknown' ? `not known: ${reason}` : reason,
+    })),
   };
 }
 

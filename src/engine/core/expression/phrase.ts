@@ -2,11 +2,11 @@ import { plain, wordsOf } from '../dialogue/text.ts';
 import { containsWords } from '../dialogue/value.ts';
 
 /** Words that may stand between the parts of a phrase. */
-const gap = 4;
+const gap = 6;
 
 /**
  * Whether a text says a phrase: its words in their order, whatever their case, punctuation, contractions and plural
- * endings. `...` in a phrase stands for up to four words: "5 ... 7 business days" is said by "5 to 7 business days".
+ * endings. `...` in a phrase stands for up to six words: "5 ... 7 business days" is said by "5 to 7 business days".
  */
 export function saysPhrase(text: string, phrase: string): boolean {
   const said = wordsOf(plain(text));
@@ -28,7 +28,7 @@ function follows(said: readonly string[], start: number, parts: readonly (readon
 /** Amounts that a text states: numbers with a currency sign or with decimals, in order. */
 export function amountsIn(text: string): readonly number[] {
   const found = text.matchAll(
-    /(?:[$\u20ac\u00a3]\s?(\d[\d,]*(?:\.\d+)?))|(?:(\d[\d,]*(?:\.\d+)?)\s?(?:[$\u20ac\u00a3]|(?:eur|euros?|usd|dollars?|gbp|pounds?)\b))|(?<![\d.])(\d[\d,]*\.\d{1,2})(?![\d.]|\s?(?:cm|kg|km|m|mm|ml|l|g)\b)/gi,
+    /(?:[$\u20ac\u00a3]\s?(\d[\d,]*(?:\.\d+)?))|(?:(\d[\d,]*(?:\.\d+)?)\s?(?:[$\u20ac\u00a3]|(?:eur|euros?|usd|dollars?|gbp|pounds?)\b))|(?<![\d.])(\d[\d,]*\.\d{1,2})(?!\d|\.\d|\s?(?:cm|kg|km|m|mm|ml|l|g)\b)/gi,
   );
   return [...found].map((match) => Number((match[1] ?? match[2] ?? match[3] ?? '').replaceAll(',', '')));
 }

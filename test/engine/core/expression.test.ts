@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  conditionHolds,
+  evaluateExpression,
+  parseExpression,
+  pathsIn,
+  scopeOf,
+} from '../../../src/engine/core/expression.ts';
+import type { JsonObject } from '../../../src/engine/core/json.ts';
+
+const names: JsonObject = {
+  db: {
+    orders: { W1: { status: 'pending', items: [{ product: 'lamp', price: 49.9 }] }, '#W-2': { status: 'shipped' } },
+    people: [
+      { name: 'Ann', notes: ['likes tea'] },
+      { name: 'Bo', notes: [] },
+    ],
+  },
+  args: { order_id: 'W1', product: 'lamp' },
+  now: '2026-03-02T10:00:00Z',
+  calls: [
+    { tool: 'find', args: { id: 'W1' }, result: { id: 'C1' }, failed: false },
+    { tool: 'find', args: { id: 'W2' }, result: 'Error', failed: true },
+  ],
+  message: 'Shall I cancel W1? The refund takes 5-7 business days.',
+};
+const scope = scopeOf(names);
+const value = (text: string) => {
+  const evaluated = evaluateExpression(text, scope);
+  return 'problem' in evaluated ? evaluated.problem : evaluated.value;
+};
+
+describe('an expression', () => {
+  it.each([
+    ['1 + 2 * 3', 7],
+    ['(1 + 2) * 3 - -1', 10],
+    ['7 % 4 / 2', 1.5],
+    ['"a" + \'b\'', 'ab'],
+    ['db.orders.W1.status', 'pending'],
+    ['db.orders[args.order_id].status', 'pending'],
+    ['db.orders["#W-2"].status', 'shipped'],
+    ['db.orders.W1.items.0.price', 49.9],
+    ['db.people[name=Ann].notes[0]', 'likes tea'],
+    ['db.people[-1].name', 'Bo'],
+    ['db.orders.W9.status.length', null],
+    ['db.constructor', null],
+    ['db.__proto__', null],
+    ['1 < 2 and "a" < "b"', true],
+    ['not 1 == 2', true],
+    ['!(1 == 1) || false', false],
+    ['"W1" in db.orders && "x" not in "abc"', true],
+    ['args.product in ["lamp", "chair"]', true],
+    ['[1, [2]] == [1, [2]]', true],
+    ['any(db.orders, it.status == "shipped")', true],
+    ['all(db.people, p, count(p.notes) < 2)', true],
+    ['any(db.people, p, any(p.notes, n, n in ["likes tea"] and p.name == "Ann"))', true],
+    ['find(db.people, it.name == "Bo").name', 'Bo'],
+    ['count(filter(db.people, count(it.notes) == 0))', 1],
+    ['sum(db.orders.W1.items, it.price)', 49.9],
+    ['round(10 / 3, 2)', 3.33],
+    ['days("2026-02-01", now)', 29],
+    ['keys(db.orders)', ['W1', '#W-2']],
+    ['last("find").id', 'C1'],
+    ['last("other")', null],
+    ['mentions(message, db.orders)', ['W1']],
+    ['asksForYes(message)', true],
+    ['says(message, "5 ... 7 ... days")', true],
+    ['says(message, ["never", "the refund"])', true],
+    ['names(message, args.order_id)', true],
+    ['amounts("It is $12, or 3.50. Size 40.")', [12, 3.5]],
+    ['numbers("1,200.5 and 3")', [1200.5, 3]],
+    ['lower("ABC")', 'abc'],
+    ['count(words("one two"))', 2],
+  ] as const)('%s', (text, expected) => expect(value(text)).toEqual(expected));
+
+  it.each([
+    ['order == 1', 'order is not known here'],
+    ['now < 3', '"2026-03-02T10:00:00Z" < 3 compares no two numbers or texts'],
+    ['1 / 0', 'nothing can be divided by 0'],
+    ['days(null, now)', 'days needs two dates, not null'],
+    ['any(3, it)', 'any needs a list, not 3'],
+  ])('%s has no value', (text, problem) => expect(value(text)).toBe(problem));
+
+  it.each([
+    ['a = 1', '= compares nothing: write ==', 2],
+    ['a ==', 'the expression ends too early', 4],
+    ['(a', 'the end stands where ")" is expected', 2],
+    ['a b', '"b" stands where the end, or an operator such as and, or, ==, in is expected', 2],
+    ['"a', 'a quote is not closed', 0],
+    ['a ; b', '";" does not belong here', 2],
+    ['eval("1")', 'there is no function eval; there are ', 0],
+    ['days(now)', 'days is written days(from, to)', 0],
+    ['any(a, 1, b)', 'the second of three inputs of any is a name', 0],
+    ['('.repeat(80), 'this is nested too deeply', 60],
+  ])('%s is refused', (text, problem, at) => {
+    expect(parseExpression(text)).toMatchObject({ problem: expect.stringContaining(problem), at });
+  });
+
+  it('never throws, whatever is written', () => {
+    const part = fc.constantFrom(
+      'db',
+      '.orders',
+      '[0]',
+      '(',
+      ')',
+      'any(',
+      ',',
+      'it',
+      '==',
+      '"a"',
+      ' and ',
+      'not ',
+      '-',
+      '1',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.array(part).map((parts) => parts.join('')),
+        ),
+        (text) => {
+          const holds = conditionHolds(text, scope);
+          expect(typeof holds === 'boolean' || typeof holds.problem === 'string').toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('ends, however much it asks for', () => {
+    const many = scopeOf({ list: Array.from({ length: 2000 }, (_, index) => index) });
+    expect(evaluateExpression('any(list, a, any(list, b, a + b == -1))', many)).toEqual({
+      problem: 'this takes too long',
+    });
+  });
+
+  it('says what it reads', () => {
+    const parsed = parseExpression('args.id in db.orders and any(calls, c, c.tool == it) and x["a"].b > 1');
+    const paths = 'expression' in parsed ? pathsIn(parsed.expression) : [];
+    expect(paths.map(({ name, keys, at }) => [name, ...keys, at])).toEqual([
+      ['args', 'id', 0],
+      ['db', 'orders', 11],
+      ['calls', 29],
+      ['it', 49],
+      ['x', 'a', 'b', 57],
+    ]);
+  });
+});

@@ -1,0 +1,38 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { openSupervisor, type Supervisor } from '../../../../src/engine/shell/supervisor.ts';
+import { played, trajectoriesIn } from './trajectory.ts';
+
+let supervisor: Supervisor;
+beforeAll(async () => {
+  supervisor = await openSupervisor(loadDomain(join(import.meta.dirname, '../../../../domains/order-desk')));
+});
+afterAll(() => supervisor.close());
+
+const planted = trajectoriesIn('planted.yaml');
+const clean = trajectoriesIn('clean.yaml');
+
+it('has thirty of each', () => {
+  expect([planted.length, clean.length]).toEqual([30, 30]);
+  expect(new Set([...planted, ...clean].map(({ name }) => name)).size).toBe(60);
+});
+
+it('plants a violation of every rule of the policy', () => {
+  const broken = new Set(planted.flatMap(({ violates = [] }) => violates));
+  expect(supervisor.domain.policy.rules.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
+});
+
+describe.each([
+  ['planted', planted],
+  ['clean', clean],
+] as const)('%s', (_, trajectories) => {
+  it.each(trajectories.map((each, n) => ({ ...each, n })))('$name', async ({ n, ...trajectory }) => {
+    const result = await played(supervisor, trajectory, n);
+    const found = [...new Set(result.violations.map(({ rule }) => rule))].sort();
+    const reasons = result.violations.map(({ rule, reason }) => `${rule}: ${reason}`).join('\n');
+    expect(found, reasons).toEqual([...(trajectory.violates ?? [])].sort());
+    expect(result.unknown).toEqual([]);
+    expect(result.played).toBe(true);
+  });
+});

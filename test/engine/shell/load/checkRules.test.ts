@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { desk, deskTools, type Files, load, shown } from './domainFolder.ts';
+
+const rules = (text: string): Files => ({ 'rules.yaml': text });
+const task = (text: string): Files => ({ 'tasks/first.task.yaml': `${String(desk['tasks/first.task.yaml'])}${text}` });
+
+const cases: readonly (readonly [string, Files, readonly string[], string])[] = [
+  [
+    'a condition that cannot be read',
+    rules('- { rule: confirm, check: onlyIf, tools: writes, condition: "args.order = 1" }'),
+    ['rules.yaml:1:73 error rule/bad-expression'],
+    'This is not an expression: = compares nothing: write ==.',
+  ],
+  [
+    'a name that is not known',
+    rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: dp.orders != null\n'),
+    ['rules.yaml:4:14 error rule/unknown-name'],
+    'Did you mean db?',
+  ],
+  [
+    'the text of a message where a call is checked',
+    rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: says(message, "yes")\n'),
+    ['rules.yaml:4:19 error rule/unknown-name'],
+    'message is not known here.',
+  ],
+  [
+    'an argument that no tool has',
+    rules('- rule: confirm\n  check: never\n  tools: [cancel_order]\n  when: args.ordre == "W1"\n'),
+    ['rules.yaml:4:9 error rule/unknown-argument'],
+    'Did you mean order?',
+  ],
+  [
+    'an argument to share that no tool has',
+    rules('- { rule: confirm, check: before, tools: writes, require: [find_order], same: [ordre] }'),
+    ['rules.yaml:1:80 error rule/unknown-argument'],
+    'Did you mean order?',
+  ],
+  [
+    'a table that is not there',
+    rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.oders[args.order] != null\n'),
+    ['rules.yaml:4:14 warning rule/unknown-table'],
+    'Did you mean orders?',
+  ],
+  [
+    'a tool to speak after that is not there',
+    rules('- { rule: confirm, check: mustSay, says: done, after: [cancle_order] }'),
+    ['rules.yaml:1:56 error rule/unknown-tool'],
+    'Did you mean cancel_order?',
+  ],
+  [
+    'checks that demand nothing',
+    rules('- { rule: confirm, check: never }\n- { rule: confirm, check: handOff }'),
+    ['rules.yaml:1:27 error rule/empty-check', 'rules.yaml:2:27 error rule/empty-check'],
+    'This never demands nothing. Add tools:, says: or when:.',
+  ],
+  [
+    'two checks in one',
+    rules('- { rule: confirm, check: mustSay, says: ok, before: [cancel_order], after: [cancel_order] }'),
+    ['rules.yaml:1:27 error rule/two-checks'],
+    'Write two checks of the same rule.',
+  ],
+  [
+    'an assertion that cannot be read',
+    task('assertions:\n  - that: state.orders.W1.status == cancelled\nevaluate: [assertions]\n'),
+    ['tasks/first.task.yaml:10:37 error task/unknown-name'],
+    'cancelled is not known here.',
+  ],
+  [
+    'an assertion with a path and an expression',
+    task('assertions:\n  - { that: now != null, path: orders, exists: true }\nevaluate: [assertions]\n'),
+    ['tasks/first.task.yaml:10:5 error task/assertion-twice'],
+    'Write two assertions.',
+  ],
+  [
+    'a receipt with an argument that is not there',
+    task('receipts:\n  - { tool: cancel_order, arguments: { ordre: W1 } }\nevaluate: [receipts]\n'),
+    ['tasks/first.task.yaml:10:40 error task/bad-arguments'],
+    'Did you mean order?',
+  ],
+  [
+    'a verifier that is not there',
+    task('verifiers: [tidy]\nevaluate: [custom]\n'),
+    ['tasks/first.task.yaml:9:13 error task/unknown-verifier'],
+    'There is no verifiers.ts with any.',
+  ],
+  [
+    'a basis without anything to verify',
+    task('evaluate: [judge]\n'),
+    ['tasks/first.task.yaml:9:12 error task/empty-basis'],
+    'Write judge:',
+  ],
+  [
+    'receipts that count for nothing',
+    task('receipts:\n  - { tool: cancel_order }\n'),
+    ['tasks/first.task.yaml:9:1 warning task/unused-demand'],
+    'Add receipts to evaluate:.',
+  ],
+];
+
+describe('rules and verifiers against the rest of the domain', () => {
+  it.each(cases)('%s', (_, files, findings, words) => {
+    const loaded = load(files, deskTools);
+    expect(shown(loaded)).toEqual(findings);
+    const [first] = loaded.diagnostics;
+    expect(`${first?.message} ${first?.hint}`).toContain(words);
+  });
+
+  it('knows the verifiers that verifiers.ts exports', () => {
+    const verifiers = "export const tidy = verifier({ description: 'Tidy.', verify: () => true });\n";
+    const files = { ...task('verifiers: [tidy]\nevaluate: [custom]\n'), 'verifiers.ts': verifiers };
+    const loaded = load(files, deskTools);
+    expect(shown(loaded)).toEqual([]);
+    expect(loaded.domain.hash).not.toBe(load(task('verifiers: [tidy]\nevaluate: [custom]\n')).domain.hash);
+  });
+});
