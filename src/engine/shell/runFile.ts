@@ -14,6 +14,7 @@ const runFileSchema = z.object({
   basis: z.enum(['evaluate', 'train']),
   agent: z.string(),
   user: z.string(),
+  judge: z.string().optional(),
   tasks: z.array(z.string()),
   /** What the metrics need to know of the domain's tools. */
   tools: z

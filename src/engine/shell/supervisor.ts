@@ -319,7 +319,8 @@ class Supervision implements Supervisor {
       live.recording?.append(...events.map(({ n, event, state }) => ({ n, event, state })));
       live.sidecar?.append(
         ...events.map(({ n, event, ms }) => {
-          const call = event.type === 'agentReplied' || event.type === 'userReplied' ? live.modelCall : null;
+          const isAnswer = event.type === 'agentReplied' || event.type === 'userReplied' || event.type === 'judged';
+          const call = isAnswer ? live.modelCall : null;
           if (call) live.modelCall = null;
           return { n, at, ms, ...(call ?? {}) };
         }),
