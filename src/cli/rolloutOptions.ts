@@ -14,6 +14,7 @@ import { type Io, UsageError } from './io.ts';
 export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
   agent: { type: 'string' },
   user: { type: 'string' },
+  judge: { type: 'string' },
   seed: { type: 'string' },
   basis: { type: 'string' },
   'turn-cap': { type: 'string' },
@@ -24,6 +25,7 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
 
 export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai:MODEL[@BASE_URL] (default: the task's, else the domain's)
   --user SEAT        agenda, human or openai:MODEL[@BASE_URL] (default: the domain's)
+  --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
   --seed TEXT        source of every random stream (default: 1)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
   --turn-cap N       agent responses at most (default: the domain's)
@@ -39,6 +41,7 @@ export type RolloutOptions = {
   readonly turnCap?: number;
   readonly agentFor: (task: Task) => SeatSpec;
   readonly user: SeatSpec;
+  readonly judge?: SeatSpec;
 };
 
 /** Reads a domain folder, or says everything that is wrong with it. */
@@ -75,12 +78,16 @@ export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): 
   if (basis !== 'evaluate' && basis !== 'train') throw new UsageError(`--basis is evaluate or train, not "${basis}"`);
   const turnCap = wholeNumber(given, 'turn-cap');
   const chosen = { agent: text(given, 'agent'), user: text(given, 'user') };
+  const judge = text(given, 'judge');
+  if (judge !== undefined && !judge.startsWith('openai:'))
+    throw new UsageError(`--judge is a model, openai:MODEL[@BASE_URL], not "${judge}"`);
   return {
     seed: text(given, 'seed') ?? '1',
     basis,
     ...(turnCap === undefined ? {} : { turnCap }),
     agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io),
     user: seat(given, 'user', chosen.user, domain.file.user, io),
+    ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io) }),
   };
 }
 

@@ -40,6 +40,8 @@ test.each([
   [['--gate', 'luck>=1'], '--gate: there is no metric "luck"'],
   [['--gate', 'pass^3>=1', '--trials', '2'], 'pass^3 needs at least 3 trials'],
   [['--price', '3'], '--price is what a million tokens cost'],
+  [['--judge', 'gold'], '--judge is a model'],
+  [['--judge', 'openai:m@http://127.0.0.1:9/v1', '--budget-money', '1'], "the judge's seat: --judge-price IN/OUT"],
   [['--agent', 'openai:m@http://127.0.0.1:9/v1', '--budget-money', '1'], "needs the price of the model in the agent's"],
 ])('eval %j is refused in a sentence', async (given, message) => {
   expect(await evaluated(folder(), ...given)).toMatchObject({ code: 2, err: expect.stringContaining(message) });
@@ -68,11 +70,11 @@ test('a run does not go on with other options', async () => {
 });
 
 /** A model that always says the same, and uses 30 tokens for it. */
-async function endpoint() {
+async function endpoint(say = () => 'What is your email address, please?') {
   let requests = 0;
   const server = createServer((_request, response) => {
     requests += 1;
-    const message = { role: 'assistant', content: 'What is your email address, please?' };
+    const message = { role: 'assistant', content: say() };
     const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 };
     response
       .writeHead(200, { 'content-type': 'application/json' })
@@ -111,6 +113,31 @@ test('a budget in money counts by the price', async () => {
   const { code } = await evaluated(folder(), ...options, '--price', '1000/2000', '--budget-money', '0.1');
   expect(code).toBe(2);
   expect(model.requests()).toBe(3);
+});
+
+test('a judge is asked what a task leaves to it, its tokens count, and its answers outlive the run', async () => {
+  let asked = 0;
+  using model = await endpoint(() => {
+    asked += 1;
+    return '{"holds": true, "reason": "the agent was kind"}';
+  });
+  const domain = copied('parcel-desk');
+  replaceIn(
+    join(domain, 'tasks', 'test.task.yaml'),
+    '- id: reschedule-P46\n',
+    '- id: reschedule-P46\n  judge: [The agent was kind.]\n  evaluate: [database, judge]\n',
+  );
+  const run = folder();
+  const options = ['--tasks', 'reschedule-P46', '--agent', 'gold', '--out', run, '--json'];
+  const { out } = await rehearsal('eval', domain, ...options, '--judge', `openai:m@${model.url}`);
+  expect(JSON.parse(out).summary).toMatchObject({
+    meanReward: 1,
+    tokens: { judge: { input: 20, output: 10 }, total: 30 },
+  });
+  expect(asked).toBe(1);
+  const regraded = JSON.parse((await rehearsal('regrade', run, '--json')).out);
+  expect(regraded.rollouts).toMatchObject([{ before: 1, after: 1 }]);
+  expect(asked).toBe(1);
 });
 
 test('a cancelled run keeps what is finished, and goes on', async () => {

@@ -54,20 +54,28 @@ export function ruleChecked(rule: string, verdict: 'held' | 'violated', gate = f
   return { type: 'rulesChecked', callId: 'c', verdicts: [{ rule, check, gate, verdict, reason: '', evidence: [] }] };
 }
 
-/** The end, the verdicts by verifier, and the reward. */
+/** The end, the verdicts by verifier, and the reward with its completion and card. */
 export function ended(
   end: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'],
   reward: number | null,
   held: Readonly<Record<string, boolean>> = {},
 ): RolloutEvent[] {
+  const verdicts = Object.entries(held);
   return [
     { type: 'rolloutEnded', reason: end },
-    ...Object.entries(held).map(
+    ...verdicts.map(
       ([verifier, holds]): RolloutEvent => ({
         type: 'verdictReached',
         verdict: { verifier, held: holds, detail: '', evidence: [] },
       }),
     ),
-    { type: 'rewarded', basis: 'evaluate', reward, reason: 'because' },
+    {
+      type: 'rewarded',
+      basis: 'evaluate',
+      reward,
+      reason: 'because',
+      completion: { met: verdicts.filter(([, holds]) => holds).length, of: verdicts.length },
+      card: [{ layer: 'outcome', verdict: reward === 1 ? 'held' : 'violated', items: [] }],
+    },
   ];
 }

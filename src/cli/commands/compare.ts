@@ -87,8 +87,8 @@ function onlyInOne(before: readonly FinishedRollout[], after: readonly FinishedR
 }
 
 function settingsThatDiffer({ file: one }: RunRecord, { file: other }: RunRecord): readonly string[] {
-  return (['domain', 'basis', 'agent', 'user', 'seed', 'policyHash'] as const).flatMap((name) =>
-    one[name] === other[name] ? [] : [`${name}: ${one[name]} and ${other[name]}`],
+  return (['domain', 'basis', 'agent', 'user', 'judge', 'seed', 'policyHash'] as const).flatMap((name) =>
+    one[name] === other[name] ? [] : [`${name}: ${one[name] ?? 'nobody'} and ${other[name] ?? 'nobody'}`],
   );
 }
 

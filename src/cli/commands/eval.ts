@@ -41,7 +41,7 @@ what has no receipt yet: no finished rollout is repeated, none is lost.
   --budget-tokens N  tokens that the models may use now; what is under way then waits for the next budget
   --budget-money X   the same in money, by --price
   --price IN/OUT     what a million tokens of the agent's model cost
-  --user-price IN/OUT  the same for the user's model
+  --user-price IN/OUT, --judge-price IN/OUT  the same for the user's model, and for the judge
   --gate LIST        exit with 1 when the run misses a threshold, such as "reward>=0.8,pass^4>=0.5"; about
                      ${gateMetrics.join(', ')}
 ${rolloutHelp}
@@ -59,6 +59,7 @@ Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of b
     'budget-money': { type: 'string' },
     price: { type: 'string' },
     'user-price': { type: 'string' },
+    'judge-price': { type: 'string' },
     gate: { type: 'string' },
   },
   run: async (given, io) => {
@@ -91,7 +92,11 @@ function planOf(given: Given, io: Io, domain: StaticDomain): Plan {
   const thresholds = gate === undefined ? [] : parseGate(gate, trials);
   if (typeof thresholds === 'string') throw new UsageError(`--gate: ${thresholds}`);
   const agent = agentFor({ ...(tasks[0] as Task), agent: undefined });
-  const prices = { agent: priceOf(given, 'price'), user: priceOf(given, 'user-price') };
+  const prices = {
+    agent: priceOf(given, 'price'),
+    user: priceOf(given, 'user-price'),
+    judge: priceOf(given, 'judge-price'),
+  };
   return {
     ...options,
     folder: newRunFolder(io, given, domain.file.name),
@@ -100,7 +105,7 @@ function planOf(given: Given, io: Io, domain: StaticDomain): Plan {
     agent,
     gate: thresholds,
     prices,
-    meter: meterOf(given, { agent, user: options.user }, prices),
+    meter: meterOf(given, { agent, user: options.user, judge: options.judge }, prices),
     key: signingKey(),
   };
 }
@@ -196,14 +201,20 @@ function matches(id: string, pattern: string): boolean {
   return new RegExp(`^${parts.join('.*')}$`).test(id);
 }
 
-function meterOf(given: Given, seats: { agent: SeatSpec; user: SeatSpec }, prices: Prices): Meter {
+function meterOf(
+  given: Given,
+  seats: { agent: SeatSpec; user: SeatSpec; judge: SeatSpec | undefined },
+  prices: Prices,
+): Meter {
   const money = text(given, 'budget-money');
   if (money !== undefined && !(Number(money) > 0))
     throw new UsageError(`--budget-money is a number above 0, not "${money}"`);
-  const unpriced = (['agent', 'user'] as const).filter((seat) => seats[seat].type === 'openai' && !prices[seat]);
+  const unpriced = (['agent', 'user', 'judge'] as const).filter(
+    (seat) => seats[seat]?.type === 'openai' && !prices[seat],
+  );
   if (money !== undefined && unpriced.length > 0)
     throw new UsageError(
-      `--budget-money needs the price of the model in the ${unpriced[0]}'s seat: --${unpriced[0] === 'user' ? 'user-price' : 'price'} IN/OUT`,
+      `--budget-money needs the price of the model in the ${unpriced[0]}'s seat: --${unpriced[0] === 'agent' ? '' : `${unpriced[0]}-`}price IN/OUT`,
     );
   return openMeter(
     { tokens: wholeNumber(given, 'budget-tokens'), money: money === undefined ? undefined : Number(money) },
@@ -211,7 +222,7 @@ function meterOf(given: Given, seats: { agent: SeatSpec; user: SeatSpec }, price
   );
 }
 
-function priceOf(given: Given, name: 'price' | 'user-price'): Price | undefined {
+function priceOf(given: Given, name: 'price' | 'user-price' | 'judge-price'): Price | undefined {
   const value = text(given, name);
   if (value === undefined) return undefined;
   const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(value) ?? [];

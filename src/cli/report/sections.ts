@@ -14,6 +14,7 @@ export type Section = {
 export function sectionsOf(metrics: RunMetrics, rollouts: readonly FinishedRollout[]): readonly Section[] {
   return [
     success(metrics),
+    card(metrics),
     conduct(metrics),
     violations(metrics),
     conversation(metrics),
@@ -39,6 +40,17 @@ function success(metrics: RunMetrics): Section {
       ['tasks all wrong', percent(allWrong), '', ''],
       ['tasks that flip', percent(flipRate), '', ''],
     ],
+  };
+}
+
+function card({ card: layers }: RunMetrics): Section {
+  return {
+    id: 'card',
+    title: 'Report card',
+    columns: ['layer', 'held', 'violated', 'unknown'],
+    rows: layers
+      .filter(({ held, violated, unknown }) => held + violated + unknown > 0)
+      .map(({ layer, held, violated, unknown }) => [layer, String(held), String(violated), String(unknown)]),
   };
 }
 
@@ -109,13 +121,9 @@ function cost({ latency, tokens, money }: RunMetrics): Section {
   const usage =
     tokens.total === 0
       ? []
-      : (['agent', 'user'] as const).map((seat) => [
-          `tokens of the ${seat}`,
-          `${tokens[seat].input} in`,
-          `${tokens[seat].output} out`,
-          '',
-          '',
-        ]);
+      : (['agent', 'user', 'judge'] as const)
+          .filter((seat) => tokens[seat].input + tokens[seat].output > 0)
+          .map((seat) => [`tokens of the ${seat}`, `${tokens[seat].input} in`, `${tokens[seat].output} out`, '', '']);
   const price = money === null || tokens.total === 0 ? [] : [['money', money.toFixed(4), '', '', '']];
   return {
     id: 'cost',

@@ -3,6 +3,7 @@ import { namesValue } from './dialogue.ts';
 import type { EventOf, Failure, RolloutEvent } from './event.ts';
 import { contentHash } from './hash.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { LayerName, ReportCard } from './reportCard.ts';
 import type { Tool } from './tool.ts';
 
 /** What the measures need to know of a tool. */
@@ -28,8 +29,10 @@ export type Measure = {
   readonly failure: Failure | null;
   /** Null where it got its reward, or has not been rewarded at all. */
   readonly failedBy: Failure['who'] | null;
-  /** Verdicts of the basis that held, of those that were reached. */
+  /** Of the task's declared checks: how many were met, and how many there are. */
   readonly checks: { readonly met: number; readonly declared: number };
+  /** The report card by layer; empty where the rollout got none. */
+  readonly card: Readonly<Partial<Record<LayerName, ReportCard[number]['verdict']>>>;
   readonly turns: number;
   /** Characters of each text the agent said to the user. */
   readonly said: readonly number[];
@@ -48,7 +51,7 @@ export type Measure = {
     readonly user: readonly number[];
     readonly tools: readonly number[];
   };
-  readonly tokens: { readonly agent: Tokens; readonly user: Tokens };
+  readonly tokens: { readonly agent: Tokens; readonly user: Tokens; readonly judge: Tokens };
 };
 
 export type CallCount = {
@@ -78,7 +81,7 @@ export function measureOf(
   const calls = callsIn(events);
   const reward = rewarded?.reward ?? null;
   const failure = (ended?.failure as Failure | undefined) ?? null;
-  const blamed = failure?.who ?? (reward === null ? 'environment' : 'agent');
+  const blamed = rewarded?.failedBy ?? failure?.who ?? (reward === null ? 'environment' : 'agent');
   return {
     task: started.task.id,
     split: started.task.split,
@@ -88,7 +91,8 @@ export function measureOf(
     endReason: ended?.reason ?? 'cancelled',
     failure,
     failedBy: reward === 1 || ended === undefined ? null : blamed,
-    checks: checksOf(events),
+    checks: { met: rewarded?.completion?.met ?? 0, declared: rewarded?.completion?.of ?? 0 },
+    card: Object.fromEntries((rewarded?.card ?? []).map(({ layer, verdict }) => [layer, verdict])),
     turns: events.filter(({ type }) => type === 'agentReplied').length,
     said: spokenBy(events).map((text) => text.length),
     calls: countsOf(calls, tools),
@@ -169,11 +173,6 @@ function summaryQuality(calls: readonly MadeCall[], tools: readonly ToolKind[]):
   return distinct.filter((value) => namesValue(summary, value)).length / distinct.length;
 }
 
-function checksOf(events: readonly RolloutEvent[]): Measure['checks'] {
-  const verdicts = events.flatMap((event) => (event.type === 'verdictReached' ? [event.verdict] : []));
-  return { met: verdicts.filter(({ held }) => held).length, declared: verdicts.length };
-}
-
 function spokenBy(events: readonly RolloutEvent[]): readonly string[] {
   return events.flatMap((event) =>
     event.type === 'agentReplied' && event.toolCalls.length === 0 && event.content ? [event.content] : [],
@@ -183,7 +182,7 @@ function spokenBy(events: readonly RolloutEvent[]): readonly string[] {
 function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): Pick<Measure, 'latency' | 'tokens'> {
   const times = (type: RolloutEvent['type']) =>
     timings.flatMap(({ n, ms }) => (events[n]?.type === type && ms !== undefined ? [ms] : []));
-  const tokens = (type: EventOf<'agentReplied' | 'userReplied'>['type']) =>
+  const tokens = (type: EventOf<'agentReplied' | 'userReplied' | 'judged'>['type']) =>
     timings
       .filter(({ n }) => events[n]?.type === type)
       .reduce(
@@ -195,6 +194,6 @@ function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): P
       );
   return {
     latency: { agent: times('agentReplied'), user: times('userReplied'), tools: times('toolReturned') },
-    tokens: { agent: tokens('agentReplied'), user: tokens('userReplied') },
+    tokens: { agent: tokens('agentReplied'), user: tokens('userReplied'), judge: tokens('judged') },
   };
 }

@@ -1,4 +1,5 @@
 import type { CallCount, Measure } from './measure.ts';
+import { type LayerName, layerNames } from './reportCard.ts';
 import { type Estimate, mean, passHat, quantile, sum, wilson } from './statistics.ts';
 
 export type Distribution = {
@@ -10,7 +11,11 @@ export type Distribution = {
 
 /** What a million tokens cost, in the currency of whoever says it. */
 export type Price = { readonly input: number; readonly output: number };
-export type Prices = { readonly agent?: Price | undefined; readonly user?: Price | undefined };
+export type Prices = {
+  readonly agent?: Price | undefined;
+  readonly user?: Price | undefined;
+  readonly judge?: Price | undefined;
+};
 
 /** The metrics of a run. A rate is null where there is nothing to take it of. */
 export type RunMetrics = {
@@ -28,6 +33,13 @@ export type RunMetrics = {
   readonly flipRate: number | null;
   readonly allCorrect: number | null;
   readonly allWrong: number | null;
+  /** Layers of the report card: how many rollouts held, violated, or leave each unknown. */
+  readonly card: readonly {
+    readonly layer: LayerName;
+    readonly held: number;
+    readonly violated: number;
+    readonly unknown: number;
+  }[];
   readonly turns: Distribution;
   /** Characters of one text said to the user. */
   readonly responseLength: Distribution;
@@ -58,6 +70,7 @@ export type RunMetrics = {
   readonly tokens: {
     readonly agent: { readonly input: number; readonly output: number };
     readonly user: { readonly input: number; readonly output: number };
+    readonly judge: { readonly input: number; readonly output: number };
     readonly total: number;
   };
   /** Null where no price is known for a seat that used tokens. */
@@ -77,13 +90,18 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
   const calls = sum(measures.flatMap((each) => each.calls.map((count) => count.calls)));
   const of = (part: number) => (calls === 0 ? null : part / calls);
   const due = sum(measures.map(({ confirmations }) => confirmations.due));
-  const tokens = { agent: tokensOf(measures, 'agent'), user: tokensOf(measures, 'user') };
+  const tokens = {
+    agent: tokensOf(measures, 'agent'),
+    user: tokensOf(measures, 'user'),
+    judge: tokensOf(measures, 'judge'),
+  };
   return {
     rollouts: measures.length,
     scored: scored.length,
     tasks: new Set(measures.map(({ task }) => task)).size,
     meanReward: mean(scored.map(({ reward }) => reward ?? 0)),
     ...successOf(scored),
+    card: cardOf(measures),
     turns: distribution(measures.map(({ turns }) => turns)),
     responseLength: distribution(measures.flatMap(({ said }) => said)),
     calls: callMix(measures, calls),
@@ -111,9 +129,12 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
   };
 }
 
-/** What the tokens of both seats cost, or null where a price that is needed is not known. */
-export function moneyOf(tokens: { readonly agent: Price; readonly user: Price }, prices: Prices): number | null {
-  const seats = (['agent', 'user'] as const).map((seat) => {
+/** What the tokens of the seats and the judge cost, or null where a price that is needed is not known. */
+export function moneyOf(
+  tokens: { readonly agent: Price; readonly user: Price; readonly judge: Price },
+  prices: Prices,
+): number | null {
+  const seats = (['agent', 'user', 'judge'] as const).map((seat) => {
     const { input, output } = tokens[seat];
     const price = prices[seat];
     if (price) return (input * price.input + output * price.output) / 1_000_000;
@@ -185,6 +206,17 @@ function violationsOf(measures: readonly Measure[]): RunMetrics['violations'] {
     .sort((one, other) => other.count - one.count);
 }
 
+function cardOf(measures: readonly Measure[]): RunMetrics['card'] {
+  const count = (layer: LayerName, verdict: 'held' | 'violated' | 'unknown') =>
+    measures.filter(({ card }) => card[layer] === verdict).length;
+  return layerNames.map((layer) => ({
+    layer,
+    held: count(layer, 'held'),
+    violated: count(layer, 'violated'),
+    unknown: count(layer, 'unknown'),
+  }));
+}
+
 function failedByOf(measures: readonly Measure[]): RunMetrics['failedBy'] {
   const count = (who: Measure['failedBy']) => measures.filter(({ failedBy }) => failedBy === who).length;
   return {
@@ -195,7 +227,7 @@ function failedByOf(measures: readonly Measure[]): RunMetrics['failedBy'] {
   };
 }
 
-function tokensOf(measures: readonly Measure[], seat: 'agent' | 'user') {
+function tokensOf(measures: readonly Measure[], seat: 'agent' | 'user' | 'judge') {
   return {
     input: sum(measures.map(({ tokens }) => tokens[seat].input)),
     output: sum(measures.map(({ tokens }) => tokens[seat].output)),

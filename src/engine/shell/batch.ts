@@ -25,6 +25,8 @@ export type BatchOptions = {
   readonly basis: 'evaluate' | 'train';
   readonly agent: SeatSpec;
   readonly user: SeatSpec;
+  /** Who answers what rules and tasks leave to a judge; those answers are unknown without one. */
+  readonly judge?: SeatSpec;
   readonly concurrency: number;
   readonly turnCap?: number;
   readonly key: SigningKey;
@@ -62,7 +64,7 @@ export async function runBatch(supervisor: Supervisor, options: BatchOptions): P
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
   const database = hashOf(openDatabase(supervisor.loaded.world.agent));
-  const outside = outsideOf(options.agent, options.user, options.readKey, options.askPerson);
+  const outside = outsideOf(options.agent, options.user, options.readKey, options.askPerson, options.judge);
   const metered = options.meter?.metered(outside) ?? outside;
   const waiting = options.tasks
     .flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })))
@@ -184,7 +186,10 @@ export function openRunOf(path: string, file: RunFile, key: SigningKey): (receip
   return openLedger(join(path, 'ledger.jsonl'), key);
 }
 
-type RunOptions = Pick<BatchOptions, 'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'tasks' | 'key' | 'prices'>;
+type RunOptions = Pick<
+  BatchOptions,
+  'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'judge' | 'tasks' | 'key' | 'prices'
+>;
 
 /** What `run.json` says of a run with these options. */
 export function runFileOf({ domain, folder }: StaticDomain, options: RunOptions): RunFile {
@@ -196,6 +201,7 @@ export function runFileOf({ domain, folder }: StaticDomain, options: RunOptions)
     basis: options.basis,
     agent: seatName(options.agent),
     user: seatName(options.user),
+    ...(options.judge ? { judge: seatName(options.judge) } : {}),
     tasks: options.tasks.map(({ id }) => id),
     tools: domain.tools.map(({ name, effect, generic = false, handsOff = false }) => ({
       name,

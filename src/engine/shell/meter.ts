@@ -20,22 +20,31 @@ export type Meter = {
  * and others under way answer is kept, and a rollout that asks again is cancelled, to go on with another budget.
  */
 export function openMeter(budget: Budget, prices: Prices): Meter {
-  const seats = { agent: { input: 0, output: 0 }, user: { input: 0, output: 0 } };
+  const none = { input: 0, output: 0 };
+  const seats = { agent: { ...none }, user: { ...none }, judge: { ...none } };
   let uncounted = 0;
   const spent = () => ({
-    tokens: seats.agent.input + seats.agent.output + seats.user.input + seats.user.output,
+    tokens: Object.values(seats).reduce((total, { input, output }) => total + input + output, 0),
     money: moneyOf(seats, prices) ?? 0,
   });
   const isSpent = () => {
     const { tokens, money } = spent();
     return tokens >= (budget.tokens ?? Number.POSITIVE_INFINITY) || money >= (budget.money ?? Number.POSITIVE_INFINITY);
   };
-  const count = (seat: 'agent' | 'user', call: ModelCall | undefined) => {
+  const count = (seat: 'agent' | 'user' | 'judge', call: ModelCall | undefined) => {
     if (!call) return;
     if (!call.usage) uncounted += 1;
     seats[seat].input += call.usage?.input ?? 0;
     seats[seat].output += call.usage?.output ?? 0;
   };
+  const judging =
+    (judge: NonNullable<Outside['judge']>): NonNullable<Outside['judge']> =>
+    async (...given) => {
+      if (isSpent()) throw cancelled();
+      const answered = await judge(...given);
+      count('judge', answered.call);
+      return answered;
+    };
   return {
     isSpent,
     metered: (outside) => ({
@@ -52,6 +61,7 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
         count('user', answered.call);
         return answered;
       },
+      ...(outside.judge ? { judge: judging(outside.judge) } : {}),
     }),
     spent,
     uncounted: () => uncounted,

@@ -106,7 +106,7 @@ export class RolloutRecord {
   #noteOf({ n, type, ms }: LaneEvent, at: string): SidecarLine {
     const known = this.#known[n];
     if (known) return known;
-    const call = type === 'agentReplied' || type === 'userReplied' ? this.#call : null;
+    const call = type === 'agentReplied' || type === 'userReplied' || type === 'judged' ? this.#call : null;
     if (!call) return { n, at, ms };
     this.#call = null;
     return Object.assign({ n, at, ms }, call);

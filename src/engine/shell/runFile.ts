@@ -15,6 +15,7 @@ const runFileSchema = z.object({
   basis: z.enum(['evaluate', 'train']),
   agent: z.string(),
   user: z.string(),
+  judge: z.string().optional(),
   tasks: z.array(z.string()),
   /** What the metrics need to know of the domain's tools. */
   tools: z
@@ -23,9 +24,9 @@ const runFileSchema = z.object({
     )
     .default([]),
   /** What a million tokens of each seat cost, where that was said. */
-  prices: z.object({ agent: priceSchema.optional(), user: priceSchema.optional() }).optional() as z.ZodType<
-    Prices | undefined
-  >,
+  prices: z
+    .object({ agent: priceSchema.optional(), user: priceSchema.optional(), judge: priceSchema.optional() })
+    .optional() as z.ZodType<Prices | undefined>,
   /** The run whose rollouts were verified again, and which of its policies that was. */
   regraded: z.object({ run: z.string(), policyHash: z.string() }).optional(),
   policyHash: z.string(),

@@ -89,8 +89,10 @@ export function differencesFromRun(
 ): readonly string[] {
   const before = readRunFile(folder);
   if (!before) return [];
-  const settings = (['domain', 'seed', 'basis', 'agent', 'user', 'policyHash'] as const).flatMap((name) =>
-    before[name] === next[name] ? [] : [`its ${labels[name]} is ${before[name]}, now it would be ${next[name]}`],
+  const settings = (['domain', 'seed', 'basis', 'agent', 'user', 'judge', 'policyHash'] as const).flatMap((name) =>
+    before[name] === next[name]
+      ? []
+      : [`its ${labels[name]} is ${before[name] ?? 'nobody'}, now it would be ${next[name] ?? 'nobody'}`],
   );
   const hashes = new Map(tasks.map(({ id, hash }) => [id, hash]));
   const changed = new Set(
@@ -107,5 +109,6 @@ const labels = {
   basis: 'basis',
   agent: "agent's seat",
   user: "user's seat",
+  judge: 'judge',
   policyHash: 'policy (by its hash)',
 } as const;

@@ -40,6 +40,7 @@ test('a rollout is measured', () => {
     reward: 0,
     failedBy: 'agent',
     checks: { met: 1, declared: 2 },
+    card: { outcome: 'violated' },
     turns: 7,
     said: ['Done.'.length],
     unnecessary: 1,
@@ -50,6 +51,7 @@ test('a rollout is measured', () => {
   });
   expect(metricsOf([measured(events)])).toMatchObject({
     completionRate: 0.5,
+    card: expect.arrayContaining([{ layer: 'outcome', held: 0, violated: 1, unknown: 0 }]),
     violationRate: 1,
     confirmationRate: 0,
     toolErrorRate: 1 / 6,
