@@ -149,6 +149,13 @@ function copyZodTypes(target: string): void {
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest)}\n`);
 }
 
+/** The bridge for tools in Python, as it is: it runs with any Python. */
+function copyBridge(): void {
+  rmSync(inRoot('dist', 'bridge'), { recursive: true, force: true });
+  const filter = (path: string) => !path.endsWith('__pycache__');
+  cpSync(inRoot('src', 'engine', 'bridge'), inRoot('dist', 'bridge'), { recursive: true, filter });
+}
+
 /** What the TypeScript server needs beside the plugin to load it as CommonJS. */
 function writePluginManifest(): void {
   const manifest = { name: basename(typescriptPlugin), version: '0.0.0', type: 'commonjs', main: './index.js' };
@@ -216,6 +223,7 @@ export async function buildAll(production: boolean): Promise<void> {
   finishCommandLine();
   writePluginManifest();
   writeSchemas();
+  copyBridge();
   writeStamp(stampFile, stamp);
   const size = listFiles(inRoot('dist'))
     .filter((file) => /\.(?:[cm]?js|css)$/.test(file))

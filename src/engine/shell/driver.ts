@@ -9,16 +9,30 @@ import { randomStream } from '../core/random.ts';
 import { isUnscorable, rewardOf } from '../core/reward.ts';
 import { advance, begin, resumable, type Setting } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
+import { type Strike, strikesOf } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task, VerifierName } from '../core/task.ts';
 import type { Tool } from '../core/tool.ts';
 import { verdictsOf } from '../core/verify.ts';
 import { Fault } from './fault.ts';
+import { underFaults } from './seededFaults.ts';
 
 /** What a call came to. `writes` is empty for a read, and for every call that failed. */
-export type ToolOutcome = { readonly content: string; readonly isError: boolean; readonly writes: Writes };
+export type ToolOutcome = {
+  readonly content: string;
+  readonly isError: boolean;
+  readonly writes: Writes;
+  /** The snapshot of a source outside the lane that the call has changed. */
+  readonly saved?: { readonly source: string; readonly snapshot: Json };
+};
 
-export type ToolContext = { readonly world: World; readonly now: string; readonly random: Random };
+export type ToolContext = {
+  readonly world: World;
+  readonly now: string;
+  readonly random: Random;
+  /** Number of the event before the call: the same for every attempt of one call. */
+  readonly step: number;
+};
 
 /** Everything a rollout needs of the outside. A port that can't do its part throws a `Fault`. */
 export type Ports = {
@@ -27,6 +41,8 @@ export type Ports = {
   readonly callTool: (tool: Tool, call: ToolCall, context: ToolContext) => Promise<ToolOutcome> | ToolOutcome;
   /** State of a tool source outside the lane, by its reader. */
   readonly readSource: (source: string) => Promise<Json>;
+  /** Lets time pass, for a seeded latency; without it none passes. */
+  readonly wait?: (ms: number) => Promise<void>;
 };
 
 /** One stop: the event, and the state after it. */
@@ -106,19 +122,38 @@ async function* perform(rollout: Rollout, effect: Effect, now: () => RolloutStat
 }
 
 async function* result(rollout: Rollout, call: ToolCall, state: RolloutState): AsyncGenerator<RolloutEvent> {
-  const { content, isError, writes } = await outcome(rollout, call, state);
+  const strikes = strikesOf(rollout.task, state, call.name);
+  for (const { index, fault } of strikes) yield { type: 'faultInjected', callId: call.id, index, fault };
+  const { content, isError, writes, saved } =
+    strikes.length === 0 ? await outcome(rollout, call, state) : await struckOutcome(rollout, call, state, strikes);
+  if (saved) yield { type: 'sourceSaved', callId: call.id, source: saved.source, snapshot: saved.snapshot as never };
   if (writes.length > 0) yield { type: 'databaseWritten', callId: call.id, writes };
   yield { type: 'toolReturned', callId: call.id, content, isError };
 }
 
+function struckOutcome(
+  rollout: Rollout,
+  call: ToolCall,
+  state: RolloutState,
+  strikes: readonly Strike[],
+): Promise<ToolOutcome> {
+  const faults = strikes.map(({ fault }) => fault);
+  const { wait = async () => undefined } = rollout.ports;
+  const timeoutMs = toolNamed(rollout, call.name)?.timeoutMs ?? 0;
+  return underFaults(faults, call, (given) => outcome(rollout, given, state), { timeoutMs, wait });
+}
+
 function outcome(rollout: Rollout, call: ToolCall, state: RolloutState): Promise<ToolOutcome> | ToolOutcome {
-  const { domain } = rollout.setting;
-  const tool = domain.tools.find(({ name, owner }) => name === call.name && owner === 'agent');
+  const tool = toolNamed(rollout, call.name);
   if (!tool) return failed(`there is no tool named "${call.name}"`);
   if (typeof call.arguments === 'string')
     return failed(`the arguments of ${call.name} are not a JSON object: ${call.arguments.slice(0, 200)}`);
   const random = randomStream(...streamOf(state), `tool:${call.name}`, state.next);
-  return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random });
+  return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random, step: state.next });
+}
+
+function toolNamed({ setting }: Rollout, called: string): Tool | undefined {
+  return setting.domain.tools.find(({ name, owner }) => name === called && owner === 'agent');
 }
 
 /** Reads what the assertions look into, runs the verifiers of the basis, and says the reward. */
@@ -147,10 +182,11 @@ export async function goldWorld(rollout: Rollout, started: RolloutStarted): Prom
   });
   for (const [index, action] of task.actions.entries()) {
     const tool = setting.domain.tools.find(({ name }) => name === action.tool);
-    if (tool?.source.type !== 'code') continue;
+    // What a model would answer, and what lies outside, is no part of the gold world.
+    if (tool?.source.type !== 'code' && tool?.source.type !== 'python') continue;
     const random = randomStream(...streamOf(state), 'gold', index);
     const call = { id: `gold_${index}`, name: action.tool, arguments: action.arguments as JsonObject };
-    const { writes } = await ports.callTool(tool, call, { world: state.world, now: started.now, random });
+    const { writes } = await ports.callTool(tool, call, { world: state.world, now: started.now, random, step: index });
     [state] = advance(setting, state, { type: 'worldEdited', writes });
   }
   return state.world;

@@ -4,14 +4,12 @@ import type { Domain } from '../core/domain.ts';
 import type { Failure, RolloutEvent, RolloutStarted } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Task } from '../core/task.ts';
-import type { Tool } from '../core/tool.ts';
-import { describeMcpTools } from './describe.ts';
+import { outsideSource, type Tool } from '../core/tool.ts';
 import { cancelled, Fault } from './fault.ts';
 import type { FromLane, LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
 import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
-import type { McpInstance } from './mcp.ts';
-import { answerQuestion, type Outside } from './outside.ts';
+import { answerQuestion, type Outside, type SideNote } from './outside.ts';
 import {
   type ChainedFile,
   chainStart,
@@ -20,7 +18,8 @@ import {
   type SidecarLine,
   sidecarPath,
 } from './recording.ts';
-import type { ModelCall } from './seats/openai.ts';
+import { RolloutTools } from './rolloutTools.ts';
+import { SharedTools } from './sharedTools.ts';
 
 export type RolloutRequest = {
   readonly task: Task;
@@ -81,12 +80,13 @@ type Live = {
   readonly fail: (error: unknown) => void;
   readonly onEvents: (events: readonly LaneEvent[]) => void;
   readonly abort: AbortController;
-  readonly mcp: Map<string, McpInstance>;
+  readonly tools: RolloutTools;
   events: RolloutEvent[];
   lastState: string;
   recording: ChainedFile<{ n: number; event: RolloutEvent; state: string }> | null;
   sidecar: ChainedFile<SidecarLine> | null;
-  modelCall: ModelCall | null;
+  /** For the sidecar's line of the event that comes of the last answer. */
+  note: SideNote | null;
   lane: Lane | null;
   /** Resolves when the lane was told to start it: a step that comes earlier waits for that. */
   started: Promise<void>;
@@ -116,10 +116,12 @@ class Supervision implements Supervisor {
   readonly #live = new Map<number, Live>();
   readonly #static: StaticDomain;
   readonly #options: SupervisorOptions;
+  readonly #tools: SharedTools;
 
   constructor(domain: StaticDomain, options: SupervisorOptions) {
     this.#static = domain;
     this.#options = options;
+    this.#tools = new SharedTools(domain, (text) => options.log?.(text));
   }
 
   get domain(): Domain {
@@ -133,8 +135,13 @@ class Supervision implements Supervisor {
   }
 
   async open(): Promise<void> {
-    const mcpTools = await describeMcpTools(this.#static);
-    await Promise.all(Array.from({ length: this.#options.lanes ?? 1 }, () => this.#openLane(mcpTools).prepared));
+    try {
+      const outsideTools = await this.#tools.describe();
+      await Promise.all(Array.from({ length: this.#options.lanes ?? 1 }, () => this.#openLane(outsideTools).prepared));
+    } catch (error) {
+      this.#tools.close();
+      throw error;
+    }
   }
 
   start(request: RolloutRequest, onEvents: (events: readonly LaneEvent[]) => void = () => undefined): LiveRollout {
@@ -147,12 +154,12 @@ class Supervision implements Supervisor {
       fail: reject,
       onEvents,
       abort: new AbortController(),
-      mcp: new Map(),
+      tools: new RolloutTools(this.#tools),
       events: [],
       lastState: '',
       recording: null,
       sidecar: null,
-      modelCall: null,
+      note: null,
       lane: null,
       started: started.promise,
       start: started.resolve,
@@ -181,9 +188,10 @@ class Supervision implements Supervisor {
     for (const live of this.#live.values()) live.abort.abort();
     for (const lane of this.#lanes) lane.process.kill();
     await Promise.all([...this.#live.values()].map((live) => this.#release(live)));
+    this.#tools.close();
   }
 
-  #openLane(mcpTools: readonly Tool[]): Lane {
+  #openLane(outsideTools: readonly Tool[]): Lane {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { folder, file } = this.#static;
     const lane: Lane = {
@@ -200,7 +208,7 @@ class Supervision implements Supervisor {
         },
         {
           onMessage: (message) => {
-            if (message.type === 'described') this.#prepare(lane, message.tools, mcpTools);
+            if (message.type === 'described') this.#prepare(lane, message.tools, outsideTools);
             else if (message.type === 'notDescribed') reject(new Fault(message.failure));
             else if (message.type === 'prepared') {
               lane.isPrepared = true;
@@ -209,7 +217,7 @@ class Supervision implements Supervisor {
           },
           onDeath: ({ failure, culprit }) => {
             reject(new Fault(failure));
-            this.#laneDied(lane, failure, culprit, mcpTools);
+            this.#laneDied(lane, failure, culprit, outsideTools);
           },
         },
       ),
@@ -219,9 +227,9 @@ class Supervision implements Supervisor {
     return lane;
   }
 
-  #prepare(lane: Lane, codeTools: readonly Tool[], mcpTools: readonly Tool[]): void {
+  #prepare(lane: Lane, codeTools: readonly Tool[], outsideTools: readonly Tool[]): void {
     if (!this.#loaded) {
-      this.#loaded = completeDomain(this.#static, codeTools, mcpTools);
+      this.#loaded = completeDomain(this.#static, codeTools, outsideTools);
       this.#domain = this.#loaded.domain;
     }
     lane.process.send({
@@ -234,13 +242,8 @@ class Supervision implements Supervisor {
   async #launch(live: Live): Promise<void> {
     const { request } = live;
     this.#openFiles(live);
-    for (const [name, server] of Object.entries(this.#static.file.mcpServers)) {
-      const { startMcpServer } = await import('./mcp.ts');
-      live.mcp.set(name, await startMcpServer(name, server, this.#static.folder));
-    }
-    if (Array.isArray(request.from)) {
-      await restoreSources(live.mcp, this.domain, this.#static.file.mcpServers, request.from);
-    }
+    await live.tools.open(request.task);
+    if (Array.isArray(request.from)) await live.tools.restore(this.domain, request.from);
     this.#assign(live, request.from);
   }
 
@@ -296,9 +299,11 @@ class Supervision implements Supervisor {
       live.recording?.append(...events.map(({ n, event, state }) => ({ n, event, state })));
       live.sidecar?.append(
         ...events.map(({ n, event, ms }) => {
-          const call = event.type === 'agentReplied' || event.type === 'userReplied' ? live.modelCall : null;
-          if (call) live.modelCall = null;
-          return { n, at, ms, ...(call ?? {}) };
+          const isAnswer =
+            event.type === 'agentReplied' || event.type === 'userReplied' || event.type === 'toolReturned';
+          const note = isAnswer ? live.note : null;
+          if (note) live.note = null;
+          return { n, at, ms, ...(note ?? {}) };
         }),
       );
     } catch (error) {
@@ -314,8 +319,9 @@ class Supervision implements Supervisor {
 
   async #answer(lane: Lane, live: Live, question: number, about: Question): Promise<void> {
     try {
-      const { answer, call } = await answerQuestion(about, live.request.outside, live.mcp, live.abort.signal);
-      live.modelCall = call ?? null;
+      const reach = { domain: this.domain, tools: live.tools };
+      const { answer, note } = await answerQuestion(about, live.request.outside, reach, live.abort.signal);
+      live.note = note ?? null;
       lane.process.send({ type: 'answer', question, value: answer });
     } catch (error) {
       const fault = live.abort.signal.aborted ? cancelled() : error;
@@ -366,14 +372,14 @@ class Supervision implements Supervisor {
     live.sidecar?.close();
     live.recording = null;
     live.sidecar = null;
-    await Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined)));
+    await live.tools.close();
   }
 
   /**
    * The rollout that did it ends with the failure; the others go on from their events on a fresh lane. A lane
    * that never came up would not come up again, so it takes its rollouts with it.
    */
-  #laneDied(lane: Lane, failure: Failure, culprit: number | null, mcpTools: readonly Tool[]): void {
+  #laneDied(lane: Lane, failure: Failure, culprit: number | null, outsideTools: readonly Tool[]): void {
     this.#lanes.splice(this.#lanes.indexOf(lane), 1);
     if (this.#closed) return;
     const orphans = [...lane.rollouts.values()];
@@ -382,7 +388,7 @@ class Supervision implements Supervisor {
       for (const live of orphans) this.#giveUp(live, new Fault(failure));
       return;
     }
-    if (orphans.length > 0 || this.#lanes.length === 0) this.#openLane(mcpTools);
+    if (orphans.length > 0 || this.#lanes.length === 0) this.#openLane(outsideTools);
     for (const live of orphans) {
       if (live.id === culprit || (culprit === null && orphans.length === 1)) this.#endWith(live, failure);
       if (live.events.length === 0) this.#assign(live, live.request.from);
@@ -401,56 +407,13 @@ class Supervision implements Supervisor {
     const last = live.events.at(-1);
     const tool =
       last?.type === 'toolCalled' ? this.domain.tools.find(({ name }) => name === last.call.name) : undefined;
-    if (!tool || tool.source.type === 'code' || tool.idempotent) {
+    if (!tool || outsideSource(tool) === null || tool.idempotent) {
       this.#assign(live, [...live.events], live.events.length);
       return;
     }
-    void Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined)))
-      .then(() => {
-        live.mcp.clear();
-        live.recording?.close();
-        live.sidecar?.close();
-        live.events = [];
-        return this.#launch(live);
-      })
-      .catch((error: unknown) => this.#giveUp(live, error));
-  }
-}
-
-/**
- * Brings fresh tool sources to the state that a recording's prefix left: `replay` makes the recorded calls
- * again and compares every result; `none` refuses as soon as a write was recorded.
- */
-async function restoreSources(
-  mcp: ReadonlyMap<string, McpInstance>,
-  domain: Domain,
-  servers: Domain['file']['mcpServers'],
-  events: readonly RolloutEvent[],
-): Promise<void> {
-  const calls = new Map(
-    events.flatMap((event) => (event.type === 'toolCalled' ? [[event.call.id, event.call] as const] : [])),
-  );
-  for (const event of events) {
-    if (event.type !== 'toolReturned') continue;
-    const call = calls.get(event.callId);
-    const tool = domain.tools.find(({ name }) => name === call?.name);
-    if (!call || tool?.source.type !== 'mcp' || typeof call.arguments === 'string') continue;
-    const { server } = tool.source;
-    if (servers[server]?.state === 'none') {
-      if (tool.effect === 'write')
-        throw new Fault({
-          who: 'environment',
-          code: 'fork/no-state',
-          message: `can't go on from here: "${server}" declares state: none, and ${call.name} changed it. Declare state: replay in domain.yaml if its calls can be made again`,
-        });
-      continue;
-    }
-    const { content } = (await mcp.get(server)?.call(call.name, call.arguments)) ?? { content: '' };
-    if (content !== event.content)
-      throw new Fault({
-        who: 'environment',
-        code: 'fork/mismatch',
-        message: `can't go on from here: ${call.name} of "${server}" answered differently when it was made again. Recorded: ${event.content.slice(0, 120)}. Now: ${content.slice(0, 120)}`,
-      });
+    live.recording?.close();
+    live.sidecar?.close();
+    live.events = [];
+    this.#launch(live).catch((error: unknown) => this.#giveUp(live, error));
   }
 }

@@ -1,4 +1,5 @@
 import type { Diagnostic, Location } from '../diagnostic.ts';
+import { checkSources } from './checkSources.ts';
 import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
 import { placeOf } from './items.ts';
@@ -7,7 +8,7 @@ import { didYouMean } from './nearest.ts';
 import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
 
 /** Findings that need more than one file of the domain. */
-export function crossCheck(parts: Parts, bases: Bases, known: KnownTools): readonly Diagnostic[] {
+export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const note: Note = (at, severity, code, message, hint) => {
     const { file, line, column, endLine, endColumn } = at;
@@ -18,6 +19,7 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools): reado
   checkDuplicates(parts.personas, 'persona', note);
   checkTasks(parts, bases, known, note);
   checkTools(parts, known, note);
+  checkSources(parts, folder, known, note);
   return found;
 }
 

@@ -124,7 +124,8 @@ export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'per
   ].join('\n');
 }
 
-async function complete(
+/** One chat completion. Every way in which an endpoint can fail is a `Fault`. */
+export async function complete(
   seat: ModelSeat,
   key: string,
   who: 'agent' | 'simulator',
