@@ -3,6 +3,9 @@ import { type Database, getAt, keysAt, type Patch } from './database.ts';
 import { type Json, type JsonObject, type Path, showPath } from './json.ts';
 import { callLimitsSchema, declaredLimits, type Tool, type ToolOrigin } from './tool.ts';
 
+/** A model takes its time. */
+const timeoutMs = 60_000;
+
 /** Rows that a `*` shows at most. */
 const shownRows = 100;
 
@@ -29,8 +32,8 @@ export const simulatedToolSchema = z.strictObject({
 export type SimulatedTool = z.infer<typeof simulatedToolSchema>;
 type Simulated = Extract<ToolOrigin, { readonly type: 'simulated' }>;
 
-/** What the engine knows of a simulated tool; `timeoutMs` is for tools that name none. */
-export function describeSimulated(declared: SimulatedTool, timeoutMs: number): Tool {
+/** What the engine knows of a simulated tool. */
+export function describeSimulated(declared: SimulatedTool): Tool {
   const { name, description, parameters, effect, owner, behaviour, result, reads, writes } = declared;
   return {
     name,

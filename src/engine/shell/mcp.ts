@@ -199,8 +199,13 @@ class McpInstance implements ToolSource {
     // The server said so itself: the connection is whole.
     if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed)
       return this.#fault('mcp/error', `${tool} has no result (${messageOf(error)})`);
+    if (this.#server.type === 'http') {
+      const fault = this.#httpFault(tool, error);
+      // A session outlives its connections: only a server that does not know it any more has lost it.
+      if (fault.failure.code === 'mcp/session') await this.#drop();
+      return fault;
+    }
     await this.#drop();
-    if (this.#server.type === 'http') return this.#httpFault(tool, error);
     return this.#fault('mcp/died', `${tool} has no result (${messageOf(error)})`);
   }
 

@@ -58,9 +58,10 @@ export class RolloutTools {
     const options = { signal, timeoutMs: tool.timeoutMs, ...key };
     const make = () => source.call(tool.name, args, options);
     const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
-    const isSaved = tool.effect === 'write' && !result.isError && state === 'snapshot' && source.snapshot;
-    const saved = isSaved ? { saved: { source: name, snapshot: (await source.snapshot?.()) ?? null } } : {};
-    return { answer: { ...result, ...saved }, attempts };
+    const { content, isError } = result;
+    if (tool.effect === 'read' || isError || state !== 'snapshot') return { answer: { content, isError }, attempts };
+    const snapshot = result.snapshot ?? (await source.snapshot?.()) ?? null;
+    return { answer: { content, isError, saved: { source: name, snapshot } }, attempts };
   }
 
   /** A call of a tool in Python that works on the engine's database. */

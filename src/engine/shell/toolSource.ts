@@ -1,7 +1,12 @@
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
 
-export type SourceResult = { readonly content: string; readonly isError: boolean };
+export type SourceResult = {
+  readonly content: string;
+  readonly isError: boolean;
+  /** The state after the call, where the source gives it along. */
+  readonly snapshot?: Json;
+};
 
 export type SourceCallOptions = {
   readonly signal?: AbortSignal;

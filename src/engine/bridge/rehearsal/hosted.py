@@ -160,7 +160,9 @@ class Hosted:
             database.rollback()
             return {"content": failure_of(tool.name, error, self._folder, self._log), "isError": True}
         database.commit()
-        return {"content": content, "isError": False}
+        # In the same breath as the call: another rollout's call may end this process after it.
+        saved = {"snapshot": database.snapshot()} if params.get("save") else {}
+        return {"content": content, "isError": False, **saved}
 
     def read(self, name: str) -> Any:
         session = self._session(name)

@@ -18,8 +18,8 @@ export function completeDomain(
 ): LoadedDomain {
   const order = new Map(loaded.toolNames.map((name, index) => [name, index]));
   const inOrder = codeTools.toSorted((a, b) => (order.get(a.name) ?? order.size) - (order.get(b.name) ?? order.size));
-  const { toolTimeoutMs, mcpServers, environments } = loaded.domain.file;
-  const simulated = loaded.parts.simulated.map(({ value }) => describeSimulated(value, toolTimeoutMs));
+  const { mcpServers, environments } = loaded.domain.file;
+  const simulated = loaded.parts.simulated.map(({ value }) => describeSimulated(value));
   const all = [...inOrder, ...simulated, ...(outsideTools ?? [])];
   const tools = new Map(all.toReversed().map((tool) => [tool.name, tool] as const));
   const hasOutside = [mcpServers, environments].some((sources) => Object.keys(sources).length > 0);

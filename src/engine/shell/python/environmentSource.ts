@@ -44,7 +44,8 @@ export class EnvironmentSource implements ToolSource {
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
     const tool = this.tools.find((each) => each.name === name);
     const timeoutMs = options.timeoutMs ?? tool?.timeoutMs ?? this.#declared.timeoutMs;
-    const params = { tool: name, arguments: args, key: options.idempotencyKey };
+    const save = this.#declared.state === 'snapshot' && tool?.effect === 'write';
+    const params = { tool: name, arguments: args, key: options.idempotencyKey, save };
     const ask = () => this.#request<CallAnswer>('call', params, timeoutMs, options.signal);
     let answer = await ask();
     if ('stale' in answer) {
@@ -53,15 +54,16 @@ export class EnvironmentSource implements ToolSource {
     }
     if ('stale' in answer) throw this.#lost('its process forgot the rollout');
     if (tool?.effect === 'write') this.#calls.push({ name, args, content: answer.content });
-    return { content: answer.content, isError: answer.isError };
+    if (answer.snapshot !== undefined) this.#saved = answer.snapshot;
+    return answer;
   }
 
   read(): Promise<Json> {
-    return this.#request('read', {});
+    return this.#again(() => this.#request('read', {}));
   }
 
   assert(name: string): Promise<Json> {
-    return this.#request('assert', { name });
+    return this.#again(() => this.#request('assert', { name }));
   }
 
   async setUp(data: Json): Promise<void> {
@@ -70,7 +72,7 @@ export class EnvironmentSource implements ToolSource {
   }
 
   async snapshot(): Promise<Json> {
-    this.#saved = await this.#request<Json>('snapshot', {});
+    this.#saved = await this.#again(() => this.#request<Json>('snapshot', {}));
     return this.#saved;
   }
 
@@ -81,6 +83,17 @@ export class EnvironmentSource implements ToolSource {
 
   async close(): Promise<void> {
     await this.#request('drop', {}).catch(() => undefined);
+  }
+
+  /** Asks, and once more after the session came back when its process had lost it. */
+  async #again<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Fault) || error.failure.code !== 'environment/stale') throw error;
+      await this.#comeBack();
+      return ask();
+    }
   }
 
   async #comeBack(): Promise<void> {
