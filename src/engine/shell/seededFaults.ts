@@ -35,9 +35,9 @@ async function before(
   switch (fault.type) {
     case 'latency':
       await wait(Math.min(fault.ms, timeoutMs));
-      return fault.ms < timeoutMs ? call : failed(`${call.name} did not answer within ${timeoutMs} ms`);
+      return fault.ms < timeoutMs ? call : failed(`${call.name} timed out: it did not answer within ${timeoutMs} ms`);
     case 'outage':
-      return failed(fault.message ?? `${call.name} is not available at the moment`);
+      return failed(fault.message ?? `${call.name} is not available at the moment; try again later`);
     case 'permissionDenied':
       return failed(fault.message ?? `permission denied: ${call.name} may not be called now`);
     case 'changedSchema':

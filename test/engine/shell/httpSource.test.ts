@@ -64,7 +64,11 @@ test('a call that a seeded outage kept from the server is not made again for a f
   const faults = 'faults: [{ type: outage, tool: add, calls: [1] }]\n';
   const domain = folder(url, '    state: replay\n', [add(2), add(3), state], faults);
   const [parent] = await rehearse(domain, ['a']);
-  expect(parent?.results).toEqual(['Error: add is not available at the moment', '{"count":3}', '{"count":3}']);
+  expect(parent?.results).toEqual([
+    'Error: add is not available at the moment; try again later',
+    '{"count":3}',
+    '{"count":3}',
+  ]);
   const events = parent?.events ?? [];
   const last = events.findLastIndex(({ type }) => type === 'toolReturned');
   const [fork] = await rehearse(domain, ['a'], { from: events.slice(0, last) });

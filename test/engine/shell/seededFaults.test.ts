@@ -30,7 +30,7 @@ const cases: readonly {
   {
     name: 'an outage of the first call',
     fault: { type: 'outage', tool: 'look', calls: [1] },
-    results: ['Error: look is not available at the moment', seen, seen],
+    results: ['Error: look is not available at the moment; try again later', seen, seen],
   },
   {
     name: 'an outage that strikes twice, in own words',
@@ -51,7 +51,7 @@ const cases: readonly {
   {
     name: 'a latency beyond the timeout',
     fault: { type: 'latency', tool: 'look', ms: 5000, calls: [1] },
-    results: ['Error: look did not answer within 1000 ms', seen, seen],
+    results: ['Error: look timed out: it did not answer within 1000 ms', seen, seen],
     waits: [1000],
   },
   {

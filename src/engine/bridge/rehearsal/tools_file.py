@@ -15,7 +15,32 @@ from .schema import plain
 
 FILLED = frozenset({"db", "user_db", "ctx"})
 
-World = dict[str, dict[str, Any]]
+
+class World:
+    """The database as one rollout has it: members by side, and which tables are its own and not shared with others."""
+
+    def __init__(self, base: Mapping[str, Mapping[str, Any]]) -> None:
+        self.members = {side: dict(members) for side, members in base.items()}
+        self._own: set[tuple[str, str]] = set()
+
+    def apply(self, side: str, changes: list[dict[str, Any]]) -> None:
+        """Puts changed rows in. A shared table is copied before its first change."""
+        members = self.members[side]
+        for change in changes:
+            member, *rest = change["path"]
+            target: dict[str, Any] = members
+            if rest:
+                if (side, member) not in self._own:
+                    members[member] = FrozenDict(members.get(member, {}))
+                    self._own.add((side, member))
+                target = members[member]
+            key = rest[0] if rest else member
+            if not rest:
+                self._own.add((side, member))
+            if "value" in change:
+                dict.__setitem__(target, key, freeze(change["value"]))
+            else:
+                dict.pop(target, key, None)
 
 
 class ToolsFile:
@@ -42,16 +67,16 @@ class ToolsFile:
         tool = self._tools[params["tool"]]
         owner = tool.declaration.owner
         is_write = tool.declaration.effect == "write"
-        views = {side: FrozenDict(members) for side, members in world.items()}
+        views: dict[str, Any] = {side: FrozenDict(members) for side, members in world.members.items()}
         if is_write:
-            views[owner] = Rows(world[owner], open_member)  # pyright: ignore
+            views[owner] = Rows(world.members[owner], open_member)
         filled = {"db": views["agent"], "user_db": views["user"], "ctx": context_of(params)}
         try:
             content = content_of(tool.run(params["arguments"], filled))
             rows = self._written(views[owner]) if is_write else []
         except (Exception, SystemExit) as error:
             return {"content": failure_of(tool.name, error, self._folder, self._log), "isError": True, "rows": []}
-        apply(world[owner], rows)
+        world.apply(owner, rows)
         return {"content": content, "isError": False, "rows": rows}
 
     def drop(self, session: str) -> None:
@@ -60,11 +85,11 @@ class ToolsFile:
     def _world(self, params: Mapping[str, Any]) -> World | None:
         session = params["session"]
         if params.get("fresh"):
-            self._worlds[session] = {side: dict(members) for side, members in self._base.items()}
+            self._worlds[session] = World(self._base)
         world = self._worlds.get(session)
         if world is not None:
             for change in params.get("changes", []):
-                apply(world[change["side"]], [change])
+                world.apply(change["side"], [change])
         return world
 
     def _written(self, view: Any) -> list[dict[str, Any]]:
@@ -80,21 +105,3 @@ def row_change(path: tuple[Any, ...], value: Any) -> dict[str, Any]:
     where: dict[str, Any] = {"path": [str(key) for key in path]}
     return where if value is MISSING else {**where, "value": plain(value)}
 
-
-def apply(members: dict[str, Any], changes: list[dict[str, Any]]) -> None:
-    """Puts changed rows into a session's world. Tables are shared between versions, so the way to a row is copied."""
-    tables: dict[str, dict[str, Any]] = {}
-    for change in changes:
-        member, *rest = change["path"]
-        if rest:
-            table = tables.setdefault(member, dict(members.get(member, {})))
-            target, key = table, rest[0]
-        else:
-            target, key = members, member
-            tables.pop(member, None)
-        if "value" in change:
-            target[key] = freeze(change["value"])
-        else:
-            target.pop(key, None)
-    for member, table in tables.items():
-        members[member] = FrozenDict(table)

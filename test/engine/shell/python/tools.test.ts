@@ -1,5 +1,8 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { check } from '../../../../src/engine/shell/check.ts';
 import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
@@ -175,4 +178,21 @@ test.each(failures)('$name is one clear finding', async ({ files, found }) => {
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
   expect(errors.map(({ file, line, code, message }) => `${file}:${line} ${code} ${message}`).join('\n')).toMatch(found);
   expect(errors).toHaveLength(1);
+});
+
+test('the gold seat tries again after a seeded outage', async () => {
+  const tasks = readFileSync(join(library, 'tasks/loans.task.yaml'), 'utf8');
+  const faults =
+    'faults: [{ type: outage, tool: extend_loan, calls: [1] }, { type: outage, tool: find_reader, times: 1 }]';
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-library-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(library, folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'tasks/loans.task.yaml'),
+    tasks.replace('- id: every-call', `  ${faults}\n- id: every-call`),
+  );
+  const [extend] = await rehearse(folder, ['extend'], { agent: { type: 'gold' } });
+  expect(extend?.events.filter(({ type }) => type === 'faultInjected')).toHaveLength(2);
+  expect(extend).toMatchObject({ reward: 1 });
+  if (extend) expect(replayed(folder, extend).problems).toBe(0);
 });
