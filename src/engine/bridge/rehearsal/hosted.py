@@ -104,7 +104,8 @@ def like(example: Any, value: Any, name: str) -> Any:
     if dataclasses.is_dataclass(kind) or hasattr(kind, "model_validate"):
         return convert(value, kind)
     raise BridgeError(
-        "environment/snapshot", f"{name} holds {kind.__name__}, which can't be made from JSON. Use dataclasses or models"
+        "environment/snapshot",
+        f"{name} holds {kind.__name__}, which can't be made from JSON. Use dataclasses or models",
     )
 
 

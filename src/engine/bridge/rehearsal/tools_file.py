@@ -104,4 +104,3 @@ def row_change(path: tuple[Any, ...], value: Any) -> dict[str, Any]:
     """A change as it travels: a path of one or two keys, and a value unless it is gone."""
     where: dict[str, Any] = {"path": [str(key) for key in path]}
     return where if value is MISSING else {**where, "value": plain(value)}
-

@@ -43,6 +43,14 @@ test('the gold seat serves the task, and the replay is the recording', async () 
   if (extend) expect(replayed(library, extend)).toEqual({ problems: 0, steps: extend.events.length });
 });
 
+test('the same seed gives the same bytes, beside whatever else runs', async () => {
+  const bytes = async (...beside: readonly string[]) => {
+    const [first] = await rehearse(library, ['every-call', ...beside]);
+    return readFileSync(first?.recording ?? '', 'utf8');
+  };
+  expect(await bytes('slow', 'every-call')).toBe(await bytes());
+});
+
 test('errors are results, a failed write leaves no trace, no key gets in, and prints disturb nothing', async () => {
   vi.stubEnv('OPENAI_API_KEY', 'sk-not-for-tools');
   const logged: string[] = [];

@@ -5,7 +5,7 @@ from rehearsal import Environment
 
 
 class Shop(Environment):
-    writes = {"set_count", "cancel"}
+    writes = frozenset({"set_count", "cancel"})
 
     def load(self) -> shop.Database:
         return shop.load()
