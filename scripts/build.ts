@@ -136,6 +136,13 @@ function copyZodTypes(target: string): void {
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest)}\n`);
 }
 
+/** The bridge for tools in Python, as it is: it runs with any Python. */
+function copyBridge(): void {
+  rmSync(inRoot('dist', 'bridge'), { recursive: true, force: true });
+  const filter = (path: string) => !path.endsWith('__pycache__');
+  cpSync(inRoot('src', 'engine', 'bridge'), inRoot('dist', 'bridge'), { recursive: true, filter });
+}
+
 /** Makes the command line executable; its entry file carries the shebang. */
 function finishCommandLine(): void {
   const file = inRoot('dist', 'rehearsal.mjs');
@@ -205,6 +212,7 @@ export async function buildAll(production: boolean): Promise<void> {
   removeStale(results);
   finishCommandLine();
   writeSchemas();
+  copyBridge();
   writeStamp(stampFile, stamp);
   const size = listFiles(inRoot('dist'))
     .filter((file) => /\.(?:[cm]?js|css)$/.test(file))

@@ -64,6 +64,10 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       return rulesOf(event.verdicts);
     case 'toolCalled':
       return [line('call', `${event.call.name}(${argumentsOf(event.call.arguments)})`)];
+    case 'faultInjected':
+      return [line('note', `seeded fault: ${event.fault.type} of ${event.fault.tool}`)];
+    case 'sourceSaved':
+      return [line('note', `snapshot of ${event.source}`)];
     case 'databaseWritten':
       return [line('database', changes(event.writes))];
     case 'toolReturned':

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { check as checkDomain } from '../../engine/shell/check.ts';
-import { describeCodeTools, describeMcpTools } from '../../engine/shell/describe.ts';
+import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
 import { formatDiagnostic } from '../../engine/shell/diagnostic.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { Command } from '../command.ts';
@@ -15,7 +15,10 @@ export const check: Command = {
     if (!given.positionals[0]) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
     const folder = resolve(io.cwd, given.positionals[0]);
     const runs = given.values['static'] !== true;
-    const describe = { describeTools: () => describeCodeTools(loadDomain(folder)), describeMcp: describeMcpTools };
+    const describe = {
+      describeTools: () => describeCodeTools(loadDomain(folder)),
+      describeOutside: describeOutsideTools,
+    };
     const { loaded, diagnostics, ok } = await checkDomain({ folder, ...(runs ? describe : {}) });
     if (given.values['json'] === true) {
       io.out(

@@ -5,7 +5,7 @@ import type { DebugStep } from './edit.ts';
 import { evaluate, roots } from './expression.ts';
 import { jsonChildren, type Variable } from './variables.ts';
 
-export const help = `Paths: db.orders.W1.status, user, messages[0].content, turn, rules, event, reward
+export const help = `Expressions: db.orders.W1.status, messages[0].content, count(calls, it.failed), turn, rules, event, reward
 /say TEXT   the turn of the seat that is next: yours when you hold it (plain text does the same), else a fork takes it over
 /call TOOL {"argument": "value"}   the agent's turn as a call
 /why        why the reward is what it is, or would not be 1 so far

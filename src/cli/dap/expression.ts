@@ -1,74 +1,72 @@
-import { getAt } from '../../engine/core/database.ts';
+import { getAt, readView } from '../../engine/core/database.ts';
+import { evaluate as evaluateNode, type Scope } from '../../engine/core/expression/evaluate.ts';
+import type { Expression } from '../../engine/core/expression/syntax.ts';
+import { evaluateExpression, parseExpression, pathsIn } from '../../engine/core/expression.ts';
 import type { Json } from '../../engine/core/json.ts';
+import { callsOf } from '../../engine/core/rules/calls.ts';
 import type { DebugStep } from './edit.ts';
 
 /** Roots that an expression of the Debug Console, a watch or a hover can start with. */
-export const roots = ['db', 'user', 'messages', 'turn', 'reward', 'rules', 'event', 'task'] as const;
+export const roots = ['db', 'user', 'messages', 'calls', 'now', 'turn', 'reward', 'rules', 'event', 'task'] as const;
 
 /**
- * Reads `db.orders.W1.status`, `messages[3].content`, `orders["#W1"]` and the like at a step. Only paths: nothing
- * is called and nothing changes.
+ * Reads an expression at a step: `db.orders.W1.status`, `messages[3].content`, `count(messages, it.role == 'tool')`.
+ * It is the language of rules and assertions, so nothing changes and no code of the domain is called.
  * @returns the value, or a sentence why there is none
  */
 export function evaluate(text: string, step: DebugStep): { readonly value: Json } | string {
-  const path = pathOf(text.trim());
-  if (!path) return `"${text}" is no path: write for example db.orders.W1.status, messages[0] or turn. /help says more`;
-  const [root, ...rest] = path;
-  const { state, event } = step;
-  const value = rootValue(root, rest, step);
-  if (value !== undefined) return { value };
-  const first = typeof root === 'string' && roots.includes(root as (typeof roots)[number]);
-  return first
-    ? `there is no ${text} at step ${step.n}`
-    : `"${root}" is unknown; a path starts with ${roots.join(', ')} (${event.type}, turn ${state.turn})`;
+  const asked = text.trim();
+  const parsed = parseExpression(asked);
+  if ('problem' in parsed)
+    return `"${text}" is no expression: ${parsed.problem}. Write for example db.orders.W1.status, messages[0] or turn. /help says more`;
+  const scope: Scope = (name) => namedAt(name, step);
+  const unknown = pathsIn(parsed.expression).find(({ name }) => scope(name) === undefined);
+  if (unknown) {
+    const { event, state } = step;
+    return isRoot(unknown.name)
+      ? `there is no ${unknown.name} at step ${step.n}`
+      : `"${unknown.name}" is unknown; a path starts with ${roots.join(', ')} (${event.type}, turn ${state.turn})`;
+  }
+  const found = evaluateExpression(asked, scope);
+  if ('problem' in found) return `"${text}" has no value: ${found.problem}`;
+  return isMissing(parsed.expression, scope) ? `there is no ${asked} at step ${step.n}` : found;
 }
 
-function rootValue(
-  root: string | number | undefined,
-  rest: readonly (string | number)[],
-  { state, event }: DebugStep,
-): Json | undefined {
-  switch (root) {
+const isRoot = (name: string) => roots.some((root) => root === name);
+
+/** Rules see null where nothing is; a person at the debugger is told. */
+function isMissing(expression: Expression, scope: Scope): boolean {
+  if (expression.type !== 'member') return false;
+  const [of, key] = [expression.of, expression.key].map((each) => evaluateNode(each, scope));
+  if (!of || !key || 'problem' in of || 'problem' in key) return false;
+  if (typeof of.value !== 'object' || of.value === null) return true;
+  const index = Array.isArray(of.value) && typeof key.value === 'number' && key.value < 0 ? of.value.length : 0;
+  return !Object.hasOwn(of.value, typeof key.value === 'number' ? key.value + index : String(key.value));
+}
+
+function namedAt(name: string, { state, event }: DebugStep): Json | undefined {
+  switch (name) {
     case 'db':
-      return getAt(state.world.agent, rest);
+      return readView(state.world.agent);
     case 'user':
-      return getAt(state.world.user, rest);
+      return readView(state.world.user);
     case 'messages':
-      return inside(state.messages as unknown as Json, rest);
+      return state.messages as unknown as Json;
+    case 'calls':
+      return callsOf(state.messages);
+    case 'now':
+      return state.started.now;
     case 'turn':
       return state.turn;
     case 'reward':
-      return inside(state.reward as unknown as Json, rest);
+      return (state.reward ?? undefined) as unknown as Json | undefined;
     case 'rules':
-      return inside(state.ruleVerdicts as unknown as Json, rest);
+      return state.ruleVerdicts as unknown as Json;
     case 'event':
-      return inside(event as unknown as Json, rest);
+      return event as unknown as Json;
     case 'task':
-      return inside(state.started.task as unknown as Json, rest);
+      return state.started.task as unknown as Json;
     default:
-      return getAt(state.world.agent, root === undefined ? [] : [root, ...rest]);
+      return getAt(state.world.agent, [name]);
   }
-}
-
-function inside(value: Json | undefined, path: readonly (string | number)[]): Json | undefined {
-  return path.reduce<Json | undefined>(
-    (node, key) =>
-      typeof node === 'object' && node !== null && Object.hasOwn(node, key)
-        ? (node as Record<string, Json>)[key]
-        : undefined,
-    value,
-  );
-}
-
-/** The keys of a path, or null when the text is none. */
-function pathOf(text: string): readonly (string | number)[] | null {
-  const part = /\.?([A-Za-z_$][\w$-]*)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]|\['([^']*)'\]|\.(\d+)/y;
-  const path: (string | number)[] = [];
-  while (part.lastIndex < text.length) {
-    const match = part.exec(text);
-    if (!match) return null;
-    const [, name, index, quoted, single, dotted] = match;
-    path.push(name ?? (index === undefined ? (quoted ?? single ?? dotted ?? '') : Number(index)));
-  }
-  return path.length > 0 ? path : null;
 }

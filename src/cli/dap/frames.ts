@@ -59,6 +59,10 @@ function nameOf({ event, state }: DebugStep): string {
     }
     case 'toolCalled':
       return `${event.call.name} is called`;
+    case 'faultInjected':
+      return `seeded fault: ${event.fault.type}`;
+    case 'sourceSaved':
+      return `${event.source} is saved`;
     case 'databaseWritten':
       return 'the database is written';
     case 'toolReturned':

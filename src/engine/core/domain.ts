@@ -4,24 +4,25 @@ import { type Lexicon, lexiconSchema } from './lexicon.ts';
 import type { Persona } from './persona.ts';
 import type { Rule } from './rule.ts';
 import type { Task } from './task.ts';
-import type { Tool } from './tool.ts';
+import { callLimitsSchema, type Tool } from './tool.ts';
 
-const mcpServerSchema = z.strictObject({
-  type: z.literal('stdio').default('stdio'),
-  command: z
-    .string()
-    .describe(
-      '`${domainFolder}` and `${instanceFolder}`, a fresh folder for each rollout, are filled in here, in args, env and cwd.',
-    ),
-  args: z.array(z.string()).default([]),
-  env: z.record(z.string(), z.string()).default({}),
-  cwd: z.string().optional(),
-  state: z
-    .enum(['replay', 'none'])
-    .default('none')
-    .describe(
-      'How a fork gets back to an earlier state of this server: its recorded calls are made again, or not at all.',
-    ),
+const outsideState = z
+  .enum(['snapshot', 'replay', 'none'])
+  .default('none')
+  .describe(
+    'How a fork gets back to an earlier state: a snapshot is restored, the recorded calls are made again, or not at all.',
+  );
+
+const serverKeys = {
+  state: outsideState,
+  snapshot: z
+    .strictObject({ tool: z.string(), arguments: z.record(z.string(), z.json()).default({}) })
+    .optional()
+    .describe('With `state: snapshot`: a tool whose result is the whole state of this server.'),
+  restore: z
+    .strictObject({ tool: z.string(), argument: z.string() })
+    .optional()
+    .describe('With `state: snapshot`: a tool that takes such a result back, in this argument.'),
   reader: z
     .strictObject({ tool: z.string(), arguments: z.record(z.string(), z.json()).default({}) })
     .optional()
@@ -29,8 +30,43 @@ const mcpServerSchema = z.strictObject({
   writes: z.array(z.string()).default([]).describe('Tools of this server that change something.'),
   idempotent: z.array(z.string()).default([]).describe('Tools that may be called again after a call was cut short.'),
   timeoutMs: z.int().positive().default(30_000),
+  tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
+};
+
+const stdioServerSchema = z.strictObject({
+  type: z.literal('stdio').default('stdio'),
+  command: z
+    .string()
+    .describe(
+      '`${domainFolder}`, `${instanceFolder}` (a fresh folder for each rollout) and `${env:NAME}` are filled in here, in args, env and cwd.',
+    ),
+  args: z.array(z.string()).default([]),
+  env: z.record(z.string(), z.string()).default({}),
+  cwd: z.string().optional(),
+  ...serverKeys,
 });
-export type McpServer = z.infer<typeof mcpServerSchema>;
+
+const httpServerSchema = z.strictObject({
+  type: z.literal('http').describe('A server that runs already and speaks Streamable HTTP.'),
+  url: z.url({ protocol: /^https?$/ }).describe('Address of the server, for example http://127.0.0.1:8000/mcp.'),
+  headers: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe('Sent with every request. `${env:NAME}` is the value of an environment variable and is never recorded.'),
+  ...serverKeys,
+});
+export type StdioServer = z.infer<typeof stdioServerSchema>;
+export type HttpServer = z.infer<typeof httpServerSchema>;
+export type McpServer = StdioServer | HttpServer;
+
+const environmentSchema = z.strictObject({
+  file: z.string().describe('The Python file, in the folder of the domain, that defines one rehearsal.Environment.'),
+  python: z.string().optional().describe('The interpreter that has what the environment imports.'),
+  state: outsideState,
+  timeoutMs: z.int().positive().default(30_000),
+  tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
+});
+export type PythonEnvironment = z.infer<typeof environmentSchema>;
 
 /** `domain.yaml`. */
 export const domainFileSchema = z.strictObject({
@@ -42,11 +78,22 @@ export const domainFileSchema = z.strictObject({
   policy: z.string().default('policy.md'),
   rules: z.string().default('rules.yaml'),
   tools: z.string().default('tools.ts').describe('Code tools, when the file is there.'),
+  pythonTools: z.string().default('tools.py').describe('Tools in Python, when the file is there.'),
+  python: z.string().optional().describe('The interpreter of the tools in Python, 3.10 or newer; by default python3.'),
+  simulatedTools: z.string().default('tools').describe('Folder of tools that a model simulates, *.tool.yaml.'),
+  simulator: z
+    .string()
+    .optional()
+    .describe('The model that answers for simulated tools: openai:MODEL or openai:MODEL@BASE_URL.'),
   personas: z.string().default('personas'),
   tasks: z.string().default('tasks'),
   database: z.string().default('database.json'),
   userDatabase: z.string().optional(),
-  mcpServers: z.record(z.string(), mcpServerSchema).default({}),
+  mcpServers: z.record(z.string(), z.union([stdioServerSchema, httpServerSchema])).default({}),
+  environments: z
+    .record(z.string(), environmentSchema)
+    .default({})
+    .describe('Existing environments in Python whose tools the agent has, by name.'),
   agent: z.string().default('gold').describe("The agent's seat by default: gold, scripted, human, or a model."),
   user: z.string().default('agenda').describe("The user's seat by default: agenda, human, or a model."),
   dialect: z.enum(['hermes', 'compact']).default('hermes').describe('How a trained model is shown the tools.'),

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { toolCallSchema } from './message.ts';
 import { reportCardSchema } from './reportCard.ts';
 import { ruleVerdictSchema } from './rule.ts';
+import { seededFaultSchema } from './seededFault.ts';
 
 /** Version of the recording format; a change of the events' meaning raises it. */
 export const recordingFormat = 1;
@@ -115,6 +116,10 @@ export const eventSchema = z.discriminatedUnion('type', [
     verdicts: z.array(ruleVerdictSchema),
   }),
   z.object({ type: z.literal('toolCalled'), call: toolCallSchema }),
+  /** A fault that the task seeds strikes the call; `index` is its place in the task. */
+  z.object({ type: z.literal('faultInjected'), callId: z.string(), index: z.int(), fault: seededFaultSchema }),
+  /** The state of a tool source outside the lane after a write, as its snapshot: a fork gives it back to the source. */
+  z.object({ type: z.literal('sourceSaved'), callId: z.string(), source: z.string(), snapshot: z.json() }),
   z.object({ type: z.literal('databaseWritten'), callId: z.string(), writes: z.array(writtenSchema) }),
   z.object({ type: z.literal('toolReturned'), callId: z.string(), content: z.string(), isError: z.boolean() }),
   /** A person changed the world in the debugger; stands only in forks. */

@@ -29,6 +29,8 @@ export function begin(setting: Setting, started: RolloutStarted): Advanced {
     ruleVerdicts: [],
     judgements: [],
     sources: {},
+    snapshots: {},
+    strikes: [],
     verdicts: [],
     ended: null,
     reward: null,
@@ -61,6 +63,13 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
         { type: 'resultAwaited', call: event.call as ToolCall },
         { type: 'finishCall', call: event.call as ToolCall },
       );
+    case 'faultInjected':
+      return [{ ...state, strikes: [...state.strikes, event.index] }, effectsOf(setting, state)];
+    case 'sourceSaved':
+      return [
+        { ...state, snapshots: { ...state.snapshots, [event.source]: event.snapshot } },
+        effectsOf(setting, state),
+      ];
     case 'databaseWritten':
       return [{ ...state, world: written(state.world, event.writes) }, effectsOf(setting, state)];
     case 'toolReturned':
@@ -87,14 +96,21 @@ export function replay(setting: Setting, events: readonly RolloutEvent[]): Advan
   return rest.reduce<Advanced>(([state], event) => advance(setting, state, event), begin(setting, first));
 }
 
+/** Events that stand for nothing without the one that closes their group. */
+const unfinished: readonly RolloutEvent['type'][] = [
+  'faultInjected',
+  'sourceSaved',
+  'databaseWritten',
+  'sourceRead',
+  'verdictReached',
+];
+
 /**
  * The events from which a rollout can go on: without the last ones of a group that was cut short (writes of a
  * call without its result, verdicts without the reward). Going on makes the same ones again.
  */
 export function resumable(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
-  const whole = events.findLastIndex(
-    ({ type }) => type !== 'databaseWritten' && type !== 'sourceRead' && type !== 'verdictReached',
-  );
+  const whole = events.findLastIndex(({ type }) => !unfinished.includes(type));
   return events.slice(0, whole + 1);
 }
 

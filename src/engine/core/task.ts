@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { contentHash } from './hash.ts';
 import type { JsonObject } from './json.ts';
+import { seededFaultSchema } from './seededFault.ts';
 
 const factSchema = z.union([
   z.string(),
@@ -89,6 +90,11 @@ export const taskSchema = z.strictObject({
     )
     .default([])
     .describe('What differs from the database at the start of this task.'),
+  setUp: z
+    .record(z.string(), z.json())
+    .optional()
+    .describe('What differs at the start in an environment of domain.yaml, by its name; rows by table and key.'),
+  faults: z.array(seededFaultSchema).optional().describe('Faults that strike calls of tools, by seed.'),
   actions: z.array(callSchema).default([]).describe('Gold actions: the calls that a right rollout makes.'),
   assertions: z.array(assertionSchema).default([]).describe('What must hold of the state at the end.'),
   communicate: z.array(z.string()).default([]).describe('Texts the agent must have said to the user.'),

@@ -1,6 +1,45 @@
-import type { JsonObject } from './json.ts';
+import * as z from 'zod';
+import type { Json, JsonObject } from './json.ts';
 
 export type Side = 'agent' | 'user';
+
+/** How calls of a tool are made; part of its declaration. */
+export const callLimitsSchema = z.strictObject({
+  timeoutMs: z.int().positive().optional().describe('Milliseconds until a call counts as hung.'),
+  rateLimit: z
+    .strictObject({ calls: z.int().positive(), perMs: z.int().positive().default(1000) })
+    .optional()
+    .describe('Calls at most in a span of time, over all rollouts that run at once.'),
+  idempotent: z.boolean().optional().describe('A call that was begun and has no result may be made again.'),
+  idempotencyKey: z
+    .string()
+    .optional()
+    .describe('The argument that carries a key for each call; the engine fills it, and no model is shown it.'),
+  cache: z.boolean().optional().describe('Equal reads of one rollout are made once, until something is written.'),
+  retries: z
+    .int()
+    .min(0)
+    .max(10)
+    .optional()
+    .describe('How often a call that failed is made again; idempotent tools only.'),
+});
+export type CallLimits = z.infer<typeof callLimitsSchema>;
+
+/** Where a tool comes from. Only `mcp` and `environment` keep state outside of the engine's databases. */
+export type ToolOrigin =
+  | { readonly type: 'code' }
+  | { readonly type: 'python' }
+  | { readonly type: 'mcp'; readonly server: string }
+  | { readonly type: 'environment'; readonly environment: string }
+  | {
+      readonly type: 'simulated';
+      readonly behaviour: string;
+      /** JSON Schema of the result. */
+      readonly result: Json;
+      /** Paths of the database that the simulator is shown, and those that it may change. */
+      readonly reads: readonly string[];
+      readonly writes: readonly string[];
+    };
 
 /**
  * What the engine knows of a tool: a typed function on the database. Running it is the shell's work.
@@ -12,8 +51,7 @@ export type Tool = {
   readonly parameters: JsonObject;
   readonly effect: 'read' | 'write';
   readonly owner: Side;
-  /** Where the tool comes from: the domain's own code, or a named MCP server. */
-  readonly source: { readonly type: 'code' } | { readonly type: 'mcp'; readonly server: string };
+  readonly source: ToolOrigin;
   /** Asked of the user or of oneself, not of the world: think, calculate, transfer to a human. */
   readonly generic?: boolean;
   /** A call to it hands the conversation to a person and ends the rollout. */
@@ -22,4 +60,31 @@ export type Tool = {
   readonly timeoutMs: number;
   /** A call that was begun and has no result may be made again. */
   readonly idempotent: boolean;
+  readonly rateLimit?: { readonly calls: number; readonly perMs: number };
+  readonly idempotencyKey?: string;
+  readonly cache?: boolean;
+  readonly retries?: number;
 };
+
+/** Name of the source that holds the state a tool works on, or null when that is the engine's database. */
+export function outsideSource({ source }: Tool): string | null {
+  switch (source.type) {
+    case 'mcp':
+      return source.server;
+    case 'environment':
+      return source.environment;
+    default:
+      return null;
+  }
+}
+
+/** The limits that a declaration names, without those that it leaves out. */
+export function declaredLimits(limits: CallLimits): Pick<Tool, 'rateLimit' | 'idempotencyKey' | 'cache' | 'retries'> {
+  const { rateLimit, idempotencyKey, cache, retries } = limits;
+  return {
+    ...(rateLimit ? { rateLimit } : {}),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(cache ? { cache } : {}),
+    ...(retries ? { retries } : {}),
+  };
+}

@@ -10,8 +10,8 @@ export type CheckOptions = {
   readonly folder: string;
   /** Runs the domain's code in a lane and describes its tools; absent where no code may run. */
   readonly describeTools?: (folder: string) => Promise<readonly Tool[]>;
-  /** Starts the domain's MCP servers and describes their tools; absent where nothing may be started. */
-  readonly describeMcp?: (loaded: LoadedDomain) => Promise<readonly Tool[]>;
+  /** Starts what has the domain's other tools and describes them; absent where nothing may be started. */
+  readonly describeOutside?: (loaded: LoadedDomain) => Promise<readonly Tool[]>;
 };
 
 export type CheckResult = {
@@ -21,17 +21,18 @@ export type CheckResult = {
 };
 
 /** Everything that can be found wrong with a domain before a rollout. */
-export async function check({ folder, describeTools, describeMcp }: CheckOptions): Promise<CheckResult> {
+export async function check({ folder, describeTools, describeOutside }: CheckOptions): Promise<CheckResult> {
   const loaded = loadDomain(folder);
   const { agent, user } = loaded.parts.databases;
   const extra = [agent, user].flatMap((source) => (source ? duplicateKeys(source) : []));
   const hasCode = loaded.toolsFile !== null;
-  const hasServers = Object.keys(loaded.domain.file.mcpServers).length > 0;
-  if (!describeTools || (hasServers && !describeMcp && !hasCode)) return resultOf(loaded, extra);
+  const { mcpServers, environments } = loaded.domain.file;
+  const hasOutside = loaded.pythonFile !== null || Object.keys({ ...mcpServers, ...environments }).length > 0;
+  if (!describeTools || (hasOutside && !describeOutside && !hasCode)) return resultOf(loaded, extra);
   try {
     const codeTools = hasCode ? await describeTools(loaded.folder) : [];
-    const mcpTools = hasServers ? ((await describeMcp?.(loaded)) ?? null) : [];
-    return resultOf(completeDomain(loaded, codeTools, mcpTools), extra);
+    const outsideTools = hasOutside ? ((await describeOutside?.(loaded)) ?? null) : [];
+    return resultOf(completeDomain(loaded, codeTools, outsideTools), extra);
   } catch (error) {
     return resultOf(loaded, [...extra, loadFailure(loaded, error)]);
   }

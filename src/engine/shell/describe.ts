@@ -2,10 +2,9 @@ import type { DomainFile } from '../core/domain.ts';
 import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 import { startLane } from './lane/laneProcess.ts';
-import type { Locations } from './load/loadedDomain.ts';
+import { SharedTools, type ToolDomain } from './sharedTools.ts';
 
 type Described = { readonly folder: string; readonly file: DomainFile };
-type Located = Described & { readonly locations: Pick<Locations, 'mcpServers'> };
 
 /** The code tools of a domain, described by a lane that ends afterwards. Throws a `Fault` that names file and line. */
 export function describeCodeTools({ folder, file }: Described): Promise<readonly Tool[]> {
@@ -23,16 +22,12 @@ export function describeCodeTools({ folder, file }: Described): Promise<readonly
   return promise.finally(() => lane.kill());
 }
 
-/** The tools of every MCP server of a domain; each server is started once and ended. */
-export async function describeMcpTools({ folder, file, locations }: Located): Promise<readonly Tool[]> {
-  const lists = await Promise.all(
-    Object.entries(file.mcpServers).map(async ([name, server]) => {
-      // The client is loaded only for domains that have servers: it would double the time to the first stop.
-      const { startMcpServer } = await import('./mcp.ts');
-      const started = await startMcpServer(name, server, folder, locations.mcpServers.get(name));
-      await started.close();
-      return started.tools;
-    }),
-  );
-  return lists.flat();
+/** The tools outside the lane (Python, environments, MCP servers); everything that is started for it ends again. */
+export async function describeOutsideTools(domain: ToolDomain): Promise<readonly Tool[]> {
+  const tools = new SharedTools(domain, () => undefined);
+  try {
+    return await tools.describe();
+  } finally {
+    tools.close();
+  }
 }

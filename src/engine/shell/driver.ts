@@ -9,16 +9,30 @@ import type { Random } from '../core/random.ts';
 import { observedStream, randomStream } from '../core/random.ts';
 import { advance, begin, resumable, type Setting } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
+import { type Strike, strikesOf } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
+import { underFaults } from './seededFaults.ts';
 import { type VerificationPorts, verification } from './verification.ts';
 
 /** What a call came to. `writes` is empty for a read, and for every call that failed. */
-export type ToolOutcome = { readonly content: string; readonly isError: boolean; readonly writes: Writes };
+export type ToolOutcome = {
+  readonly content: string;
+  readonly isError: boolean;
+  readonly writes: Writes;
+  /** The snapshot of a source outside the lane that the call has changed. */
+  readonly saved?: { readonly source: string; readonly snapshot: Json };
+};
 
-export type ToolContext = { readonly world: World; readonly now: string; readonly random: Random };
+export type ToolContext = {
+  readonly world: World;
+  readonly now: string;
+  readonly random: Random;
+  /** Number of the event before the call: the same for every attempt of one call. */
+  readonly step: number;
+};
 
 /** Everything a rollout needs of the outside. A port that can't do its part throws a `Fault`. */
 export type Ports = {
@@ -30,6 +44,8 @@ export type Ports = {
   /** Asks the judge; absent where there is none, and its answers are then unknown. */
   readonly judge?: (question: JudgeQuestion) => Promise<JudgeAnswer>;
   readonly verifyBy?: VerificationPorts['verifyBy'];
+  /** Lets time pass, for a seeded latency; without it none passes. */
+  readonly wait?: (ms: number) => Promise<void>;
 };
 
 /** One stop: the event, and the state after it. */
@@ -103,10 +119,7 @@ function perform(rollout: Rollout, effect: Effect, state: RolloutState): Perform
       // The event comes back as the effect `finishCall`, so that it is on the disk before the tool acts.
       return [{ type: 'toolCalled', call: effect.call as Extract<RolloutEvent, { type: 'toolCalled' }>['call'] }];
     case 'finishCall':
-      return whenThere(outcome(rollout, effect.call, state), ({ content, isError, writes }) => [
-        ...(writes.length > 0 ? [{ type: 'databaseWritten' as const, callId: effect.call.id, writes }] : []),
-        { type: 'toolReturned', callId: effect.call.id, content, isError },
-      ]);
+      return resultOf(rollout, effect, state);
     case 'stop':
       return [ended(effect.reason, effect.failure)];
     case 'askJudge':
@@ -120,14 +133,63 @@ function whenThere<T>(value: Promise<T> | T, then: (value: T) => readonly Rollou
   return value instanceof Promise ? value.then(then) : then(value);
 }
 
+/** What was begun is said also where the tool then fails. */
+function resultOf(rollout: Rollout, effect: Extract<Effect, { type: 'finishCall' }>, state: RolloutState): Performed {
+  const { call } = effect;
+  const strikes = strikesOf(rollout.task, state, call.name);
+  if (strikes.length === 0) return whenThere(outcome(rollout, call, state), (made) => resultEvents(call, made));
+  const struck = strikes.map(({ index, fault }) => ({
+    type: 'faultInjected' as const,
+    callId: call.id,
+    index,
+    fault,
+  }));
+  return struckOutcome(rollout, call, state, strikes).then(
+    (made) => [...struck, ...resultEvents(call, made)],
+    (error) => [...struck, ...failedWith(error, effect, state)],
+  );
+}
+
+function resultEvents(call: ToolCall, { content, isError, writes, saved }: ToolOutcome): readonly RolloutEvent[] {
+  return [
+    ...(saved
+      ? [
+          {
+            type: 'sourceSaved' as const,
+            callId: call.id,
+            source: saved.source,
+            snapshot: saved.snapshot as never,
+          },
+        ]
+      : []),
+    ...(writes.length > 0 ? [{ type: 'databaseWritten' as const, callId: call.id, writes }] : []),
+    { type: 'toolReturned', callId: call.id, content, isError },
+  ];
+}
+
+function struckOutcome(
+  rollout: Rollout,
+  call: ToolCall,
+  state: RolloutState,
+  strikes: readonly Strike[],
+): Promise<ToolOutcome> {
+  const faults = strikes.map(({ fault }) => fault);
+  const { wait = async () => undefined } = rollout.ports;
+  const timeoutMs = toolNamed(rollout, call.name)?.timeoutMs ?? 0;
+  return underFaults(faults, call, (given) => outcome(rollout, given, state), { timeoutMs, wait });
+}
+
 function outcome(rollout: Rollout, call: ToolCall, state: RolloutState): Promise<ToolOutcome> | ToolOutcome {
-  const { domain } = rollout.setting;
-  const tool = domain.tools.find(({ name, owner }) => name === call.name && owner === 'agent');
+  const tool = toolNamed(rollout, call.name);
   if (!tool) return failed(`there is no tool named "${call.name}"`);
   if (typeof call.arguments === 'string')
     return failed(`the arguments of ${call.name} are not a JSON object: ${call.arguments.slice(0, 200)}`);
   const random = randomStream(...streamOf(state), `tool:${call.name}`, state.next);
-  return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random });
+  return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random, step: state.next });
+}
+
+function toolNamed({ setting }: Rollout, called: string): Tool | undefined {
+  return setting.domain.tools.find(({ name, owner }) => name === called && owner === 'agent');
 }
 
 async function judged({ ports }: Rollout, asked: JudgeQuestion): Promise<readonly RolloutEvent[]> {
@@ -167,12 +229,13 @@ export async function goldWorld(rollout: Rollout, started: RolloutStarted): Prom
   });
   for (const [index, action] of task.actions.entries()) {
     const tool = setting.domain.tools.find(({ name }) => name === action.tool);
-    if (tool?.source.type !== 'code') continue;
+    // What a model would answer, and what lies outside, is no part of the gold world.
+    if (tool?.source.type !== 'code' && tool?.source.type !== 'python') continue;
     const random = observedStream(randomStream(...streamOf(state), 'gold', index), () => {
       isRandom = true;
     });
     const call = { id: `gold_${index}`, name: action.tool, arguments: action.arguments as JsonObject };
-    const { writes } = await ports.callTool(tool, call, { world: state.world, now: started.now, random });
+    const { writes } = await ports.callTool(tool, call, { world: state.world, now: started.now, random, step: index });
     [state] = advance(setting, state, { type: 'worldEdited', writes });
   }
   if (isRandom) return state.world;

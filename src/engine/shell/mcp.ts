@@ -3,150 +3,293 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { McpServer } from '../core/domain.ts';
+import type { HttpServer, McpServer, StdioServer } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
-import type { Tool } from '../core/tool.ts';
+import { declaredLimits, type Tool } from '../core/tool.ts';
 import type { Location } from './diagnostic.ts';
 import { Fault } from './fault.ts';
 import { argumentProblems } from './load/arguments.ts';
+import { type Filled, fillPlaceholders } from './placeholders.ts';
+import { watchedFetch } from './streamWatch.ts';
+import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
+import { version } from './version.ts';
 
-export type McpResult = { readonly content: string; readonly isError: boolean };
-
-/** One running MCP server: the instance of one rollout. */
-export type McpInstance = {
-  readonly tools: readonly Tool[];
-  readonly call: (name: string, args: JsonObject, signal?: AbortSignal) => Promise<McpResult>;
-  /** The server's state by its declared reader. */
-  readonly read: () => Promise<Json>;
-  readonly close: () => Promise<void>;
-};
+const broken = 'the connection broke before the answer';
 
 /** Environment variables that a server needs to start at all; everything else must be declared. */
 const passedOn = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SYSTEMROOT', 'APPDATA', 'LOCALAPPDATA'];
 
+type McpStart = {
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Where the server is declared, for what is said of its faults. */
+  readonly at?: Location | undefined;
+};
+
 /**
- * Starts a stdio MCP server as its own process and lists its tools. The server's JSON Schemas are kept verbatim.
- * `${domainFolder}` and `${instanceFolder}` (a fresh folder for this instance alone) are filled in command, args, env and cwd.
- * A server that does not start, dies or prints rubbish is a `Fault` of the environment that names it.
- * @param at where the server is declared
+ * Connects to an MCP server for one rollout and lists its tools: a stdio server is started as its own process, an HTTP
+ * server gets a session of its own. The server's JSON Schemas are kept verbatim.
+ * `${domainFolder}`, `${instanceFolder}` (a fresh folder for this instance alone) and `${env:NAME}` are filled in.
+ * A server that can't be reached, dies or prints rubbish is a `Fault` of the environment that names it.
  */
 export async function startMcpServer(
   name: string,
   server: McpServer,
   folder: string,
-  at?: Location,
-): Promise<McpInstance> {
-  const env = Object.fromEntries(
-    passedOn.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key] as string]])),
-  );
-  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-mcp-'));
-  const filled = (text: string) => text.replaceAll('${domainFolder}', folder).replaceAll('${instanceFolder}', scratch);
-  const declared = Object.fromEntries(Object.entries(server.env).map(([key, value]) => [key, filled(value)]));
-  const command = filled(server.command);
-  const args = server.args.map(filled);
-  const transport = new StdioClientTransport({
-    command,
-    args,
-    env: { ...env, ...declared },
-    cwd: server.cwd ? filled(server.cwd) : folder,
-    stderr: 'pipe',
-  });
-  const close = async () => {
-    await client.close().catch(() => undefined);
-    rmSync(scratch, { recursive: true, force: true });
-  };
-  const client = new Client({ name: 'rehearsal', version: '0.1.0' });
-  let lastWords = '';
-  let rubbish = '';
-  transport.stderr?.on('data', (chunk: Buffer) => {
-    lastWords = (lastWords + chunk.toString()).slice(-400);
-  });
-  const fault = (code: string, what: string) =>
-    new Fault({
-      who: 'environment',
-      code,
-      message: `MCP server "${name}" (${[command, ...args].join(' ')}): ${what}${rubbish}${lastWords.trim() ? `. Its last words: ${lastWords.trim()}` : ''}`,
-      ...(at ? { file: at.file, line: at.line } : {}),
-    });
-  client.onerror = (error) => {
-    if (error instanceof SyntaxError || error.name === 'ZodError')
-      rubbish = '; it prints text that is no MCP message on its standard output';
-  };
-  try {
-    await client.connect(transport, { timeout: server.timeoutMs });
-    const { tools } = await client.listTools({}, { timeout: server.timeoutMs });
-    return instance(
-      client,
-      name,
-      server,
-      tools.map((tool) => described(name, server, tool)),
-      fault,
-      close,
-    );
-  } catch (error) {
-    await close();
-    throw error instanceof Fault
-      ? error
-      : fault('mcp/start', `could not be started (${messageOf(error)}). Check the command`);
-  }
+  { environment = process.env, at }: McpStart = {},
+): Promise<ToolSource> {
+  const instance = new McpInstance(name, server, folder, environment, at);
+  await instance.open();
+  return instance;
 }
 
-function instance(
-  client: Client,
-  name: string,
-  server: McpServer,
-  tools: readonly Tool[],
-  fault: (code: string, what: string) => Fault,
-  close: () => Promise<void>,
-): McpInstance {
-  const call = async (toolName: string, args: JsonObject, signal?: AbortSignal): Promise<McpResult> => {
-    const problem = argumentProblem(tools, toolName, args);
-    if (problem) return { content: `Error: ${problem}`, isError: true };
+class McpInstance implements ToolSource {
+  tools: readonly Tool[] = [];
+  readonly snapshot?: () => Promise<Json>;
+  readonly restore?: (saved: Json) => Promise<void>;
+  readonly #name: string;
+  readonly #server: McpServer;
+  readonly #folder: string;
+  readonly #at: Location | undefined;
+  readonly #filled: Filled;
+  readonly #scratch = mkdtempSync(join(tmpdir(), 'rehearsal-mcp-'));
+  /** Rejections of the calls under way, for a connection that breaks without the client noticing. */
+  readonly #pending = new Set<(error: Error) => void>();
+  #client: Client | null = null;
+  #lastWords = '';
+  #rubbish = '';
+
+  constructor(name: string, server: McpServer, folder: string, environment: NodeJS.ProcessEnv, at?: Location) {
+    this.#name = name;
+    this.#server = server;
+    this.#folder = folder;
+    this.#at = at;
+    const folders = { domainFolder: folder, instanceFolder: this.#scratch };
+    this.#filled = fillPlaceholders(folders, environment, (missing) =>
+      this.#fault(
+        'mcp/variable',
+        `it needs the environment variable ${missing}, which is not set. Set it, and start again`,
+      ),
+    );
+    const { snapshot, restore } = server;
+    if (snapshot) this.snapshot = () => this.#ask('snapshot', snapshot.tool, snapshot.arguments as JsonObject);
+    if (restore) {
+      this.restore = async (saved) => {
+        const value = this.#takesText(restore) && typeof saved !== 'string' ? JSON.stringify(saved) : saved;
+        await this.#ask('restore', restore.tool, { [restore.argument]: value });
+      };
+    }
+  }
+
+  async open(): Promise<void> {
+    const client = new Client({ name: 'rehearsal', version });
+    client.onerror = (error) => {
+      if (error instanceof SyntaxError || error.name === 'ZodError')
+        this.#rubbish = '; it prints text that is no MCP message on its standard output';
+      if (/^Maximum reconnection attempts/.test(error.message)) this.#cut();
+    };
     try {
-      const result = await client.callTool({ name: toolName, arguments: args as Record<string, unknown> }, undefined, {
-        timeout: server.timeoutMs,
-        ...(signal ? { signal } : {}),
-      });
-      return { content: textOf(result), isError: result.isError === true };
+      const server = this.#server;
+      const transport = server.type === 'http' ? this.#http(server) : this.#stdio(server);
+      await client.connect(transport, { timeout: server.timeoutMs });
+      const { tools } = await client.listTools({}, { timeout: server.timeoutMs });
+      this.tools = tools.map((tool) => described(this.#name, server, tool));
+      this.#client = client;
+    } catch (error) {
+      await client.close().catch(() => undefined);
+      await this.close();
+      throw error instanceof Fault ? error : this.#startFault(error);
+    }
+  }
+
+  async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
+    const problem = argumentProblem(this.tools, name, args);
+    if (problem) return { content: `Error: ${problem}`, isError: true };
+    // Only a server that keeps nothing for this rollout may be a fresh one in the middle of it.
+    if (!this.#client && this.#server.state === 'none') await this.open();
+    return this.#send(name, args, options);
+  }
+
+  async read(): Promise<Json> {
+    const { reader } = this.#server;
+    if (!reader)
+      throw this.#fault(
+        'mcp/no-reader',
+        `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${this.#name}`,
+      );
+    return this.#ask('reader', reader.tool, reader.arguments as JsonObject);
+  }
+
+  async close(): Promise<void> {
+    await this.#drop();
+    rmSync(this.#scratch, { recursive: true, force: true });
+  }
+
+  async #send(name: string, args: JsonObject, options: SourceCallOptions): Promise<SourceResult> {
+    const { signal, idempotencyKey, timeoutMs = this.#server.timeoutMs } = options;
+    const argument = this.tools.find((tool) => tool.name === name)?.idempotencyKey;
+    const keyed = argument && idempotencyKey ? { ...args, [argument]: idempotencyKey } : args;
+    const meta = idempotencyKey ? { _meta: { 'rehearsal/idempotency-key': idempotencyKey } } : {};
+    const request = { name, arguments: keyed as Record<string, unknown>, ...meta };
+    const cut = Promise.withResolvers<never>();
+    this.#pending.add(cut.reject);
+    try {
+      if (!this.#client) throw new Error('its connection is closed');
+      const answer = this.#client.callTool(request, undefined, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
+      const result = await Promise.race([answer, cut.promise]);
+      return { content: this.#filled.redact(textOf(result)), isError: result.isError === true };
     } catch (error) {
       if (error instanceof McpError && error.code === ErrorCode.InvalidParams)
-        return { content: `Error: ${error.message}`, isError: true };
-      if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
-        throw fault('mcp/timeout', `${toolName} did not answer within ${server.timeoutMs / 1000} s`);
-      throw fault('mcp/died', `${toolName} has no result (${messageOf(error)})`);
+        return { content: `Error: ${this.#filled.redact(error.message)}`, isError: true };
+      if (signal?.aborted) throw error;
+      throw await this.#callFault(name, timeoutMs, error);
+    } finally {
+      this.#pending.delete(cut.reject);
     }
-  };
-  const read = async (): Promise<Json> => {
-    if (!server.reader)
-      throw fault(
-        'mcp/no-reader',
-        `an assertion looks into its state, but domain.yaml declares no reader. Add "reader: { tool: ... }" to mcpServers.${name}`,
-      );
-    const { content, isError } = await call(server.reader.tool, server.reader.arguments as JsonObject);
-    if (isError) throw fault('mcp/reader', `its reader ${server.reader.tool} failed: ${content}`);
+  }
+
+  /** A call of the engine's own, whose result is data. */
+  async #ask(purpose: string, tool: string, args: JsonObject): Promise<Json> {
+    const { content, isError } = await this.#send(tool, args, {});
+    if (isError) throw this.#fault(`mcp/${purpose}`, `its ${purpose} ${tool} failed: ${content}`);
     try {
       return JSON.parse(content) as Json;
     } catch {
       return content;
     }
-  };
-  return { tools, call, read, close };
+  }
+
+  #takesText({ tool, argument }: { readonly tool: string; readonly argument: string }): boolean {
+    const { properties } = this.tools.find(({ name }) => name === tool)?.parameters ?? {};
+    return ((properties as JsonObject | undefined)?.[argument] as JsonObject | undefined)?.type === 'string';
+  }
+
+  #stdio(server: StdioServer): Transport {
+    const { fill } = this.#filled;
+    const inherited = passedOn.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]]));
+    const declared = Object.entries(server.env).map(([key, value]) => [key, fill(value)]);
+    const transport = new StdioClientTransport({
+      command: fill(server.command),
+      args: server.args.map(fill),
+      env: Object.fromEntries([...inherited, ...declared]) as Record<string, string>,
+      cwd: server.cwd ? fill(server.cwd) : this.#folder,
+      stderr: 'pipe',
+    });
+    transport.stderr?.on('data', (chunk: Buffer) => {
+      this.#lastWords = (this.#lastWords + chunk.toString()).slice(-400);
+    });
+    return transport;
+  }
+
+  #http(server: HttpServer): Transport {
+    const { fill } = this.#filled;
+    const headers = Object.fromEntries(Object.entries(server.headers).map(([key, value]) => [key, fill(value)]));
+    return new StreamableHTTPClientTransport(new URL(server.url), {
+      requestInit: { headers },
+      fetch: watchedFetch(() => this.#cut()),
+    }) as Transport;
+  }
+
+  #cut(): void {
+    for (const reject of this.#pending) reject(new Error(broken));
+  }
+
+  #startFault(error: unknown): Fault {
+    if (this.#server.type === 'http') return this.#httpFault(null, error);
+    return this.#fault('mcp/start', `could not be started (${messageOf(error)}). Check the command`);
+  }
+
+  async #callFault(tool: string, timeoutMs: number, error: unknown): Promise<Fault> {
+    if (error instanceof Fault) return error;
+    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+      return this.#fault('mcp/timeout', `${tool} did not answer within ${timeoutMs / 1000} s`);
+    // The server said so itself: the connection is whole.
+    if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed)
+      return this.#fault('mcp/error', `${tool} has no result (${messageOf(error)})`);
+    if (this.#server.type === 'http') {
+      const fault = this.#httpFault(tool, error);
+      // A session outlives its connections: only a server that does not know it any more has lost it.
+      if (fault.failure.code === 'mcp/session') await this.#drop();
+      return fault;
+    }
+    await this.#drop();
+    return this.#fault('mcp/died', `${tool} has no result (${messageOf(error)})`);
+  }
+
+  /** Each way an HTTP server can fail, with what to do about it. */
+  #httpFault(tool: string | null, error: unknown): Fault {
+    const what = tool === null ? '' : `${tool} has no result: `;
+    const status = error instanceof StreamableHTTPError ? error.code : undefined;
+    const variables = this.#filled.variables();
+    if (error instanceof McpError && error.code === ErrorCode.RequestTimeout)
+      return this.#fault('mcp/timeout', `it did not answer within ${this.#server.timeoutMs / 1000} s`);
+    if (status === 401 || status === 403) {
+      const check = variables.length > 0 ? ` and the value of ${variables.join(', ')}` : '';
+      return this.#fault(
+        'mcp/refused',
+        `${what}it refuses the request (${status}). Check headers in domain.yaml${check}`,
+      );
+    }
+    if (status === 404 && tool !== null)
+      return this.#fault(
+        'mcp/session',
+        `${what}it no longer knows this session, so what it kept for the rollout is gone`,
+      );
+    if (status !== undefined && status > 0)
+      return this.#fault('mcp/error', `${what}it answers ${status} (${messageOf(error)})`);
+    const cause = (error as { cause?: { code?: string } }).cause?.code;
+    if (cause === 'ECONNREFUSED' || cause === 'ENOTFOUND')
+      return this.#fault(
+        'mcp/unreachable',
+        `${what}it can't be reached (${cause}). Is it running, and is the url right?`,
+      );
+    const isBroken = error instanceof TypeError && /fetch failed|terminated/.test(error.message);
+    return this.#fault('mcp/died', `${what}${isBroken ? broken : messageOf(error)}`);
+  }
+
+  #fault(code: string, what: string): Fault {
+    const server = this.#server;
+    const where = server.type === 'http' ? server.url : [server.command, ...server.args].join(' ');
+    const last = this.#lastWords.trim();
+    const text = `MCP server "${this.#name}" (${where}): ${what}${this.#rubbish}${last ? `. Its last words: ${last}` : ''}`;
+    const place = this.#at ? { file: this.#at.file, line: this.#at.line } : {};
+    return new Fault({ who: 'environment', code, message: this.#filled?.redact(text) ?? text, ...place });
+  }
+
+  async #drop(): Promise<void> {
+    const client = this.#client;
+    this.#client = null;
+    await client?.close().catch(() => undefined);
+  }
 }
 
 type Listed = Awaited<ReturnType<Client['listTools']>>['tools'][number];
 
 function described(server: string, declared: McpServer, tool: Listed): Tool {
+  const limits = declared.tools[tool.name] ?? {};
+  const isWrite = declared.writes.includes(tool.name) || tool.annotations?.readOnlyHint === false;
+  const isIdempotent = declared.idempotent.includes(tool.name) || tool.annotations?.idempotentHint === true;
   return {
     name: tool.name,
     description: tool.description ?? '',
-    parameters: tool.inputSchema as unknown as JsonObject,
-    effect: declared.writes.includes(tool.name) || tool.annotations?.readOnlyHint === false ? 'write' : 'read',
+    parameters: withoutKey(tool.inputSchema as unknown as JsonObject, limits.idempotencyKey),
+    effect: isWrite ? 'write' : 'read',
     owner: 'agent',
     source: { type: 'mcp', server },
-    timeoutMs: declared.timeoutMs,
-    idempotent: declared.idempotent.includes(tool.name) || tool.annotations?.idempotentHint === true,
+    timeoutMs: limits.timeoutMs ?? declared.timeoutMs,
+    idempotent: limits.idempotent ?? isIdempotent,
+    ...declaredLimits(limits),
   };
+}
+
+/** The schema without the argument that the engine fills. */
+function withoutKey(schema: JsonObject, key: string | undefined): JsonObject {
+  if (key === undefined) return schema;
+  const { [key]: _, ...properties } = (schema.properties ?? {}) as JsonObject;
+  const required = Array.isArray(schema.required) ? { required: schema.required.filter((name) => name !== key) } : {};
+  return { ...schema, properties, ...required };
 }
 
 function argumentProblem(tools: readonly Tool[], name: string, args: JsonObject): string | null {

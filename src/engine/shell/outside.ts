@@ -1,10 +1,12 @@
+import type { Domain } from '../core/domain.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
+import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
-import type { Answer, LaneSeats, Question, RemoteView } from './lane/laneMessage.ts';
-import type { McpInstance } from './mcp.ts';
+import type { Answer, LaneSeats, Question, RemoteView, SimulatedAnswer } from './lane/laneMessage.ts';
+import type { RolloutTools } from './rolloutTools.ts';
 import type { ModelCall } from './seats/openai.ts';
-import { type ModelSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
+import { type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
 export type Outside = {
@@ -21,7 +23,22 @@ export type Outside = {
     question: JudgeQuestion,
     signal: AbortSignal,
   ) => Promise<{ readonly reply: JudgeAnswer; readonly call?: ModelCall }>;
+  /** The model that answers for a simulated tool. */
+  readonly simulate: (
+    model: ModelSeat,
+    tool: Tool,
+    asked: AskedSimulator,
+    signal: AbortSignal,
+  ) => Promise<{ readonly reply: SimulatedAnswer; readonly call: ModelCall }>;
 };
+
+export type AskedSimulator = Extract<Question, { readonly type: 'simulated' }>;
+
+/** What the sidecar says of an event beside its time. */
+export type SideNote = Partial<ModelCall> & { readonly retries?: number };
+
+/** What the tools of a rollout are reached with. */
+export type ToolReach = { readonly domain: Domain; readonly tools: RolloutTools };
 
 /** A person's next turn of a seat, typed in a terminal or in the Debug Console. */
 export type AskPerson = (seat: 'agent' | 'user', view: RemoteView, signal: AbortSignal) => Promise<string>;
@@ -66,6 +83,10 @@ export function outsideOf(
           },
         }
       : {}),
+    simulate: async (model, tool, asked, signal) => {
+      const { askToolModel } = await import('./seats/toolSimulator.ts');
+      return askToolModel(model, await keyOf(model, readKey), tool, asked, signal);
+    },
   };
 }
 
@@ -86,36 +107,57 @@ export function isPure(seat: SeatSpec): boolean {
 export async function answerQuestion(
   about: Question,
   outside: Outside,
-  mcp: ReadonlyMap<string, McpInstance>,
+  { domain, tools }: ToolReach,
   signal: AbortSignal,
-): Promise<{ readonly answer: Answer; readonly call?: ModelCall }> {
+): Promise<{ readonly answer: Answer; readonly note?: SideNote }> {
   switch (about.type) {
     case 'agent':
     case 'user': {
       const { reply, call } = await outside[about.type](about.view, signal);
-      return { answer: reply, ...(call ? { call } : {}) };
+      return { answer: reply, ...(call ? { note: call } : {}) };
     }
-    case 'tool':
-      return { answer: await serverNamed(mcp, about.server).call(about.name, about.arguments, signal) };
+    case 'tool': {
+      const { mcpServers, environments } = domain.file;
+      const { state } = mcpServers[about.source] ?? environments[about.source] ?? {};
+      return noted(await tools.call(toolNamed(domain, about.name), about, state, signal));
+    }
+    case 'python':
+      return noted(await tools.callPython(toolNamed(domain, about.name), about, signal));
+    case 'simulated': {
+      const tool = toolNamed(domain, about.name);
+      const { reply, call } = await outside.simulate(simulatorOf(domain, tool), tool, about, signal);
+      return { answer: reply, note: call };
+    }
     case 'judge': {
       const answered = await outside.judge?.(about.question, signal);
       if (!answered) return { answer: { holds: null, reason: 'only a model can judge' } };
-      return { answer: answered.reply, ...(answered.call ? { call: answered.call } : {}) };
+      return { answer: answered.reply, ...(answered.call ? { note: answered.call } : {}) };
     }
     case 'source':
-      return { answer: { state: await serverNamed(mcp, about.source).read() } };
+      return { answer: { state: await tools.read(about.source) } };
   }
 }
 
-function serverNamed(mcp: ReadonlyMap<string, McpInstance>, name: string): McpInstance {
-  const found = mcp.get(name);
-  if (!found)
-    throw new Fault({
-      who: 'environment',
-      code: 'mcp/unknown',
-      message: `"${name}" is no tool source of this domain; domain.yaml declares ${[...mcp.keys()].join(', ') || 'none'}`,
-    });
+function noted<T extends Answer>({ answer, attempts }: { readonly answer: T; readonly attempts: number }) {
+  return { answer, ...(attempts > 1 ? { note: { retries: attempts - 1 } } : {}) };
+}
+
+function toolNamed(domain: Domain, name: string): Tool {
+  const found = domain.tools.find((tool) => tool.name === name);
+  if (!found) throw new Error(`a lane asked for the tool ${name}, which this domain does not have`);
   return found;
+}
+
+function simulatorOf({ file }: Domain, { name }: Tool): ModelSeat {
+  const given = file.simulator ?? '';
+  const seat = given === '' ? 'domain.yaml names no model for it' : parseSeat(given, 'agent', 'domain');
+  if (typeof seat !== 'string' && seat.type === 'openai') return seat;
+  const why = typeof seat === 'string' ? seat : `"${given}" is no model`;
+  throw new Fault({
+    who: 'environment',
+    code: 'simulated/no-model',
+    message: `${name} is simulated by a model, and ${why}. Write "simulator: openai:MODEL" or "simulator: openai:MODEL@BASE_URL" in domain.yaml`,
+  });
 }
 
 async function keyOf(seat: ModelSeat, readKey: ReadKey): Promise<string> {

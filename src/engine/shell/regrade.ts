@@ -63,7 +63,7 @@ export async function regradeRun(
         task: prepared.task,
         from: prepared.events,
         seats: { agent: 'gold', user: 'agenda' },
-        outside: { agent: nobody, user: nobody },
+        outside: { agent: nobody, user: nobody, simulate: nobody },
         recording: join(options.folder, `${name}.traj.jsonl`),
         recordedSources: prepared.sources,
       });

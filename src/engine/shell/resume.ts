@@ -3,6 +3,7 @@ import type { Domain } from '../core/domain.ts';
 import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import { contentHash } from '../core/hash.ts';
 import type { Json } from '../core/json.ts';
+import { outsideSource } from '../core/tool.ts';
 import { readRecording, type SidecarLine, sidecarPath } from './recording.ts';
 import type { RolloutRequest } from './supervisor.ts';
 
@@ -17,7 +18,7 @@ export function resumePoint(
   domain: Domain,
 ): Pick<RolloutRequest, 'from' | 'sidecar'> {
   const afresh = { from: started };
-  if (!existsSync(path) || domain.tools.some(({ source }) => source.type !== 'code')) return afresh;
+  if (!existsSync(path) || domain.tools.some((tool) => outsideSource(tool) !== null)) return afresh;
   const { lines, problems } = readRecording(path);
   const intact = lines.slice(0, problems[0] ? problems[0].line - 1 : lines.length).map(({ event }) => event);
   const events = beforeCancelling(intact);

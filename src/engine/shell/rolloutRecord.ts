@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { EventType } from '../core/event.ts';
 import { onDisk } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
+import type { SideNote } from './outside.ts';
 import {
   type ChainedFile,
   chainStart,
@@ -11,10 +13,12 @@ import {
   type SidecarLine,
   sidecarPath,
 } from './recording.ts';
-import type { ModelCall } from './seats/openai.ts';
 
 /** More than these should not wait to be written. */
 const manyCharacters = 256 * 1024;
+
+/** Events that come of an answer from outside the lane. */
+const answers: readonly EventType[] = ['agentReplied', 'userReplied', 'toolReturned', 'judged'];
 
 /** What is kept of one rollout under way: the events that arrived, and its two files where it has them. */
 export class RolloutRecord {
@@ -26,8 +30,8 @@ export class RolloutRecord {
   #lines: LaneEvent[] = [];
   #notes: SidecarLine[] = [];
   #waiting = 0;
-  /** The call of a model whose reply is still to arrive as an event. */
-  #call: ModelCall | null = null;
+  /** Of the last answer from outside, whose event is still to arrive. */
+  #note: SideNote | null = null;
 
   /**
    * @param path of the recording; null keeps none
@@ -64,9 +68,9 @@ export class RolloutRecord {
     this.#sidecar = openSidecar(sidecarPath(path));
   }
 
-  /** The next reply that arrives came from this call. */
-  note(call: ModelCall | null): void {
-    this.#call = call;
+  /** What the sidecar says of the next answer that arrives. */
+  note(note: SideNote | null): void {
+    this.#note = note;
   }
 
   /** Takes events over. They are on the disk after the next `write`. */
@@ -106,9 +110,9 @@ export class RolloutRecord {
   #noteOf({ n, type, ms }: LaneEvent, at: string): SidecarLine {
     const known = this.#known[n];
     if (known) return known;
-    const call = type === 'agentReplied' || type === 'userReplied' || type === 'judged' ? this.#call : null;
-    if (!call) return { n, at, ms };
-    this.#call = null;
-    return Object.assign({ n, at, ms }, call);
+    const note = answers.includes(type) ? this.#note : null;
+    if (!note) return { n, at, ms };
+    this.#note = null;
+    return Object.assign({ n, at, ms }, note);
   }
 }

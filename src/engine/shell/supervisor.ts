@@ -4,18 +4,17 @@ import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted } from '
 import { useNativeHash } from '../core/hash.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { Task } from '../core/task.ts';
-import type { Tool } from '../core/tool.ts';
-import { describeMcpTools } from './describe.ts';
+import { outsideSource, type Tool } from '../core/tool.ts';
 import { cancelled, Fault } from './fault.ts';
 import { laneEvent } from './lane/laneChannel.ts';
 import type { FromLane, LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
 import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
-import type { McpInstance } from './mcp.ts';
 import { answerQuestion, type Outside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
-import { restoreSources } from './restore.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
+import { RolloutTools } from './rolloutTools.ts';
+import { SharedTools } from './sharedTools.ts';
 
 export type RolloutRequest = {
   readonly task: Task;
@@ -85,7 +84,7 @@ type Live = {
   readonly fail: (error: unknown) => void;
   readonly onEvents: ((events: readonly LaneEvent[]) => void) | undefined;
   readonly abort: AbortController;
-  readonly mcp: Map<string, McpInstance>;
+  readonly tools: RolloutTools;
   readonly record: RolloutRecord;
   lane: Lane | null;
   /** Resolves when the lane was told to start it: a step that comes earlier waits for that. */
@@ -119,10 +118,12 @@ class Supervision implements Supervisor {
   readonly #live = new Map<number, Live>();
   readonly #static: StaticDomain;
   readonly #options: SupervisorOptions;
+  readonly #tools: SharedTools;
 
   constructor(domain: StaticDomain, options: SupervisorOptions) {
     this.#static = domain;
     this.#options = options;
+    this.#tools = new SharedTools(domain, (text) => options.log?.(text));
   }
 
   get domain(): Domain {
@@ -136,8 +137,13 @@ class Supervision implements Supervisor {
   }
 
   async open(): Promise<void> {
-    const mcpTools = await describeMcpTools(this.#static);
-    await Promise.all(Array.from({ length: this.#options.lanes ?? 1 }, () => this.#openLane(mcpTools).prepared));
+    try {
+      const outsideTools = await this.#tools.describe();
+      await Promise.all(Array.from({ length: this.#options.lanes ?? 1 }, () => this.#openLane(outsideTools).prepared));
+    } catch (error) {
+      this.#tools.close();
+      throw error;
+    }
   }
 
   start(request: RolloutRequest, onEvents?: (events: readonly LaneEvent[]) => void): LiveRollout {
@@ -150,7 +156,7 @@ class Supervision implements Supervisor {
       fail: reject,
       onEvents,
       abort: new AbortController(),
-      mcp: new Map(),
+      tools: new RolloutTools(this.#tools),
       record: new RolloutRecord(request.recording, request.sidecar),
       lane: null,
       started: started.promise,
@@ -181,9 +187,10 @@ class Supervision implements Supervisor {
     for (const live of this.#live.values()) live.abort.abort();
     for (const lane of this.#lanes) lane.process.kill();
     await Promise.all([...this.#live.values()].map((live) => this.#release(live)));
+    this.#tools.close();
   }
 
-  #openLane(mcpTools: readonly Tool[]): Lane {
+  #openLane(outsideTools: readonly Tool[]): Lane {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const { folder, file } = this.#static;
     const lane: Lane = {
@@ -200,7 +207,7 @@ class Supervision implements Supervisor {
         },
         {
           onMessage: (message) => {
-            if (message.type === 'described') this.#prepare(lane, message.tools, mcpTools);
+            if (message.type === 'described') this.#prepare(lane, message.tools, outsideTools);
             else if (message.type === 'notDescribed') reject(new Fault(message.failure));
             else if (message.type === 'prepared') {
               lane.isPrepared = true;
@@ -209,7 +216,7 @@ class Supervision implements Supervisor {
           },
           onDeath: ({ failure, culprit }) => {
             reject(new Fault(failure));
-            this.#laneDied(lane, failure, culprit, mcpTools);
+            this.#laneDied(lane, failure, culprit, outsideTools);
           },
         },
       ),
@@ -219,9 +226,9 @@ class Supervision implements Supervisor {
     return lane;
   }
 
-  #prepare(lane: Lane, codeTools: readonly Tool[], mcpTools: readonly Tool[]): void {
+  #prepare(lane: Lane, codeTools: readonly Tool[], outsideTools: readonly Tool[]): void {
     if (!this.#loaded) {
-      this.#loaded = completeDomain(this.#static, codeTools, mcpTools);
+      this.#loaded = completeDomain(this.#static, codeTools, outsideTools);
       this.#domain = this.#loaded.domain;
     }
     lane.process.send({
@@ -234,14 +241,8 @@ class Supervision implements Supervisor {
   async #launch(live: Live): Promise<void> {
     const { request } = live;
     live.record.open();
-    for (const [name, server] of Object.entries(this.#static.file.mcpServers)) {
-      const { startMcpServer } = await import('./mcp.ts');
-      const at = this.#static.locations.mcpServers.get(name);
-      live.mcp.set(name, await startMcpServer(name, server, this.#static.folder, at));
-    }
-    if (Array.isArray(request.from)) {
-      await restoreSources(live.mcp, this.domain, this.#static.file.mcpServers, request.from);
-    }
+    await live.tools.open(request.task);
+    if (Array.isArray(request.from)) await live.tools.restore(this.domain, request.from);
     this.#assign(live, request.from);
   }
 
@@ -323,8 +324,9 @@ class Supervision implements Supervisor {
   async #answer(lane: Lane, live: Live, question: number, about: Question): Promise<void> {
     if (!this.#write(live)) return;
     try {
-      const { answer, call } = await answerQuestion(about, live.request.outside, live.mcp, live.abort.signal);
-      live.record.note(call ?? null);
+      const reach = { domain: this.domain, tools: live.tools };
+      const { answer, note } = await answerQuestion(about, live.request.outside, reach, live.abort.signal);
+      live.record.note(note ?? null);
       lane.process.send({ type: 'answer', question, value: answer });
     } catch (error) {
       const fault = live.abort.signal.aborted ? cancelled() : error;
@@ -377,14 +379,14 @@ class Supervision implements Supervisor {
     live.lane?.rollouts.delete(live.id);
     if (this.#unwritten.has(live)) this.#write(live);
     live.record.close();
-    await Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined)));
+    await live.tools.close();
   }
 
   /**
    * The rollout that did it ends with the failure; the others go on from their events on a fresh lane. A lane
    * that never came up would not come up again, so it takes its rollouts with it.
    */
-  #laneDied(lane: Lane, failure: Failure, culprit: number | null, mcpTools: readonly Tool[]): void {
+  #laneDied(lane: Lane, failure: Failure, culprit: number | null, outsideTools: readonly Tool[]): void {
     this.#lanes.splice(this.#lanes.indexOf(lane), 1);
     if (this.#closed) return;
     const orphans = [...lane.rollouts.values()];
@@ -393,7 +395,7 @@ class Supervision implements Supervisor {
       for (const live of orphans) this.#giveUp(live, new Fault(failure));
       return;
     }
-    if (orphans.length > 0 || this.#lanes.length === 0) this.#openLane(mcpTools);
+    if (orphans.length > 0 || this.#lanes.length === 0) this.#openLane(outsideTools);
     for (const live of orphans) {
       if (live.id === culprit || (culprit === null && orphans.length === 1)) this.#endWith(live, failure);
       if (live.record.arrived.length === 0) this.#assign(live, live.request.from);
@@ -415,7 +417,7 @@ class Supervision implements Supervisor {
     const last = arrived.at(-1)?.event;
     const tool =
       last?.type === 'toolCalled' ? this.domain.tools.find(({ name }) => name === last.call.name) : undefined;
-    if (!tool || tool.source.type === 'code' || tool.idempotent) {
+    if (!tool || outsideSource(tool) === null || tool.idempotent) {
       this.#assign(
         live,
         arrived.map(({ event }) => event),
@@ -423,12 +425,7 @@ class Supervision implements Supervisor {
       );
       return;
     }
-    void Promise.all([...live.mcp.values()].map((server) => server.close().catch(() => undefined)))
-      .then(() => {
-        live.mcp.clear();
-        return this.#launch(live);
-      })
-      .catch((error: unknown) => this.#giveUp(live, error));
+    this.#launch(live).catch((error: unknown) => this.#giveUp(live, error));
   }
 }
 

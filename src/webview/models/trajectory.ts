@@ -96,6 +96,20 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         tone: 'plain',
         code: [{ label: 'Arguments', text: argumentsOf(event.call) }],
       };
+    case 'faultInjected':
+      return {
+        speaker: 'engine',
+        title: `Seeded fault: ${event.fault.type}`,
+        tone: 'plain',
+        code: [{ label: 'Fault', text: pretty(event.fault) }],
+      };
+    case 'sourceSaved':
+      return {
+        speaker: 'engine',
+        title: `Snapshot of ${event.source}`,
+        tone: 'plain',
+        code: [{ label: 'Snapshot', text: pretty(event.snapshot) }],
+      };
     case 'databaseWritten':
       return { speaker: 'engine', title: 'Database written', tone: 'plain', changes: changesOf(event.writes) };
     case 'toolReturned':

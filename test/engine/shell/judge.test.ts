@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { JudgeQuestion } from '../../../src/engine/core/judgement.ts';
-import { answerQuestion, outsideOf } from '../../../src/engine/shell/outside.ts';
+import { answerQuestion, outsideOf, type ToolReach } from '../../../src/engine/shell/outside.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.closeAllConnections());
@@ -14,6 +14,9 @@ const question: JudgeQuestion = {
   instructions: 'You judge.',
   transcript: 'customer: Hi\nagent: Good day.',
 };
+
+// A judge needs no tool.
+const nothing = {} as ToolReach;
 
 /** Asks a judge at an endpoint that answers with this text. */
 async function judged(text: string) {
@@ -41,14 +44,14 @@ async function judged(text: string) {
     judge,
   );
   const about = { type: 'judge', question } as const;
-  const { answer, call } = await answerQuestion(about, outside, new Map(), AbortSignal.timeout(10_000));
-  return { answer, call, asked };
+  const { answer, note } = await answerQuestion(about, outside, nothing, AbortSignal.timeout(10_000));
+  return { answer, note, asked };
 }
 
 test('a judge is asked with the policy, the conversation and the question, and its call is kept', async () => {
-  const { answer, call, asked } = await judged('{"holds": true, "reason": "it said good day"}');
+  const { answer, note, asked } = await judged('{"holds": true, "reason": "it said good day"}');
   expect(answer).toEqual({ holds: true, reason: 'it said good day' });
-  expect(call?.request).toMatchObject({ model: 'j', temperature: 0 });
+  expect(note?.request).toMatchObject({ model: 'j', temperature: 0 });
   expect(asked.messages).toEqual([
     { role: 'system', content: 'You judge.' },
     { role: 'user', content: 'customer: Hi\nagent: Good day.\n\nQuestion: Was the agent polite?' },
@@ -71,6 +74,6 @@ test('only a model can judge', async () => {
     () => Promise.reject(new Error('nobody')),
     { type: 'human' },
   );
-  const { answer } = await answerQuestion({ type: 'judge', question }, outside, new Map(), AbortSignal.timeout(1000));
+  const { answer } = await answerQuestion({ type: 'judge', question }, outside, nothing, AbortSignal.timeout(1000));
   expect(answer).toEqual({ holds: null, reason: 'only a model can judge' });
 });

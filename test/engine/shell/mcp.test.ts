@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import type { McpServer } from '../../../src/engine/core/domain.ts';
-import { type McpInstance, startMcpServer } from '../../../src/engine/shell/mcp.ts';
+import type { StdioServer } from '../../../src/engine/core/domain.ts';
+import { startMcpServer } from '../../../src/engine/shell/mcp.ts';
+import type { ToolSource } from '../../../src/engine/shell/toolSource.ts';
 
 const fixture = fileURLToPath(new URL('fixtures/mcpServer.mjs', import.meta.url));
-const declared = (mode: string, more: Partial<McpServer> = {}): McpServer => ({
+const declared = (mode: string, more: Partial<StdioServer> = {}): StdioServer => ({
   type: 'stdio',
   command: process.execPath,
   args: [fixture, mode],
@@ -13,12 +14,13 @@ const declared = (mode: string, more: Partial<McpServer> = {}): McpServer => ({
   writes: ['add'],
   idempotent: [],
   timeoutMs: 5000,
+  tools: {},
   ...more,
 });
 
-let started: McpInstance | undefined;
+let started: ToolSource | undefined;
 afterEach(async () => started?.close());
-const start = async (mode: string, more: Partial<McpServer> = {}) => {
+const start = async (mode: string, more: Partial<StdioServer> = {}) => {
   started = await startMcpServer('fixture', declared(mode, more), process.cwd());
   return started;
 };

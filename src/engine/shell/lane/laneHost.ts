@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { CodeTool } from '../../authoring.ts';
 import { agendaUser } from '../../core/agenda.ts';
 import { diffDatabases, openDatabase } from '../../core/database.ts';
@@ -19,12 +20,15 @@ import { customResult, verifierCall } from './customVerifiers.ts';
 import { eventText, type LaneWriter } from './laneChannel.ts';
 import type { MarkWriter } from './laneMarker.ts';
 import type { Answer, Question, RemoteView, ToLane } from './laneMessage.ts';
+import { OutsideCalls } from './outsideCalls.ts';
 
 type Start = Extract<ToLane, { readonly type: 'start' }>;
 
 /** One rollout under way in this lane. */
 type Served = {
   readonly start: Start;
+  readonly outside: OutsideCalls;
+  readonly abort: AbortController;
   isCancelled: boolean;
   /** Steps that the supervisor has allowed and the rollout has not taken. */
   permits: number;
@@ -94,11 +98,19 @@ export class LaneHost {
 
   async #serve(start: Start): Promise<void> {
     const { rollout } = start;
-    const served: Served = { start, isCancelled: false, permits: 0, wake: null };
-    this.#served.set(rollout, served);
     const { writer } = this.#options;
     try {
       const setting = this.#requireSetting();
+      const outside = new OutsideCalls(setting.world, (about) => this.#ask(rollout, about));
+      const served: Served = {
+        start,
+        outside,
+        abort: new AbortController(),
+        isCancelled: false,
+        permits: 0,
+        wake: null,
+      };
+      this.#served.set(rollout, served);
       const task = setting.domain.tasks.find(({ id }) => id === start.task);
       if (!task) throw new Error(`this domain has no task ${start.task}`);
       const world = await this.#fold(served, run({ setting, task, ports: this.#ports(served) }, start.from));
@@ -158,6 +170,7 @@ export class LaneHost {
     const served = this.#served.get(rollout);
     if (!served) return;
     served.isCancelled = true;
+    served.abort.abort();
     served.wake?.();
     for (const [question, waiting] of this.#waiting)
       if (waiting.rollout === rollout) this.#settle(question)?.reject(cancelled());
@@ -196,17 +209,12 @@ export class LaneHost {
       ),
       callTool: unlessCancelled((tool, call, context) => {
         const values = call.arguments as JsonObject;
-        if (tool.source.type === 'code') return this.#callCode(rollout, tool, values, context);
-        return this.#ask(rollout, {
-          type: 'tool',
-          server: tool.source.server,
-          name: tool.name,
-          arguments: values,
-        }).then((answer) => ({
-          ...(answer as { readonly content: string; readonly isError: boolean }),
-          writes: [],
-        }));
+        if (tool.effect === 'write') served.outside.forget();
+        return tool.source.type === 'code'
+          ? this.#callCode(rollout, tool, values, context)
+          : served.outside.call(tool, values, context);
       }),
+      wait: (ms) => pause(ms, served.abort.signal),
       readSource: unlessCancelled((source) =>
         this.#ask(rollout, { type: 'source', source }).then((answer) => (answer as { readonly state: Json }).state),
       ),
@@ -214,7 +222,7 @@ export class LaneHost {
       verifyBy: unlessCancelled(async (name, evidence) => {
         const { seed, task, trial } = evidence.state.started;
         const random = randomStream(seed, task.id, trial, `verifier:${name}`);
-        const { tool, values, context } = verifierCall(name, evidence, { random });
+        const { tool, values, context } = verifierCall(name, evidence, { random, step: evidence.state.next });
         return customResult(name, await this.#callCode(rollout, tool, values, context));
       }),
     };
@@ -276,6 +284,15 @@ function scripted(view: SeatView): AgentReply {
     ? `the script of task ${task.id} has no more turns`
     : `task ${task.id} has no script for the scripted seat`;
   throw new Fault({ who: 'agent', code: 'script/used-up', message });
+}
+
+/** Lets time pass, unless the rollout is cancelled meanwhile. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await setTimeoutPromise(ms, undefined, { signal });
+  } catch {
+    throw cancelled();
+  }
 }
 
 function remoteView({ domain: _domain, random: _random, ...view }: SeatView): RemoteView {

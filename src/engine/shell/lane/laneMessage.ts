@@ -1,9 +1,12 @@
+import type { Patch } from '../../core/database.ts';
 import type { Domain } from '../../core/domain.ts';
 import type { EndReason, EventType, Failure, RolloutEvent, RolloutStarted } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../../core/judgement.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
+import type { ToolOutcome } from '../driver.ts';
+import type { RowChange, SidedChange } from '../rows.ts';
 
 /** What a seat that lives outside the lane (a model, a person) may see; the domain stays where it is. */
 export type RemoteView = Omit<SeatView, 'domain' | 'random'>;
@@ -47,9 +50,26 @@ export type ToLane =
 export type Answer =
   | AgentReply
   | UserReply
-  | { readonly content: string; readonly isError: boolean }
-  | { readonly state: Json }
-  | JudgeAnswer;
+  | JudgeAnswer
+  | CallAnswer
+  | PythonAnswer
+  | SimulatedAnswer
+  | { readonly state: Json };
+
+/** Of a tool whose state lies outside; with the snapshot of its source when the call may have changed it. */
+export type CallAnswer = Pick<ToolOutcome, 'content' | 'isError' | 'saved'>;
+
+/** Of a tool in Python; `isStale` when its process is a new one that does not know this rollout. */
+export type PythonAnswer =
+  | { readonly isStale: true }
+  /** The arguments do not fit, so the call never reached the process. */
+  | { readonly refusal: string }
+  | { readonly content: string; readonly isError: boolean; readonly rows: readonly RowChange[] };
+
+/** Of the model that simulates a tool, or what is wrong with what it answered. */
+export type SimulatedAnswer =
+  | { readonly content: string; readonly isError: boolean; readonly writes: readonly Patch[] }
+  | { readonly problem: string };
 
 export type LaneEvent = {
   readonly n: number;
@@ -78,6 +98,24 @@ export type FromLane =
 
 export type Question =
   | { readonly type: 'agent' | 'user'; readonly view: RemoteView }
-  | { readonly type: 'tool'; readonly server: string; readonly name: string; readonly arguments: JsonObject }
+  | ({ readonly type: 'tool'; readonly source: string } & AskedCall)
+  | ({
+      readonly type: 'python';
+      /** The rollout begins from the base database, with these changes; else they are those since its last call. */
+      readonly isFresh: boolean;
+      readonly changes: readonly SidedChange[];
+      readonly now: string;
+      readonly seed: string;
+    } & AskedCall)
+  | ({
+      readonly type: 'simulated';
+      readonly visible: JsonObject;
+      readonly now: string;
+      /** What was wrong with the answer before. */
+      readonly problem: string | null;
+    } & AskedCall)
   | { readonly type: 'source'; readonly source: string }
   | { readonly type: 'judge'; readonly question: JudgeQuestion };
+
+/** A call of a tool that the supervisor makes; `step` is the same for every attempt of it. */
+type AskedCall = { readonly name: string; readonly arguments: JsonObject; readonly step: number };

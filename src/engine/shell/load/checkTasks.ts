@@ -185,10 +185,16 @@ function checkScript(placed: Placed<Task>, { file }: Parts, note: Note): void {
 }
 
 function checkAssertions(placed: Placed<Task>, { file }: Parts, bases: Bases, note: Note): void {
-  const readers = Object.entries(file.value.mcpServers).flatMap(([name, { reader }]) => (reader ? [name] : []));
+  const environments = Object.keys(file.value.environments);
+  const readers = [
+    ...Object.entries(file.value.mcpServers).flatMap(([name, { reader }]) => (reader ? [name] : [])),
+    ...environments,
+  ];
   for (const [index, assertion] of placed.value.assertions.entries()) {
     checkDemand(placed, index, bases, note);
     if (assertion.in === 'agent' || assertion.in === 'user' || readers.includes(assertion.in)) continue;
+    // What an assertion of an environment says: its name stands behind a colon.
+    if (environments.includes(assertion.in.split(':')[0] ?? '')) continue;
     const isServer = Object.hasOwn(file.value.mcpServers, assertion.in);
     const message = isServer
       ? `The server ${assertion.in} has no state reader.`

@@ -1,5 +1,6 @@
-import { startOf } from '../diagnostic.ts';
+import { outsideSource } from '../../core/tool.ts';
 import { schemaProblem } from './arguments.ts';
+import { placeOfTool } from './checkSources.ts';
 import type { Parts } from './loadedDomain.ts';
 import { nearest } from './nearest.ts';
 import type { KnownTools, Note } from './note.ts';
@@ -10,11 +11,8 @@ export function checkTools(parts: Parts, known: KnownTools, note: Note): void {
   if (known.tools.size === 0) return;
   const used = new Set(parts.tasks.flatMap(({ value }) => value.actions.map(({ tool }) => tool)));
   for (const tool of known.tools.values()) {
-    const server = tool.source.type === 'mcp' ? tool.source.server : null;
-    const at =
-      server === null
-        ? (parts.scan.tools.get(tool.name) ?? startOf(parts.file.file))
-        : parts.file.places.key(['mcpServers', server]);
+    const at = placeOfTool(parts, tool);
+    const isOwn = outsideSource(tool) === null;
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
       note(
         at,
@@ -41,7 +39,7 @@ export function checkTools(parts: Parts, known: KnownTools, note: Note): void {
         `${tool.name} has no description, so a model can only guess what it does.`,
         'Describe it in a sentence.',
       );
-    if (server === null && !tool.generic && !tool.handsOff && parts.tasks.length > 0 && !used.has(tool.name)) {
+    if (isOwn && !tool.generic && !tool.handsOff && parts.tasks.length > 0 && !used.has(tool.name)) {
       note(
         at,
         'info',

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostic.ts';
 import { checkRules } from './checkRules.ts';
+import { checkSources } from './checkSources.ts';
 import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
 import { placeOf } from './items.ts';
@@ -8,7 +9,7 @@ import { didYouMean } from './nearest.ts';
 import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
 
 /** Findings that need more than one file of the domain. */
-export function crossCheck(parts: Parts, bases: Bases, known: KnownTools): readonly Diagnostic[] {
+export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const note: Note = (at, severity, code, message, hint) => {
     const { file, line, column, endLine, endColumn } = at;
@@ -19,6 +20,7 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools): reado
   checkDuplicates(parts.personas, 'persona', note);
   checkTasks(parts, bases, known, note);
   checkTools(parts, known, note);
+  checkSources(parts, folder, known, note);
   return found;
 }
 

@@ -6,15 +6,17 @@ import type { JsonObject } from '../../core/json.ts';
 import { type Persona, personaSchema } from '../../core/persona.ts';
 import { type ParsedPolicy, parsePolicy } from '../../core/policy.ts';
 import { type Rule, ruleSchema } from '../../core/rule.ts';
+import { type SimulatedTool, simulatedToolSchema } from '../../core/simulatedTool.ts';
 import { type Task, taskSchema } from '../../core/task.ts';
-import { type Diagnostic, type Location, sortDiagnostics, startOf } from '../diagnostic.ts';
+import { type Diagnostic, sortDiagnostics, startOf } from '../diagnostic.ts';
 import { bindRules } from './bindRules.ts';
 import { crossCheck } from './crossCheck.ts';
 import { parseDatabase } from './database.ts';
-import { type Items, type Placed, parseFolder, parseItems } from './items.ts';
+import { type Items, type Placed, parseFolder, parseItems, placeOf } from './items.ts';
 import type { Parts, StaticDomain } from './loadedDomain.ts';
 import { locationsOf } from './locations.ts';
-import { scanTools } from './scan.ts';
+import { type Scan, scanTools } from './scan.ts';
+import { scanPython } from './scanPython.ts';
 import { scanVerifiers } from './scanVerifiers.ts';
 import { type FileKind, inside, type Overlay, readSource, remembered, type Source } from './source.ts';
 
@@ -54,11 +56,17 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Stati
   const personas = readFolder<Persona>(reader, 'personas', '.persona.yaml', 'persona', personaSchema, isThere);
   const tasks = readFolder<Task>(reader, 'tasks', '.task.yaml', 'task', taskSchema, isThere);
   const toolsSource = isThere ? read(reader, 'tools', 'tool', true) : null;
-  const scan = toolsSource
-    ? scanTools(root, toolsSource, overlay)
-    : { tools: new Map<string, Location>(), complete: true, sources: [] };
+  const pythonSource = isThere ? read(reader, 'pythonTools', 'tool', true) : null;
+  const simulated = isThere ? readSimulated(reader) : none;
+  const scan = merged([
+    toolsSource ? scanTools(root, toolsSource, overlay) : emptyScan,
+    pythonSource ? scanPython(root, pythonSource, overlay) : emptyScan,
+    scanSimulated(simulated),
+    scanEnvironments(root, file.value, overlay),
+  ]);
   const verifiers = scanVerifiers(root, overlay);
-  const databases = isThere ? readDatabases(reader, toolsSource !== null) : { agent: null, user: null };
+  const hasCode = toolsSource !== null || pythonSource !== null;
+  const databases = isThere ? readDatabases(reader, hasCode) : { agent: null, user: null };
   const bound = bindRules(policy, rules.items);
   const parts: Parts = {
     file,
@@ -67,10 +75,17 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Stati
     rules: bound.rules,
     personas: personas.items,
     tasks: tasks.items,
+    simulated: simulated.items,
     scan,
     verifiers: verifiers.names,
     databases,
-    diagnostics: [...diagnostics, ...rules.diagnostics, ...bound.diagnostics, ...databaseProblems(databases)],
+    diagnostics: [
+      ...diagnostics,
+      ...simulated.diagnostics,
+      ...rules.diagnostics,
+      ...bound.diagnostics,
+      ...databaseProblems(databases),
+    ],
   };
   const hash = hashOf(
     root,
@@ -81,7 +96,7 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Stati
     ],
     file.value,
   );
-  return loaded(root, parts, hash, toolsSource?.file ?? null);
+  return loaded(root, parts, hash, { toolsFile: toolsSource?.file ?? null, pythonFile: pythonSource?.file ?? null });
 }
 
 /** The value of a database file, or an empty database where there is none or it is broken. */
@@ -89,7 +104,12 @@ function databaseOf(source: Source | null): JsonObject {
   return (source && parseDatabase(source).value) ?? {};
 }
 
-function loaded(folder: string, parts: Parts, hash: string, toolsFile: string | null): StaticDomain {
+function loaded(
+  folder: string,
+  parts: Parts,
+  hash: string,
+  code: Pick<StaticDomain, 'toolsFile' | 'pythonFile'>,
+): StaticDomain {
   const { file, policy, rules, personas, tasks } = parts;
   const domain: Domain = {
     name: file.value.name,
@@ -105,7 +125,7 @@ function loaded(folder: string, parts: Parts, hash: string, toolsFile: string | 
   const world = { agent: databaseOf(parts.databases.agent), user: databaseOf(parts.databases.user) };
   const known = {
     names: new Set(parts.scan.tools.keys()),
-    complete: parts.scan.complete && Object.keys(file.value.mcpServers).length === 0,
+    complete: parts.scan.complete && !hasSources(file.value),
     tools: new Map(),
   };
   return {
@@ -115,9 +135,9 @@ function loaded(folder: string, parts: Parts, hash: string, toolsFile: string | 
     domain,
     world,
     locations: locationsOf(parts),
-    diagnostics: sortDiagnostics([...parts.diagnostics, ...crossCheck(parts, world, known)]),
+    diagnostics: sortDiagnostics([...parts.diagnostics, ...crossCheck(parts, world, known, folder)]),
     toolNames: [...parts.scan.tools.keys()],
-    toolsFile,
+    ...code,
     parts,
   };
 }
@@ -130,6 +150,7 @@ function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]
 
 const rulesKind = { kind: 'rule', schema: 'rules', item: ruleSchema, wrapper: 'rules' } as const;
 const none = { items: [], diagnostics: [], sources: [] } as const;
+const emptyScan: Scan = { tools: new Map(), complete: true, sources: [] };
 
 function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
   const path = join(folder, 'domain.yaml');
@@ -157,7 +178,7 @@ function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostic
   return { file: first ?? placed(fallback), source: first && !second ? read.source : null };
 }
 
-type Named = 'policy' | 'rules' | 'tools' | 'database' | 'userDatabase';
+type Named = 'policy' | 'rules' | 'tools' | 'pythonTools' | 'database' | 'userDatabase';
 
 /** Reads a file that domain.yaml names. An optional one may be missing where domain.yaml does not name it. */
 function read(reader: Reader, key: Named, kind: FileKind, optional = false): Source | null {
@@ -225,6 +246,40 @@ function readFolder<T>(
     });
   }
   return found;
+}
+
+/** The simulated tools; a domain needs none, and no folder for them. */
+function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> {
+  const target = inside(folder, file.value.simulatedTools);
+  const of = { kind: 'tool', schema: 'tool', item: simulatedToolSchema } as const;
+  return target === null ? none : (parseFolder(target, '.tool.yaml', of as never, overlay) as Items<SimulatedTool>);
+}
+
+function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {
+  return { tools: new Map(items.map((item) => [item.value.name, placeOf(item, 'name')])), complete: true, sources };
+}
+
+/** Environments name their tools only when they run, but their files are part of what the domain is. */
+function scanEnvironments(folder: string, { environments }: DomainFile, overlay?: Overlay): Scan {
+  const sources = Object.values(environments).flatMap(({ file }) => {
+    const path = inside(folder, file);
+    const found = path === null ? null : readSource(path, 'tool', overlay);
+    return found && 'source' in found ? scanPython(folder, found.source, overlay).sources : [];
+  });
+  return { ...emptyScan, sources };
+}
+
+function merged(scans: readonly Scan[]): Scan {
+  return {
+    tools: new Map(scans.flatMap(({ tools }) => [...tools])),
+    complete: scans.every(({ complete }) => complete),
+    sources: scans.flatMap(({ sources }) => sources),
+  };
+}
+
+/** Whether tools come from servers or environments, so that only starting those tells their names. */
+function hasSources({ mcpServers, environments }: DomainFile): boolean {
+  return Object.keys(mcpServers).length > 0 || Object.keys(environments).length > 0;
 }
 
 function readDatabases(reader: Reader, hasCodeTools: boolean) {

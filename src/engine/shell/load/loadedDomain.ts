@@ -3,6 +3,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Persona } from '../../core/persona.ts';
 import type { ParsedPolicy } from '../../core/policy.ts';
 import type { Rule } from '../../core/rule.ts';
+import type { SimulatedTool } from '../../core/simulatedTool.ts';
 import type { Task } from '../../core/task.ts';
 import type { Diagnostic, Location } from '../diagnostic.ts';
 import type { Placed } from './items.ts';
@@ -22,7 +23,7 @@ export type Locations = {
   readonly domain: Location;
   readonly tasks: ReadonlyMap<string, TaskLocation>;
   readonly personas: ReadonlyMap<string, Location>;
-  /** Code tools, by name. */
+  /** Tools in files of the domain, by name. */
   readonly tools: ReadonlyMap<string, Location>;
   readonly mcpServers: ReadonlyMap<string, Location>;
   /** Rules of the policy, by id. */
@@ -39,6 +40,8 @@ export type Parts = {
   readonly rules: readonly Placed<Rule>[];
   readonly personas: readonly Placed<Persona>[];
   readonly tasks: readonly Placed<Task>[];
+  readonly simulated: readonly Placed<SimulatedTool>[];
+  /** Tools of every kind that stand in files of the domain. */
   readonly scan: Scan;
   /** Names that verifiers.ts exports. */
   readonly verifiers: readonly string[];
@@ -58,10 +61,12 @@ export type LoadedDomain = {
   readonly world: { readonly agent: JsonObject; readonly user: JsonObject };
   readonly locations: Locations;
   readonly diagnostics: readonly Diagnostic[];
-  /** Names of the code tools, found without running code. */
+  /** Names of the tools in files of the domain, found without running code. */
   readonly toolNames: readonly string[];
   /** The file of the code tools, or null when the domain has none. */
   readonly toolsFile: string | null;
+  /** The file of the tools in Python, or null when the domain has none. */
+  readonly pythonFile: string | null;
   readonly parts: Parts;
 };
 

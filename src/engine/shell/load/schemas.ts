@@ -3,10 +3,11 @@ import { domainFileSchema } from '../../core/domain.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { personaSchema } from '../../core/persona.ts';
 import { ruleSchema } from '../../core/rule.ts';
+import { simulatedToolSchema } from '../../core/simulatedTool.ts';
 import { taskSchema } from '../../core/task.ts';
 
 /** The files of a domain that have a JSON Schema, by the name of the schema. */
-export type SchemaName = 'domain' | 'task' | 'persona' | 'rules';
+export type SchemaName = 'domain' | 'task' | 'persona' | 'rules' | 'tool';
 
 const rulesFileSchema = z.strictObject({ rules: z.array(ruleSchema) });
 
@@ -17,6 +18,10 @@ const fileSchemas: Readonly<Record<SchemaName, { readonly title: string; readonl
   persona: {
     title: 'Persona, or a list of personas (*.persona.yaml)',
     schema: z.union([personaSchema, z.array(personaSchema).min(1)]),
+  },
+  tool: {
+    title: 'Simulated tool, or a list of them (*.tool.yaml)',
+    schema: z.union([simulatedToolSchema, z.array(simulatedToolSchema).min(1)]),
   },
   rules: {
     title: 'Machine checks of the policy (rules.yaml)',

@@ -126,7 +126,7 @@ export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'per
   ].join('\n');
 }
 
-/** One chat completion, with every way it can fail as a `Fault`. */
+/** One chat completion. Every way in which an endpoint can fail is a `Fault`. */
 export async function complete(
   seat: ModelSeat,
   key: string,

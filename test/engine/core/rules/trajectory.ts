@@ -42,6 +42,7 @@ export async function played(supervisor: Supervisor, { task: id, script }: Traje
     seats: { agent: 'remote', user: 'remote' },
     recording: null,
     outside: {
+      simulate: () => Promise.reject(new Error('no tool is simulated')),
       agent: async ({ messages }) => ({
         reply: turns[messages.filter(({ role }) => role === 'agent').length] ?? { content: 'Goodbye.', toolCalls: [] },
       }),

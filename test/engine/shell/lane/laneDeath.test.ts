@@ -67,7 +67,7 @@ test('a hung and a leaving rollout end with the reason; the others go on from th
       task,
       from,
       seats: { agent: 'scripted', user: 'agenda' },
-      outside: { agent: never, user: never },
+      outside: { agent: never, user: never, simulate: never },
       recording,
     }).closed;
   };

@@ -16,6 +16,8 @@ describe('the schemas of the editor', () => {
     ['rules', String(desk['rules.yaml']), true],
     ['rules', 'rules: [{ rule: a, check: oneCall }]', true],
     ['rules', '- { rule: a, check: twoCalls }', false],
+    ['tool', 'name: a\ndescription: b\nbehaviour: c', true],
+    ['tool', 'name: a\ndescription: b', false],
   ];
   it.each(cases)('%s: %s', (name, text, good) => {
     const validate = new Ajv2020({ strict: false }).compile(jsonSchemas()[name]);

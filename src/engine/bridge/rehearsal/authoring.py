@@ -1,0 +1,131 @@
+"""How tools and environments are declared."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+MARK = "__rehearsal_tool__"
+
+
+class ToolError(Exception):
+    """A refusal that the caller of the tool sees as the result of the call. The database stays as it was."""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a domain says of a tool beside its signature and docstring."""
+
+    effect: Literal["read", "write"]
+    owner: Literal["agent", "user"] = "agent"
+    generic: bool = False
+    hands_off: bool = False
+    timeout_ms: int | None = None
+    idempotent: bool | None = None
+    cache: bool = False
+    retries: int = 0
+    rate_limit: tuple[int, int] | None = None
+
+
+def tool(
+    *,
+    effect: Literal["read", "write"],
+    owner: Literal["agent", "user"] = "agent",
+    generic: bool = False,
+    hands_off: bool = False,
+    timeout_ms: int | None = None,
+    idempotent: bool | None = None,
+    cache: bool = False,
+    retries: int = 0,
+    rate_limit: tuple[int, int] | None = None,
+) -> Callable[[Function], Function]:
+    """Declares a function as a tool; its name is the name of the tool.
+
+    The parameters `db`, `user_db` and `ctx` are filled by the engine; every other one is an argument of the tool. Type
+    hints make the JSON Schema, the docstring makes the descriptions.
+
+    Args:
+        effect: `write` if a call may change the database; only then is it changeable.
+        owner: The seat that may call it.
+        generic: It asks oneself and not the world: think, calculate, transfer to a human.
+        hands_off: A successful call hands the conversation to a person and ends the rollout.
+        timeout_ms: Milliseconds until a call counts as hung.
+        idempotent: A call that was begun and has no result may be made again; by default true for reads.
+        cache: Equal reads of one rollout are made once, until something is written.
+        retries: How often a call that failed is made again; idempotent tools only.
+        rate_limit: Calls at most, and in how many milliseconds, over all rollouts that run at once.
+    """
+    declaration = Declaration(effect, owner, generic, hands_off, timeout_ms, idempotent, cache, retries, rate_limit)
+
+    def mark(function: Function) -> Function:
+        setattr(function, MARK, declaration)
+        return function
+
+    return mark
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a tool gets beside the database and its arguments, by a parameter named `ctx`."""
+
+    now: str
+    """The date and time of the task, ISO 8601. A tool never asks the machine's clock."""
+    random: random.Random
+    """Random numbers of this call: the same in every replay."""
+    idempotency_key: str = field(default="")
+    """The same for every attempt of one call."""
+
+    def id(self, prefix: str = "") -> str:
+        """A new id that is the same in every replay, for example `ctx.id("W")` gives `W48213907`."""
+        return f"{prefix}{10_000_000 + self.random.randrange(90_000_000)}"
+
+
+class Environment:
+    """An existing environment in Python, as the bridge drives it: subclass it in the file that domain.yaml names.
+
+    State belongs into what `load` returns. One process loads it once and serves many rollouts from it: each gets a
+    copy whose tables (the dictionaries in it) copy a row when it is first looked at.
+    """
+
+    writes: frozenset[str] | set[str] = frozenset()
+    """Names of the tools that change something; a tool can also say so by `@tool(effect="write")`."""
+
+    def load(self) -> Any:
+        """The validated base: a dictionary, or an object whose attributes are its tables. Called once."""
+        raise NotImplementedError
+
+    def make(self, db: Any) -> Any:
+        """The object whose methods are the tools, for one rollout, on its own view of the base."""
+        raise NotImplementedError
+
+    def tools(self, toolkit: Any) -> Mapping[str, Callable[..., Any]]:
+        """The tools by name; by default every public method of the toolkit that has a docstring."""
+        found: dict[str, Callable[..., Any]] = {}
+        for name in dir(type(toolkit)):
+            method = getattr(toolkit, name, None)
+            if not name.startswith(("_", "assert_")) and callable(method) and getattr(method, "__doc__", None):
+                found[name] = method
+        return found
+
+    def assertions(self, toolkit: Any) -> Mapping[str, Callable[[], Any]]:
+        """Checks of the state by name; by default the methods of the toolkit that begin with `assert_`."""
+        names = [name for name in dir(type(toolkit)) if name.startswith("assert_")]
+        return {name.removeprefix("assert_"): getattr(toolkit, name) for name in names}
+
+    def state(self, toolkit: Any, db: Any) -> Any:
+        """The whole state as data; by default the database."""
+        return db
+
+    def set_up(self, toolkit: Any, db: Any, data: Any) -> None:
+        """Puts a task's own start on a fresh instance; by default rows by table and key, where null removes one."""
+        for table, rows in data.items():
+            target = db[table] if isinstance(db, dict) else getattr(db, table)
+            for key, row in rows.items():
+                if row is None:
+                    del target[key]
+                else:
+                    target[key] = row

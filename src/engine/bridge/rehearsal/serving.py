@@ -1,0 +1,112 @@
+"""The loop of the bridge: one JSON object a line in, one out; requests are answered in order."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import queue
+import sys
+import threading
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+from .description import BridgeError
+from .hosted import Hosted
+from .tools_file import ToolsFile
+
+NAME = "rehearsal_domain"
+
+
+def main() -> None:
+    """Serves until standard input ends. Whatever the domain prints goes to standard error, its input is empty."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    waiting: queue.Queue[bytes] = queue.Queue()
+
+    def read() -> None:
+        # A thread of its own, so that the end of the parent ends a tool that hangs.
+        for line in requests:
+            waiting.put(line)
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    server = Server()
+    while True:
+        request = json.loads(waiting.get())
+        answer = {"id": request["id"], **server.answer(request["method"], request.get("params", {}))}
+        answers.write(json.dumps(answer, ensure_ascii=False, separators=(",", ":"), allow_nan=False) + "\n")
+        answers.flush()
+
+
+class Server:
+    def __init__(self) -> None:
+        self._host: Any = None
+        self._folder = ""
+
+    def answer(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return {"result": self._perform(method, params)}
+        except BridgeError as error:
+            return {"error": {"code": error.code, "message": str(error), "file": error.file, "line": error.line}}
+        except BaseException as error:
+            return {"error": {"code": "environment/failed", **described(error, self._folder)}}
+
+    def _perform(self, method: str, params: Mapping[str, Any]) -> Any:
+        if method == "open":
+            return self._open(params)
+        session = str(params.get("session", ""))
+        host = self._host
+        simple = {"drop": "drop", "read": "read", "snapshot": "snapshot", "reset": "reset"}
+        if method == "call":
+            return host.call(params)
+        if method in simple:
+            return getattr(host, simple[method])(session)
+        if method == "set_up":
+            return host.set_up(session, params["data"])
+        if method == "restore":
+            return host.restore(session, params["snapshot"])
+        if method == "assert":
+            return host.check(session, params["name"])
+        raise BridgeError("bridge/method", f"the bridge has no method {method}")
+
+    def _open(self, params: Mapping[str, Any]) -> Any:
+        self._folder = params["folder"]
+        module = load(params["file"], self._folder)
+        if params["kind"] == "tools":
+            self._host = ToolsFile(module, self._folder, params["base"], log)
+        else:
+            self._host = Hosted(module, self._folder, log)
+        return self._host.describe()
+
+
+def load(file: str, folder: str) -> Any:
+    """Runs the module of a domain; its neighbours can be imported."""
+    sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(NAME, file)
+    if spec is None or spec.loader is None:
+        raise BridgeError("tool/code", f"{file} is no Python file", file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[NAME] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        where = described(error, folder)
+        raise BridgeError("tool/code", where["message"], where["file"] or file, where["line"]) from error
+    return module
+
+
+def described(error: BaseException, folder: str) -> dict[str, Any]:
+    """Message and place of an exception: the innermost line that lies in the domain."""
+    if isinstance(error, SyntaxError):
+        return {"message": f"{type(error).__name__}: {error.msg}", "file": error.filename, "line": error.lineno}
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(folder)]
+    place = {"file": frames[-1].filename, "line": frames[-1].lineno} if frames else {"file": None, "line": None}
+    return {"message": f"{type(error).__name__}: {error}", **place}
+
+
+def log(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()

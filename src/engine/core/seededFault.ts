@@ -1,0 +1,70 @@
+import * as z from 'zod';
+import type { Json } from './json.ts';
+import { randomStream } from './random.ts';
+import type { RolloutState } from './state.ts';
+import type { Task } from './task.ts';
+
+const when = {
+  tool: z.string().describe('The tool that fails.'),
+  calls: z.array(z.int().positive()).min(1).optional().describe('Which calls of the tool, from 1; all where absent.'),
+  chance: z.number().min(0).max(1).default(1).describe('How likely it strikes such a call; drawn by seed.'),
+  times: z.int().positive().optional().describe('How often it strikes at most.'),
+};
+
+/** A fault that a task seeds into the calls of a tool. */
+export const seededFaultSchema = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('latency'),
+    ...when,
+    ms: z.int().positive().describe('The answer comes this much later; beyond the timeout of the tool, not at all.'),
+  }),
+  z.strictObject({ type: z.literal('outage'), ...when, message: z.string().optional() }),
+  z.strictObject({ type: z.literal('permissionDenied'), ...when, message: z.string().optional() }),
+  z.strictObject({
+    type: z.literal('changedSchema'),
+    ...when,
+    arguments: z.record(z.string(), z.string()).default({}).describe('New names of arguments, by their old ones.'),
+    result: z
+      .record(z.string(), z.string().nullable())
+      .default({})
+      .describe('New names of keys of the result, by their old ones; null takes one out.'),
+  }),
+  z.strictObject({
+    type: z.literal('undocumentedResult'),
+    ...when,
+    result: z.json().describe('What the call returns in place of its result.'),
+  }),
+]);
+export type SeededFault = z.infer<typeof seededFaultSchema>;
+
+const none: readonly Strike[] = [];
+
+/** A fault that strikes a call, and its place among the faults of the task. */
+export type Strike = { readonly index: number; readonly fault: SeededFault };
+
+/**
+ * The faults that strike the next call of a tool, in the order of the task. A function of task, seed and the
+ * conversation so far, so that a rollout that goes on meets the same ones.
+ */
+export function strikesOf(task: Task, state: RolloutState, tool: string): readonly Strike[] {
+  if (!task.faults) return none;
+  const { seed, trial } = state.started;
+  const nth = 1 + state.messages.filter((message) => message.role === 'tool' && message.name === tool).length;
+  return task.faults.flatMap((fault, index) => {
+    if (fault.tool !== tool || (fault.calls && !fault.calls.includes(nth))) return [];
+    if (fault.times !== undefined && state.strikes.filter((each) => each === index).length >= fault.times) return [];
+    const isStruck = randomStream(seed, task.id, trial, 'fault', index, nth).chance(fault.chance);
+    return isStruck ? [{ index, fault }] : [];
+  });
+}
+
+/** The value with some keys of its objects renamed or taken out. */
+export function renamed(value: Json, names: Readonly<Record<string, string | null>>): Json {
+  if (Array.isArray(value)) return value.map((each) => renamed(each, names));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).flatMap(([key, each]) => {
+    const name = Object.hasOwn(names, key) ? names[key] : key;
+    return name === null || name === undefined ? [] : [[name, renamed(each, names)] as const];
+  });
+  return Object.fromEntries(entries);
+}

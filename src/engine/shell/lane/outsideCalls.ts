@@ -1,0 +1,126 @@
+import { applyPatches, type Database, diffDatabases, type Patch } from '../../core/database.ts';
+import type { World } from '../../core/domain.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
+import { visibleTo, writeProblem } from '../../core/simulatedTool.ts';
+import { outsideSource, type Tool } from '../../core/tool.ts';
+import type { ToolContext, ToolOutcome } from '../driver.ts';
+import { Fault } from '../fault.ts';
+import { changedRows, withRows } from '../rows.ts';
+import type { Answer, CallAnswer, PythonAnswer, Question, SimulatedAnswer } from './laneMessage.ts';
+
+/** How often a model may answer for a simulated tool before the rollout ends. */
+const simulatorAttempts = 3;
+
+/** The calls of one rollout that are made outside of its lane, and what it remembers for them. */
+export class OutsideCalls {
+  readonly #base: World;
+  readonly #ask: (about: Question) => Promise<Answer>;
+  /** The world as the Python process has it; null when it has none of this rollout. */
+  #known: World | null = null;
+  /** Results of reads since the last write, and the world that they were read from. */
+  #reads: { readonly world: World; readonly results: Map<string, ToolOutcome> } | null = null;
+
+  constructor(base: World, ask: (about: Question) => Promise<Answer>) {
+    this.#base = base;
+    this.#ask = ask;
+  }
+
+  /** Something is written: what was read before may be different now. */
+  forget(): void {
+    this.#reads = null;
+  }
+
+  async call(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
+    if (!tool.cache || tool.effect === 'write') return this.#make(tool, args, context);
+    const reads = this.#reads?.world === context.world ? this.#reads : { world: context.world, results: new Map() };
+    this.#reads = reads;
+    const key = canonicalJson([tool.name, args]);
+    const known = reads.results.get(key);
+    if (known) return known;
+    const outcome = await this.#make(tool, args, context);
+    if (!outcome.isError) reads.results.set(key, outcome);
+    return outcome;
+  }
+
+  #make(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
+    if (tool.source.type === 'python') return this.#callPython(tool, args, context);
+    if (tool.source.type === 'simulated') return this.#callSimulated(tool, tool.source, args, context);
+    return this.#callSource(tool, args, context);
+  }
+
+  async #callSource(tool: Tool, args: JsonObject, { step }: ToolContext): Promise<ToolOutcome> {
+    const source = outsideSource(tool) ?? '';
+    const answer = await this.#ask({ type: 'tool', source, name: tool.name, arguments: args, step });
+    return { ...(answer as CallAnswer), writes: [] };
+  }
+
+  /** Only rows travel: what the engine changed since the last call to the process, and back what the call changed. */
+  async #callPython(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
+    const { world, now, random, step } = context;
+    const seed = `${random.integer(1 << 30)}-${random.integer(1 << 30)}`;
+    const asked = { type: 'python' as const, name: tool.name, arguments: args, now, seed, step };
+    const ask = () => {
+      const changes = changedRows(this.#known ?? this.#base, world);
+      return this.#ask({ ...asked, isFresh: this.#known === null, changes }) as Promise<PythonAnswer>;
+    };
+    let answer = await ask();
+    if ('isStale' in answer) {
+      this.#known = null;
+      answer = await ask();
+    }
+    if ('isStale' in answer) throw new Error('a session in Python that was begun is known');
+    if ('refusal' in answer) return { content: answer.refusal, isError: true, writes: [] };
+    const { content, isError, rows } = answer;
+    const after = withRows(world, tool.owner, rows);
+    this.#known = after.world;
+    return { content, isError, writes: after.writes };
+  }
+
+  /** A simulator that answers something impossible is told so, and asked again. */
+  async #callSimulated(
+    tool: Tool,
+    source: Extract<Tool['source'], { readonly type: 'simulated' }>,
+    args: JsonObject,
+    { world, now, step }: ToolContext,
+  ): Promise<ToolOutcome> {
+    const side = tool.owner;
+    const visible = visibleTo(source, args, world[side]);
+    const asked = { type: 'simulated' as const, name: tool.name, arguments: args, visible, now, step };
+    let problem: string | null = null;
+    for (let attempt = 0; attempt < simulatorAttempts; attempt++) {
+      const answer = (await this.#ask({ ...asked, problem })) as SimulatedAnswer;
+      if ('problem' in answer) {
+        problem = answer.problem;
+        continue;
+      }
+      const { content, isError, writes } = answer;
+      problem = isError && writes.length > 0 ? 'an answer with an error writes nothing' : null;
+      problem ??= writes.map((patch) => writeProblem(tool, source, args, patch)).find((each) => each !== null) ?? null;
+      const patches = problem === null ? fitting(world, side, writes) : [];
+      if (typeof patches !== 'string' && problem === null)
+        return { content, isError, writes: patches.length > 0 ? [{ side, patches: patches as never }] : [] };
+      problem ??= String(patches);
+    }
+    throw new Fault({
+      who: 'environment',
+      code: 'simulated/broken',
+      message: `the model that simulates ${tool.name} gave no answer that can be used in ${simulatorAttempts} attempts; the last one: ${problem}`,
+    });
+  }
+}
+
+/** The patches with what they replace, or why they don't fit the database. */
+function fitting(world: World, side: 'agent' | 'user', patches: readonly Patch[]): readonly Patch[] | string {
+  try {
+    return patchesTo(world[side], applyPatches(world[side], patches));
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function patchesTo(before: Database, after: Database): readonly Patch[] {
+  return diffDatabases(before, after).map(({ path, before: old, after: value }): Patch => {
+    if (old === undefined) return { op: 'add', path, value: value as Json };
+    return value === undefined ? { op: 'remove', path, old } : { op: 'replace', path, value, old };
+  });
+}

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Tool } from '../../core/tool.ts';
+import { type Location, startOf } from '../diagnostic.ts';
+import { keyOf, type Placed, placeOf } from './items.ts';
+import type { Parts } from './loadedDomain.ts';
+import { didYouMean } from './nearest.ts';
+import { checkToolName, type KnownTools, type Note } from './note.ts';
+import { inside } from './source.ts';
+
+/** Where a tool is declared. */
+export function placeOfTool({ file, scan }: Parts, { name, source }: Tool): Location {
+  if (source.type === 'mcp') return file.places.key(['mcpServers', source.server]);
+  if (source.type === 'environment') return file.places.key(['environments', source.environment]);
+  return scan.tools.get(name) ?? startOf(file.file);
+}
+
+/** What simulated tools, environments and servers say against the rest of their domain, and tasks against them. */
+export function checkSources(parts: Parts, folder: string, known: KnownTools, note: Note): void {
+  checkEnvironments(parts, folder, note);
+  checkServers(parts, note);
+  checkLimits(parts, known, note);
+  if (parts.simulated.length > 0) checkSimulated(parts, note);
+  for (const placed of parts.tasks) {
+    checkSetUp(placed, parts, note);
+    for (const [index, { tool }] of (placed.value.faults ?? []).entries())
+      checkToolName(tool, placeOf(placed, 'faults', index, 'tool'), 'task', known, note);
+  }
+}
+
+function checkEnvironments({ file }: Parts, folder: string, note: Note): void {
+  for (const [name, { file: path }] of Object.entries(file.value.environments)) {
+    const at = placeOf(file, 'environments', name, 'file');
+    const target = inside(folder, path);
+    if (target === null)
+      note(at, 'error', 'domain/path-outside', `${path} lies outside the domain's folder.`, 'Name a file inside it.');
+    else if (!existsSync(resolve(folder, path)))
+      note(
+        at,
+        'error',
+        'domain/file-missing',
+        `The file ${target} does not exist.`,
+        'Create it, or name another file.',
+      );
+  }
+}
+
+function checkServers({ file }: Parts, note: Note): void {
+  for (const [name, server] of Object.entries(file.value.mcpServers)) {
+    if (server.state !== 'snapshot') continue;
+    for (const key of ['snapshot', 'restore'] as const) {
+      if (server[key]) continue;
+      const message = `The server ${name} declares state: snapshot, but no ${key}:.`;
+      const hint = 'Name the tools that give the whole state and take it back, or write state: replay.';
+      note(placeOf(file, 'mcpServers', name, 'state'), 'error', 'domain/no-snapshot', message, hint);
+    }
+  }
+}
+
+/** A call that is not idempotent does harm when it is made twice. */
+function checkLimits(parts: Parts, known: KnownTools, note: Note): void {
+  for (const tool of known.tools.values()) {
+    if (tool.retries && !tool.idempotent) {
+      const message = `${tool.name} is to be retried, but it is not idempotent: it could be done twice.`;
+      note(
+        placeOfTool(parts, tool),
+        'error',
+        'tool/unsafe-retry',
+        message,
+        'Declare it idempotent if that does no harm.',
+      );
+    }
+    if (tool.cache && tool.effect === 'write') {
+      const message = `${tool.name} is to be cached, but it writes.`;
+      note(placeOfTool(parts, tool), 'error', 'tool/cached-write', message, 'Take `cache` out.');
+    }
+  }
+}
+
+function checkSimulated({ file, simulated, tasks }: Parts, note: Note): void {
+  const first = simulated[0];
+  if (first && file.value.simulator === undefined)
+    note(
+      placeOf(first, 'name'),
+      'warning',
+      'tool/no-simulator',
+      `${first.value.name} needs a model that simulates it, and domain.yaml names none.`,
+      'Write simulator: openai:MODEL in domain.yaml.',
+    );
+  const writer = simulated.find(({ value }) => value.effect === 'write');
+  if (!writer) return;
+  const message = `The reward compares the database, which ${writer.value.name} changes as a model likes.`;
+  const hint = 'Rest the reward on assertions: a simulated write is never the same twice.';
+  for (const placed of tasks) {
+    for (const basis of ['evaluate', 'train'] as const) {
+      const index = placed.value[basis].indexOf('database');
+      if (index >= 0) note(placeOf(placed, basis, index), 'error', 'task/simulated-writes', message, hint);
+    }
+  }
+}
+
+function checkSetUp(placed: Placed<Parts['tasks'][number]['value']>, { file }: Parts, note: Note): void {
+  const names = Object.keys(file.value.environments);
+  for (const name of Object.keys(placed.value.setUp ?? {})) {
+    if (names.includes(name)) continue;
+    const all = names.length === 0 ? 'Add it under environments: in domain.yaml.' : `There is ${names.join(', ')}.`;
+    const message = `There is no environment ${name} to set up.`;
+    note(keyOf(placed, 'setUp', name), 'error', 'task/unknown-environment', message, didYouMean(name, names, all));
+  }
+}

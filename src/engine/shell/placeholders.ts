@@ -1,0 +1,35 @@
+export type Filled = {
+  /** The text with its placeholders replaced. Throws when an environment variable is not set. */
+  readonly fill: (text: string) => string;
+  /** The text without any value that `fill` took from the environment. */
+  readonly redact: (text: string) => string;
+  /** Names of the environment variables that were filled in. */
+  readonly variables: () => readonly string[];
+};
+
+/**
+ * Fills `${name}` with given values and `${env:NAME}` with environment variables. What came from the environment
+ * counts as a secret.
+ * @param missing makes the error for a variable that is not set
+ */
+export function fillPlaceholders(
+  values: Readonly<Record<string, string>>,
+  environment: NodeJS.ProcessEnv,
+  missing: (name: string) => Error,
+): Filled {
+  const secrets = new Map<string, string>();
+  const fill = (text: string) =>
+    text.replace(/\$\{(env:)?([A-Za-z_]\w*)\}/g, (whole, isVariable: string | undefined, name: string) => {
+      if (!isVariable) return values[name] ?? whole;
+      const value = environment[name];
+      if (value === undefined || value === '') throw missing(name);
+      secrets.set(name, value);
+      return value;
+    });
+  // The longest first: one secret may be a part of another.
+  const redact = (text: string) =>
+    [...secrets]
+      .toSorted(([, a], [, b]) => b.length - a.length)
+      .reduce((rest, [name, value]) => rest.replaceAll(value, `[${name}]`), text);
+  return { fill, redact, variables: () => [...secrets.keys()] };
+}

@@ -1,0 +1,227 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '../../core/json.ts';
+import { Fault } from '../fault.ts';
+
+export type BridgeSettings = {
+  /** What people call it: `tools.py`, or the environment by its name. */
+  readonly label: string;
+  readonly kind: 'tools' | 'environment';
+  readonly folder: string;
+  /** Absolute path of the Python file. */
+  readonly file: string;
+  /** The interpreter; by default the first one that is there. */
+  readonly python?: string | undefined;
+  /** For tools: both sides of the database. */
+  readonly base?: { readonly agent: JsonObject; readonly user: JsonObject };
+  /** What names the interpreter in domain.yaml, for messages. */
+  readonly setting: string;
+  readonly log: (text: string) => void;
+};
+
+/** A tool as its process describes it. */
+export type BridgeTool = {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+  readonly effect: 'read' | 'write';
+  readonly owner: 'agent' | 'user';
+  readonly generic: boolean;
+  readonly handsOff: boolean;
+  readonly timeoutMs: number | null;
+  readonly idempotent: boolean;
+  readonly cache: boolean;
+  readonly retries: number;
+  readonly rateLimit: readonly [calls: number, perMs: number] | null;
+  readonly file?: string;
+  readonly line?: number;
+};
+
+export type BridgeCall = {
+  readonly timeoutMs: number;
+  /** What is done, for the message when it never ends. */
+  readonly what: string;
+  readonly signal?: AbortSignal;
+};
+
+/** Loading a module and validating its base may take long, once. */
+const openTimeoutMs = 120_000;
+const keptWords = 4000;
+
+/** Environment variables that Python needs to start at all. No key of anything gets into the process. */
+const passedOn = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SYSTEMROOT', 'APPDATA', 'LOCALAPPDATA', 'PYENV_VERSION'];
+
+type Answer = {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: { readonly code: string; readonly message: string; readonly file?: string; readonly line?: number };
+};
+
+/**
+ * One Python process that serves many rollouts, a request at a time. It starts with the first request and again after
+ * it was killed or has died; what it knew of rollouts is gone then.
+ */
+export class BridgeProcess {
+  readonly settings: BridgeSettings;
+  #child: ChildProcess | null = null;
+  #tools: readonly BridgeTool[] = [];
+  #tail: Promise<unknown> = Promise.resolve();
+  #nextId = 1;
+  #answer: ((answer: Answer) => void) | null = null;
+  #fail: ((fault: Fault) => void) | null = null;
+  #lastWords = '';
+  #isClosed = false;
+
+  constructor(settings: BridgeSettings) {
+    this.settings = settings;
+  }
+
+  /** The tools; starts the process. */
+  describe(): Promise<readonly BridgeTool[]> {
+    return this.#inTurn(async () => {
+      await this.#ready();
+      return this.#tools;
+    });
+  }
+
+  /** Sends a request when those before it are answered. A call that does not end in time costs the process its life. */
+  request<T>(method: string, params: object, call: BridgeCall): Promise<T> {
+    return this.#inTurn(async () => {
+      call.signal?.throwIfAborted();
+      await this.#ready();
+      return (await this.#exchange(method, params, call)) as T;
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#kill();
+  }
+
+  #inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const turn = this.#tail.then(act);
+    this.#tail = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #ready(): Promise<void> {
+    if (this.#child) return;
+    if (this.#isClosed) throw this.#fault('python/closed', 'is closed');
+    const { folder, file, kind, base = { agent: {}, user: {} } } = this.settings;
+    this.#child = await this.#spawn();
+    try {
+      const call = { timeoutMs: openTimeoutMs, what: 'loading it' };
+      const opened = await this.#exchange('open', { kind, folder, file, base }, call);
+      this.#tools = (opened as { readonly tools: readonly BridgeTool[] }).tools;
+    } catch (error) {
+      this.#kill();
+      throw error;
+    }
+  }
+
+  async #spawn(): Promise<ChildProcess> {
+    const { python, folder } = this.settings;
+    const candidates = python ? [python] : process.platform === 'win32' ? ['python', 'py'] : ['python3', 'python'];
+    for (const command of candidates) {
+      const child = await started(command, folder);
+      if (child) return this.#connected(child);
+    }
+    const name = python ? `${python} is none` : `none of ${candidates.join(' and ')} is on the PATH`;
+    throw this.#fault(
+      'python/missing',
+      `needs Python 3.10 or newer, and ${name}. Install it, or name one with ${this.settings.setting} in domain.yaml`,
+    );
+  }
+
+  #connected(child: ChildProcess): ChildProcess {
+    this.#lastWords = '';
+    if (child.stdout)
+      createInterface({ input: child.stdout }).on('line', (line) => this.#answer?.(JSON.parse(line) as Answer));
+    if (child.stderr)
+      createInterface({ input: child.stderr }).on('line', (line) => {
+        this.#lastWords = `${this.#lastWords}${line}\n`.slice(-keptWords);
+        this.settings.log(`${this.settings.label}: ${line}`);
+      });
+    child.stdin?.on('error', () => undefined);
+    child.on('close', (code, signal) => {
+      if (this.#child !== child) return;
+      this.#child = null;
+      const words = this.#lastWords.trim().split('\n').at(-1);
+      const how = signal ? `signal ${signal}` : `exit code ${code}`;
+      this.#fail?.(this.#fault('python/died', `its process ended with ${how}${words ? `: ${words}` : ''}`));
+    });
+    return child;
+  }
+
+  #exchange(method: string, params: object, { timeoutMs, what, signal }: BridgeCall): Promise<unknown> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const id = this.#nextId++;
+    const timer = setTimeout(() => {
+      this.#kill();
+      reject(
+        this.#fault('tool/hung', `${what} did not end within ${timeoutMs} ms and was stopped`, this.#placeOf(params)),
+      );
+    }, timeoutMs);
+    const abort = () => {
+      this.#kill();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#fail = reject;
+    this.#answer = (answer) => {
+      if (answer.error) reject(this.#refused(answer.error));
+      else if (answer.id === id) resolve(answer.result);
+    };
+    this.#child?.stdin?.write(`${JSON.stringify({ id, method, params })}\n`);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      this.#answer = null;
+      this.#fail = null;
+    });
+  }
+
+  #placeOf(params: object): { readonly file?: string; readonly line?: number } {
+    const { file, line } = this.#tools.find(({ name }) => name === (params as { tool?: string }).tool) ?? {};
+    return { ...(file ? { file } : {}), ...(line ? { line } : {}) };
+  }
+
+  #refused({ code, message, file, line }: NonNullable<Answer['error']>): Fault {
+    return this.#fault(code, message, { ...(file ? { file } : {}), ...(line ? { line } : {}) });
+  }
+
+  #fault(code: string, message: string, place: { readonly file?: string; readonly line?: number } = {}): Fault {
+    return new Fault({ who: 'environment', code, message: `${this.settings.label}: ${message}`, ...place });
+  }
+
+  #kill(): void {
+    const child = this.#child;
+    this.#child = null;
+    child?.kill('SIGKILL');
+  }
+}
+
+/** Starts the bridge with an interpreter, or null where there is none of this name. */
+async function started(command: string, folder: string): Promise<ChildProcess | null> {
+  const env = Object.fromEntries(passedOn.flatMap((key) => (process.env[key] ? [[key, process.env[key]]] : [])));
+  const child = spawn(command, ['-u', '-B', bridgeProgram()], {
+    cwd: folder,
+    env: { ...env, TZ: 'UTC', PYTHONHASHSEED: '0', PYTHONUTF8: '1' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  return new Promise((resolve) => {
+    child.once('spawn', () => resolve(child));
+    child.once('error', () => resolve(null));
+  });
+}
+
+/** The bridge beside this code when it is bundled, or its source. */
+function bridgeProgram(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const places = [join(here, 'bridge'), join(here, '..', 'bridge'), join(here, '..', '..', 'bridge')];
+  return join(places.find((place) => existsSync(join(place, 'serve.py'))) ?? here, 'serve.py');
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import type { Domain, DomainFile } from '../core/domain.ts';
+import type { EventOf, RolloutEvent } from '../core/event.ts';
+import type { Json, JsonObject } from '../core/json.ts';
+import type { Task } from '../core/task.ts';
+import { outsideSource, type Tool } from '../core/tool.ts';
+import { Fault } from './fault.ts';
+import type { CallAnswer, PythonAnswer, Question } from './lane/laneMessage.ts';
+import { argumentProblems } from './load/arguments.ts';
+import type { SharedTools } from './sharedTools.ts';
+import type { ToolSource } from './toolSource.ts';
+
+type Asked<Type extends Question['type']> = Extract<Question, { readonly type: Type }>;
+type Answered<T> = { readonly answer: T; readonly attempts: number };
+
+/** The tools outside the lane as one rollout has them: its own instance of every source. */
+export class RolloutTools {
+  readonly #shared: SharedTools;
+  /** Names the rollout to the processes that serve many, and makes its idempotency keys unlike any other's. */
+  readonly #session = randomUUID();
+  #sources = new Map<string, ToolSource>();
+  #usesPython = false;
+
+  constructor(shared: SharedTools) {
+    this.#shared = shared;
+  }
+
+  /** Starts a fresh instance of every source, with the task's own start. */
+  async open(task: Task): Promise<void> {
+    await this.close();
+    this.#sources = await this.#shared.open(this.#session);
+    for (const [name, data] of Object.entries(task.setUp ?? {})) {
+      const source = this.#source(name);
+      if (!source.setUp) throw unable('task/set-up', `task ${task.id} sets up "${name}", which is no environment`);
+      await source.setUp(data as Json);
+    }
+  }
+
+  async close(): Promise<void> {
+    const sources = [...this.#sources.values()];
+    this.#sources = new Map();
+    await Promise.all(sources.map((source) => source.close().catch(() => undefined)));
+    const drop = { timeoutMs: 5000, what: 'forgetting a rollout' };
+    if (this.#usesPython)
+      await this.#shared.python?.request('drop', { session: this.#session }, drop).catch(() => undefined);
+    this.#usesPython = false;
+  }
+
+  /** A call of a tool whose state lies outside; with a snapshot of that state after a write. */
+  async call(
+    tool: Tool,
+    { source: name, arguments: args, step }: Asked<'tool'>,
+    state: DomainFile['mcpServers'][string]['state'] | undefined,
+    signal: AbortSignal,
+  ): Promise<Answered<CallAnswer>> {
+    const source = this.#source(name);
+    const key = tool.effect === 'write' || tool.idempotencyKey ? { idempotencyKey: this.#key(step) } : {};
+    const options = { signal, timeoutMs: tool.timeoutMs, ...key };
+    const make = () => source.call(tool.name, args, options);
+    const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
+    const { content, isError } = result;
+    if (tool.effect === 'read' || isError || state !== 'snapshot') return { answer: { content, isError }, attempts };
+    const snapshot = result.snapshot ?? (await source.snapshot?.()) ?? null;
+    return { answer: { content, isError, saved: { source: name, snapshot } }, attempts };
+  }
+
+  /** A call of a tool in Python that works on the engine's database. */
+  async callPython(tool: Tool, asked: Asked<'python'>, signal: AbortSignal): Promise<Answered<PythonAnswer>> {
+    const { python, calls } = this.#shared;
+    if (!python) throw unable('tool/missing', `this domain has no tools in Python, but ${tool.name} is one`);
+    const { arguments: args, isFresh, changes, now, seed, step } = asked;
+    const problems = argumentProblems(tool, args).map(({ message }) => message);
+    if (problems.length > 0) {
+      const content = `Error: the arguments of ${tool.name} do not fit: ${problems.join(' ')}`;
+      return { answer: { refusal: content }, attempts: 1 };
+    }
+    this.#usesPython = true;
+    const session = this.#session;
+    const params = {
+      session,
+      fresh: isFresh,
+      changes,
+      tool: tool.name,
+      arguments: args,
+      now,
+      seed,
+      key: this.#key(step),
+    };
+    const call = { timeoutMs: tool.timeoutMs, what: tool.name, signal };
+    const { result, attempts } = await calls.make(tool, signal, () =>
+      python.request<PythonAnswer | { readonly stale: true }>('call', params, call),
+    );
+    return { answer: 'stale' in result ? { isStale: true } : (result as PythonAnswer), attempts };
+  }
+
+  /** The state that assertions look into: of a source, or `source:name` for what an assertion of it says. */
+  read(named: string): Promise<Json> {
+    const [name = '', assertion] = named.split(':', 2);
+    const source = this.#source(name);
+    if (assertion === undefined) return source.read();
+    if (!source.assert)
+      throw unable('task/assertion', `"${name}" is no environment, so it has no assertion ${assertion}`);
+    return source.assert(assertion);
+  }
+
+  /**
+   * Brings fresh sources to the state that a recording's prefix left. A snapshot is restored; with `replay` the
+   * recorded calls are made again and every result is compared; `none` refuses as soon as a write was recorded.
+   */
+  async restore(domain: Domain, events: readonly RolloutEvent[]): Promise<void> {
+    const { mcpServers, environments } = domain.file;
+    const stateOf = (name: string) => (mcpServers[name] ?? environments[name])?.state ?? 'none';
+    for (const [name, source] of this.#sources) {
+      if (stateOf(name) !== 'snapshot') continue;
+      const saved = events.findLast((event) => event.type === 'sourceSaved' && event.source === name);
+      if (saved?.type !== 'sourceSaved') continue;
+      if (!source.restore)
+        throw unable('fork/no-restore', `can't go on from here: "${name}" declares state: snapshot, but no restore:`);
+      await source.restore(saved.snapshot as Json);
+    }
+    for (const { tool, source: name, content: recorded, args, isChanged } of recordedCalls(domain, events)) {
+      const state = stateOf(name);
+      if (state === 'snapshot') continue;
+      if (state === 'none') {
+        if (tool.effect === 'read') continue;
+        const advice = 'Declare state: replay in domain.yaml if its calls can be made again';
+        throw unable(
+          'fork/no-state',
+          `can't go on from here: "${name}" declares state: none, and ${tool.name} changed it. ${advice}`,
+        );
+      }
+      const { content } = await this.#source(name).call(tool.name, args);
+      if (!isChanged && content !== recorded) {
+        const texts = `Recorded: ${recorded.slice(0, 120)}. Now: ${content.slice(0, 120)}`;
+        throw unable(
+          'fork/mismatch',
+          `can't go on from here: ${tool.name} of "${name}" answered differently when it was made again. ${texts}`,
+        );
+      }
+    }
+  }
+
+  #key(step: number): string {
+    return `${this.#session}:${step}`;
+  }
+
+  #source(name: string): ToolSource {
+    const found = this.#sources.get(name);
+    if (found) return found;
+    throw unable(
+      'source/unknown',
+      `"${name}" is no tool source of this domain; domain.yaml declares ${[...this.#sources.keys()].join(', ') || 'none'}`,
+    );
+  }
+}
+
+type RecordedCall = {
+  readonly tool: Tool;
+  readonly source: string;
+  readonly args: JsonObject;
+  readonly content: string;
+  /** A seeded fault changed what came back, so it says nothing of the source. */
+  readonly isChanged: boolean;
+};
+
+/** The calls of a recording that reached a source outside the lane, in order. */
+function recordedCalls(domain: Domain, events: readonly RolloutEvent[]): readonly RecordedCall[] {
+  const found: RecordedCall[] = [];
+  let call: EventOf<'toolCalled'>['call'] | null = null;
+  let isStruck = false;
+  for (const event of events) {
+    if (event.type === 'toolCalled') [call, isStruck] = [event.call, false];
+    if (event.type === 'faultInjected') isStruck = true;
+    if (event.type !== 'toolReturned' || !call) continue;
+    const { name, arguments: args } = call;
+    const tool = domain.tools.find((each) => each.name === name);
+    const source = tool ? outsideSource(tool) : null;
+    // A fault that made an error of the call kept it from its source.
+    if (!tool || source === null || typeof args === 'string' || (isStruck && event.isError)) continue;
+    found.push({ tool, source, args: args as JsonObject, content: event.content, isChanged: isStruck });
+  }
+  return found;
+}
+
+function unable(code: string, message: string): Fault {
+  return new Fault({ who: 'environment', code, message });
+}

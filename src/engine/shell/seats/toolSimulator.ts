@@ -1,0 +1,134 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Patch } from '../../core/database.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { Tool } from '../../core/tool.ts';
+import type { SimulatedAnswer } from '../lane/laneMessage.ts';
+import { argumentProblems } from '../load/arguments.ts';
+import type { AskedSimulator } from '../outside.ts';
+import { type Answered, complete } from './openai.ts';
+import type { ModelSeat } from './seatSpec.ts';
+
+/** JSON Patch (RFC 6902) with JSON Pointers, as models know it. */
+const writesSchema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: {
+      op: { enum: ['add', 'replace', 'remove'] },
+      path: { type: 'string', pattern: '^/' },
+      value: {},
+    },
+    required: ['op', 'path'],
+    additionalProperties: false,
+    if: { properties: { op: { enum: ['add', 'replace'] } } },
+    // biome-ignore lint/suspicious/noThenProperty: the keyword of JSON Schema.
+    then: { required: ['value'] },
+  },
+};
+
+const compiled = new WeakMap<Tool, ValidateFunction>();
+
+/**
+ * Asks a model to answer for a tool within the tool's schema. What can't be used is a `problem`, so that it can be told.
+ * @param key the API key, or empty for a server that wants none
+ */
+export async function askToolModel(
+  model: ModelSeat,
+  key: string,
+  tool: Tool,
+  asked: AskedSimulator,
+  signal: AbortSignal,
+): Promise<Answered<SimulatedAnswer>> {
+  const fault = argumentProblems(tool, asked.arguments).map(({ message }) => message);
+  if (fault.length > 0) {
+    const content = `Error: the arguments of ${tool.name} do not fit: ${fault.join(' ')}`;
+    return { reply: { content, isError: true, writes: [] }, call: { ms: 0, request: null } };
+  }
+  const seat = { ...model, temperature: model.temperature ?? 0, timeoutMs: tool.timeoutMs };
+  const messages = [
+    { role: 'system' as const, content: simulatorInstructions(tool) },
+    { role: 'user' as const, content: callText(asked) },
+  ];
+  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages });
+  return { reply: readAnswer(tool, completion.choices[0]?.message.content ?? ''), call };
+}
+
+/** What the model is told of the tool that it simulates. */
+function simulatorInstructions(tool: Tool): string {
+  const source = simulated(tool);
+  return [
+    `You simulate the tool ${tool.name} of a computer system. Answer exactly as that tool would, with one JSON object and nothing else.`,
+    `What it does: ${tool.description}`,
+    `How it behaves: ${source.behaviour}`,
+    `Its arguments, as JSON Schema: ${JSON.stringify(tool.parameters)}`,
+    'Your answer is {"result": ...} for a call that works, or {"error": "..."} for one that the tool refuses.',
+    `The result must fit this JSON Schema: ${JSON.stringify(source.result)}`,
+    ...(tool.effect === 'write'
+      ? [
+          `A call that changes data also gives "writes": a list of JSON Patch operations (RFC 6902: op add, replace or remove; path as JSON Pointer; value) on the database. It may change only: ${source.writes.join(', ')}.`,
+        ]
+      : ['The tool changes nothing.']),
+    'Use only what the database shows; invent no records.',
+  ].join('\n');
+}
+
+function callText({ name, arguments: args, visible, now, problem }: AskedSimulator): string {
+  const said = { now, call: { tool: name, arguments: args }, database: visible };
+  const before = problem === null ? [] : [`Your last answer could not be used: ${problem}. Answer again.`];
+  return [JSON.stringify(said, null, 1), ...before].join('\n\n');
+}
+
+/** The answer of a model, checked against the tool's schema. */
+function readAnswer(tool: Tool, text: string): SimulatedAnswer {
+  const begin = text.indexOf('{');
+  const value = begin < 0 ? undefined : parsed(text.slice(begin, text.lastIndexOf('}') + 1));
+  if (value === undefined) return { problem: `it is not JSON: ${text.slice(0, 200)}` };
+  const validate = validator(tool);
+  if (!validate(value)) {
+    const [error] = validate.errors ?? [];
+    return { problem: `${error?.instancePath || 'the answer'} ${error?.message ?? 'does not fit'}` };
+  }
+  const answer = value as { readonly result?: Json; readonly error?: string; readonly writes?: readonly Written[] };
+  if (answer.error !== undefined) return { content: `Error: ${answer.error}`, isError: true, writes: [] };
+  const { result } = answer;
+  const content = typeof result === 'string' ? result : JSON.stringify(result);
+  return { content, isError: false, writes: (answer.writes ?? []).map(patchOf) };
+}
+
+type Written = { readonly op: Patch['op']; readonly path: string; readonly value?: Json };
+
+function patchOf({ op, path, value }: Written): Patch {
+  const parts = path
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return { op, path: parts, ...(op === 'remove' || value === undefined ? {} : { value }) };
+}
+
+function validator(tool: Tool): ValidateFunction {
+  const known = compiled.get(tool);
+  if (known) return known;
+  const result = simulated(tool).result as JsonObject;
+  const schema = {
+    type: 'object',
+    properties: { result, error: { type: 'string' }, writes: writesSchema },
+    additionalProperties: false,
+    oneOf: [{ required: ['result'] }, { required: ['error'] }],
+  };
+  const made = new Ajv2020({ strict: false, validateFormats: false, logger: false }).compile(schema);
+  compiled.set(tool, made);
+  return made;
+}
+
+function simulated({ source, name }: Tool) {
+  if (source.type === 'simulated') return source;
+  throw new Error(`${name} is not simulated`);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,79 @@
+import type { Json, JsonObject } from '../core/json.ts';
+import type { ToolCall } from '../core/message.ts';
+import { renamed, type SeededFault } from '../core/seededFault.ts';
+import type { ToolOutcome } from './driver.ts';
+
+type Time = {
+  /** Of the tool: a latency beyond it is no answer. */
+  readonly timeoutMs: number;
+  readonly wait: (ms: number) => Promise<void>;
+};
+
+/** Makes a call as the seeded faults let it be made: late, not at all, or with something else than it is known for. */
+export async function underFaults(
+  faults: readonly SeededFault[],
+  call: ToolCall,
+  make: (call: ToolCall) => Promise<ToolOutcome> | ToolOutcome,
+  { timeoutMs, wait }: Time,
+): Promise<ToolOutcome> {
+  let given = call;
+  for (const fault of faults) {
+    const changed = await before(fault, given, timeoutMs, wait);
+    if ('content' in changed) return changed;
+    given = changed;
+  }
+  return faults.reduce(after, await make(given));
+}
+
+/** The call as it reaches the tool, or what it comes to without reaching it. */
+async function before(
+  fault: SeededFault,
+  call: ToolCall,
+  timeoutMs: number,
+  wait: Time['wait'],
+): Promise<ToolCall | ToolOutcome> {
+  switch (fault.type) {
+    case 'latency':
+      await wait(Math.min(fault.ms, timeoutMs));
+      return fault.ms < timeoutMs ? call : failed(`${call.name} timed out: it did not answer within ${timeoutMs} ms`);
+    case 'outage':
+      return failed(fault.message ?? `${call.name} is not available at the moment; try again later`);
+    case 'permissionDenied':
+      return failed(fault.message ?? `permission denied: ${call.name} may not be called now`);
+    case 'changedSchema':
+      return withNewNames(call, fault.arguments);
+    case 'undocumentedResult':
+      return call;
+  }
+}
+
+/** The old name of an argument is refused, as a service would do it; the new one is what the tool knows as the old. */
+function withNewNames(call: ToolCall, names: Readonly<Record<string, string>>): ToolCall | ToolOutcome {
+  if (typeof call.arguments === 'string') return call;
+  const old = Object.keys(names).find((name) => Object.hasOwn(call.arguments as JsonObject, name));
+  if (old !== undefined)
+    return failed(
+      `the arguments of ${call.name} do not fit: there is no argument ${old}; it is called ${names[old]} now`,
+    );
+  const back = Object.fromEntries(Object.entries(names).map(([from, to]) => [to, from]));
+  const given = Object.entries(call.arguments).map(([name, value]) => [back[name] ?? name, value] as const);
+  return { ...call, arguments: Object.fromEntries(given) };
+}
+
+function after(outcome: ToolOutcome, fault: SeededFault): ToolOutcome {
+  if (outcome.isError) return outcome;
+  if (fault.type === 'undocumentedResult') return { ...outcome, content: shown(fault.result as Json) };
+  if (fault.type !== 'changedSchema' || Object.keys(fault.result).length === 0) return outcome;
+  try {
+    return { ...outcome, content: shown(renamed(JSON.parse(outcome.content) as Json, fault.result)) };
+  } catch {
+    // A text has no keys.
+    return outcome;
+  }
+}
+
+const shown = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+function failed(message: string): ToolOutcome {
+  return { content: `Error: ${message}`, isError: true, writes: [] };
+}

@@ -1,0 +1,127 @@
+import { resolve } from 'node:path';
+import type { DomainFile, McpServer } from '../core/domain.ts';
+import type { JsonObject } from '../core/json.ts';
+import type { Tool } from '../core/tool.ts';
+import type { Locations } from './load/loadedDomain.ts';
+import { BridgeProcess } from './python/bridgeProcess.ts';
+import { EnvironmentSource } from './python/environmentSource.ts';
+import { pythonTool } from './python/pythonTool.ts';
+import { ToolCalls } from './toolCalls.ts';
+import type { ToolSource } from './toolSource.ts';
+
+/** The parts of a domain that its tools outside the lane need. */
+export type ToolDomain = {
+  readonly folder: string;
+  readonly file: DomainFile;
+  readonly world: { readonly agent: JsonObject; readonly user: JsonObject };
+  /** The file of the tools in Python, or null when the domain has none. */
+  readonly pythonFile: string | null;
+  readonly locations: Pick<Locations, 'mcpServers'>;
+};
+
+/** What the rollouts of a domain share of the tools outside the lane: Python processes and rate limits. */
+export class SharedTools {
+  readonly calls = new ToolCalls();
+  readonly #domain: ToolDomain;
+  readonly #environments: ReadonlyMap<string, BridgeProcess>;
+  /** The process of the tools in Python, or null when the domain has none. */
+  readonly python: BridgeProcess | null;
+
+  constructor(domain: ToolDomain, log: (text: string) => void) {
+    this.#domain = domain;
+    const { folder, file, world, pythonFile } = domain;
+    const interpreter = (given: string | undefined) => given?.replaceAll('${domainFolder}', folder);
+    const common = { folder, log };
+    this.python = pythonFile
+      ? new BridgeProcess({
+          ...common,
+          label: file.pythonTools,
+          kind: 'tools',
+          file: pythonFile,
+          base: world,
+          python: interpreter(file.python),
+          setting: 'python:',
+        })
+      : null;
+    this.#environments = new Map(
+      Object.entries(file.environments).map(([name, declared]) => {
+        const settings = {
+          ...common,
+          label: `environment "${name}"`,
+          kind: 'environment' as const,
+          file: resolve(folder, declared.file),
+          python: interpreter(declared.python ?? file.python),
+          setting: `environments.${name}.python:`,
+        };
+        return [name, new BridgeProcess(settings)];
+      }),
+    );
+  }
+
+  /** Every tool outside the lane whose description is not in a file: Python, environments, MCP servers. */
+  async describe(): Promise<readonly Tool[]> {
+    const { file } = this.#domain;
+    const lists = await Promise.all([
+      this.#pythonTools(),
+      ...Object.keys(file.environments).map((name) => this.#environmentTools(name)),
+      ...Object.entries(file.mcpServers).map(async ([name, server]) => {
+        const started = await this.#startServer(name, server);
+        await started.close();
+        return started.tools;
+      }),
+    ]);
+    return lists.flat();
+  }
+
+  /** A fresh instance of every source that keeps state outside, for one rollout. */
+  async open(session: string): Promise<Map<string, ToolSource>> {
+    const { file } = this.#domain;
+    const sources = new Map<string, ToolSource>();
+    try {
+      for (const [name, server] of Object.entries(file.mcpServers)) {
+        sources.set(name, await this.#startServer(name, server));
+      }
+      for (const [name, declared] of Object.entries(file.environments)) {
+        const tools = await this.#environmentTools(name);
+        const source = new EnvironmentSource(name, declared, this.#environment(name), session, tools);
+        await source.reset();
+        sources.set(name, source);
+      }
+    } catch (error) {
+      for (const source of sources.values()) void source.close();
+      throw error;
+    }
+    return sources;
+  }
+
+  close(): void {
+    this.python?.close();
+    for (const environment of this.#environments.values()) environment.close();
+  }
+
+  async #startServer(name: string, server: McpServer): Promise<ToolSource> {
+    const { folder, locations } = this.#domain;
+    // The client is loaded only for domains that have servers: it would double the time to the first stop.
+    const { startMcpServer } = await import('./mcp.ts');
+    return startMcpServer(name, server, folder, { at: locations.mcpServers.get(name) });
+  }
+
+  async #pythonTools(): Promise<readonly Tool[]> {
+    const told = (await this.python?.describe()) ?? [];
+    return told.map((each) => pythonTool(each, { type: 'python' }, this.#domain.file.toolTimeoutMs));
+  }
+
+  async #environmentTools(name: string): Promise<readonly Tool[]> {
+    const { timeoutMs = 0, tools = {} } = this.#domain.file.environments[name] ?? {};
+    const told = await this.#environment(name).describe();
+    return told.map((each) =>
+      pythonTool(each, { type: 'environment', environment: name }, timeoutMs, tools[each.name]),
+    );
+  }
+
+  #environment(name: string): BridgeProcess {
+    const found = this.#environments.get(name);
+    if (!found) throw new Error(`this domain has no environment ${name}`);
+    return found;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Json, JsonObject } from '../core/json.ts';
+import type { Tool } from '../core/tool.ts';
+
+export type SourceResult = {
+  readonly content: string;
+  readonly isError: boolean;
+  /** The state after the call, where the source gives it along. */
+  readonly snapshot?: Json;
+};
+
+export type SourceCallOptions = {
+  readonly signal?: AbortSignal;
+  /** The same for every attempt of one call, so that a source can tell an attempt from another call. */
+  readonly idempotencyKey?: string;
+  /** In place of the source's own. */
+  readonly timeoutMs?: number;
+};
+
+/** State outside the engine, with its tools: an MCP server or a Python environment, the instance of one rollout. */
+export type ToolSource = {
+  readonly tools: readonly Tool[];
+  readonly call: (name: string, args: JsonObject, options?: SourceCallOptions) => Promise<SourceResult>;
+  /** The state by the declared reader. */
+  readonly read: () => Promise<Json>;
+  /** What an assertion function of the source says of its state. */
+  readonly assert?: (name: string) => Promise<Json>;
+  /** Puts a task's own start on a fresh instance. */
+  readonly setUp?: (data: Json) => Promise<void>;
+  readonly snapshot?: () => Promise<Json>;
+  readonly restore?: (snapshot: Json) => Promise<void>;
+  readonly close: () => Promise<void>;
+};

@@ -1,0 +1,100 @@
+import { expect, it } from 'vitest';
+import { type Files, load, shown } from './domainFolder.ts';
+
+const simulated = (more: string) => `name: guess
+description: Guesses.
+behaviour: It guesses.
+${more}`;
+const simulator = 'name: desk\nsimulator: openai:m@http://127.0.0.1:1/v1\n';
+
+const cases: readonly { readonly name: string; readonly files: Files; readonly found: readonly string[] }[] = [
+  {
+    name: 'a server that says nothing of its snapshots',
+    files: {
+      'domain.yaml':
+        'name: desk\nmcpServers:\n  box:\n    command: box\n    state: snapshot\n    snapshot: { tool: all }\n',
+    },
+    found: ['domain.yaml:5:12 error domain/no-snapshot'],
+  },
+  {
+    name: 'a url that is none',
+    files: { 'domain.yaml': 'name: desk\nmcpServers:\n  box: { type: http, url: "somewhere" }\n' },
+    found: ['domain.yaml:3:27 error domain/wrong-value'],
+  },
+  {
+    name: 'an environment whose file is not there, and one outside',
+    files: { 'domain.yaml': 'name: desk\nenvironments:\n  shop: { file: shop.py }\n  other: { file: ../other.py }\n' },
+    found: ['domain.yaml:3:17 error domain/file-missing', 'domain.yaml:4:18 error domain/path-outside'],
+  },
+  {
+    name: 'a set-up of an environment that is not there',
+    files: {
+      'tasks/first.task.yaml':
+        'id: a\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: cancel_order }]\nsetUp:\n  shop: {}\n',
+    },
+    found: ['tasks/first.task.yaml:6:3 error task/unknown-environment'],
+  },
+  {
+    name: 'a fault of a tool that is not there',
+    files: {
+      'tasks/first.task.yaml':
+        'id: a\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: cancel_order }]\nfaults:\n  - { type: outage, tool: cancle_order }\n',
+    },
+    found: ['tasks/first.task.yaml:6:27 error task/unknown-tool'],
+  },
+  {
+    name: 'a fault of no known type',
+    files: {
+      'tasks/first.task.yaml':
+        'id: a\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: cancel_order }]\nfaults:\n  - { type: outrage, tool: cancel_order }\n',
+    },
+    found: ['tasks/first.task.yaml:6:13 error task/wrong-value'],
+  },
+  {
+    name: 'a simulated tool without a model',
+    files: { 'tools/guess.tool.yaml': simulated('') },
+    found: ['tools/guess.tool.yaml:1:7 warning tool/no-simulator'],
+  },
+  {
+    name: 'a simulated tool with an unknown key, and one that nobody reads',
+    files: {
+      'domain.yaml': simulator,
+      'tools/guess.tool.yaml': simulated('efect: write\n'),
+      'tools/other.yaml': 'name: x\n',
+    },
+    found: ['tools/guess.tool.yaml:4:1 error tool/unknown-key', 'tools/other.yaml:1:1 warning tool/ignored-file'],
+  },
+];
+
+it.each(cases)('$name', ({ files, found }) => {
+  expect(shown(load(files))).toEqual(found);
+});
+
+it('retries and a cache where they do harm', () => {
+  const files = {
+    'domain.yaml': simulator,
+    'tools/guess.tool.yaml': simulated('effect: write\nretries: 2\ncache: true\n'),
+    'tasks/first.task.yaml':
+      'id: a\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: guess }]\nassertions: [{ path: orders.W1, exists: true }]\nevaluate: [assertions]\ntrain: [assertions]\n',
+    'rules.yaml': null,
+    'tools.ts': null,
+  };
+  expect(shown(load(files, [])).filter((each) => each.startsWith('tools/'))).toEqual([
+    'tools/guess.tool.yaml:1:7 error tool/cached-write',
+    'tools/guess.tool.yaml:1:7 error tool/unsafe-retry',
+  ]);
+});
+
+it('the names of tools in Python and of simulated tools are known without running anything', () => {
+  const python =
+    '@tool(\n    effect="read",\n)\nasync def find_order(db, order: str):\n    ...\n\n\ndef helper():\n    ...\n';
+  const loaded = load({
+    'domain.yaml': simulator,
+    'tools.ts': null,
+    'tools.py': python,
+    'tools/guess.tool.yaml': simulated(''),
+  });
+  expect(loaded.toolNames).toEqual(['find_order', 'guess']);
+  expect(loaded.locations.tools.get('find_order')).toMatchObject({ line: 4, column: 11 });
+  expect(shown(loaded)).toEqual(['tasks/first.task.yaml:8:13 error task/unknown-tool']);
+});

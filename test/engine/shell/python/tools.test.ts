@@ -1,0 +1,209 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { check } from '../../../../src/engine/shell/check.ts';
+import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
+import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { folderOf } from '../load/domainFolder.ts';
+
+// Each starts processes of its own, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const library = fileURLToPath(new URL('library', import.meta.url));
+afterEach(() => vi.unstubAllEnvs());
+
+test('schemas come from type hints and docstrings', async () => {
+  const tools = await describeOutsideTools(loadDomain(library));
+  expect(tools.find(({ name }) => name === 'add_note')).toEqual({
+    name: 'add_note',
+    description: 'Keep a note.',
+    parameters: {
+      type: 'object',
+      properties: {
+        text: { type: 'string' },
+        kind: { type: 'string', enum: ['remark', 'warning'], default: 'remark' },
+      },
+      required: ['text'],
+      additionalProperties: false,
+    },
+    effect: 'write',
+    owner: 'agent',
+    source: { type: 'python' },
+    timeoutMs: 10_000,
+    idempotent: false,
+  });
+  expect(tools.find(({ name }) => name === 'extend_loan')?.parameters).toMatchObject({
+    properties: { title: { description: 'Title of the book.', type: 'string' } },
+  });
+});
+
+test('the gold seat serves the task, and the replay is the recording', async () => {
+  const [extend] = await rehearse(library, ['extend'], { agent: { type: 'gold' } });
+  expect(extend).toMatchObject({ reward: 1, endReason: 'userStopped' });
+  if (extend) expect(replayed(library, extend)).toEqual({ problems: 0, steps: extend.events.length });
+});
+
+test('the same seed gives the same bytes, beside whatever else runs', async () => {
+  const bytes = async (...beside: readonly string[]) => {
+    const [first] = await rehearse(library, ['every-call', ...beside]);
+    return readFileSync(first?.recording ?? '', 'utf8');
+  };
+  expect(await bytes('slow', 'every-call')).toBe(await bytes());
+});
+
+test('errors are results, a failed write leaves no trace, no key gets in, and prints disturb nothing', async () => {
+  vi.stubEnv('OPENAI_API_KEY', 'sk-not-for-tools');
+  const logged: string[] = [];
+  const [all] = await rehearse(library, ['every-call'], { log: (text) => logged.push(text) });
+  expect(all?.results).toEqual([
+    '{"name":"Ada Okoro","loans":{"Dune":{"due":"2026-01-09","extended":0}}}',
+    'Error: there is no reader R9',
+    'Error: the arguments of extend_loan do not fit: due must be of type string.',
+    'Error: it broke halfway',
+    'Error: a read tool may not write. Declare its effect as write',
+    expect.stringMatching(/^\{"note":"N\d{8}","notes":1\}$/),
+    expect.stringMatching(/^\{"note":"N\d{8}","notes":2\}$/),
+    '[]',
+    'no input',
+  ]);
+  const written = all?.events.flatMap((event) => (event.type === 'databaseWritten' ? event.writes : [])) ?? [];
+  expect(written.map(({ patches }) => patches.map(({ op, path }) => [op, path[0]]))).toEqual([
+    [['add', 'notes']],
+    [['add', 'notes']],
+  ]);
+  expect(logged.join('\n')).toMatch(/change_and_fail: it broke halfway \(.*tools\.py:\d+\)/);
+  if (all) expect(replayed(library, all).problems).toBe(0);
+});
+
+test('a call that hangs, or ends its process, ends its rollout alone', async () => {
+  const [hangs, dies, ...others] = await rehearse(library, ['hangs', 'dies', 'slow', 'slow']);
+  expect(hangs).toMatchObject({
+    endReason: 'environmentFailed',
+    reward: null,
+    failure: {
+      code: 'tool/hung',
+      message: 'tools.py: hang did not end within 400 ms and was stopped',
+      file: `${library}/tools.py`,
+    },
+  });
+  expect(dies).toMatchObject({
+    endReason: 'environmentFailed',
+    failure: { code: 'python/died', message: expect.stringContaining('its process ended with exit code 7') },
+  });
+  for (const other of others) {
+    expect(other).toMatchObject({ endReason: 'userStopped', failure: null });
+    // What was written before the process was lost is there in the next one.
+    expect(other.results.at(-1)).toBe('1');
+  }
+});
+
+test('equal reads are made once until something is written', async () => {
+  const folder = folderOf({
+    'domain.yaml': 'name: counted\n',
+    'policy.md': '# Counted\n',
+    'database.json': '{"rows": {}}',
+    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+    'tools.py': `from rehearsal import tool
+made = 0
+@tool(effect="read", cache=True)
+def look(at: int) -> int:
+    """Looks."""
+    global made
+    made += 1
+    return made
+@tool(effect="write")
+def keep(db) -> None:
+    """Keeps."""
+    db.rows["1"] = {"kept": True}
+`,
+    'tasks/a.task.yaml': `id: a
+persona: a
+user: { goal: You want to look., known: { at: 1 } }
+actions: [{ tool: keep }]
+script:
+  - - { tool: look, arguments: { at: 1 } }
+  - - { tool: look, arguments: { at: 1 } }
+  - - { tool: look, arguments: { at: 2 } }
+  - - { tool: keep }
+  - - { tool: look, arguments: { at: 1 } }
+  - Done.
+`,
+  });
+  const [counted] = await rehearse(folder, ['a']);
+  expect(counted?.results).toEqual(['1', '1', '2', 'ok', '3']);
+  expect(counted?.reward).toBe(1);
+});
+
+const broken = { 'database.json': '{}', 'tools.ts': null, 'rules.yaml': null, 'tasks/first.task.yaml': null };
+const failures: readonly {
+  readonly name: string;
+  readonly files: Record<string, string | null>;
+  readonly found: RegExp;
+}[] = [
+  {
+    name: 'an interpreter that is not there',
+    files: { 'domain.yaml': 'name: desk\npython: /nowhere/python3\n', 'tools.py': '' },
+    found:
+      /python\/missing tools.py: needs Python 3.10 or newer, and \/nowhere\/python3 is none. Install it, or name one with python:/,
+  },
+  {
+    name: 'a program that is no Python',
+    files: { 'domain.yaml': 'name: desk\npython: "false"\n', 'tools.py': '' },
+    found: /python\/died tools.py: its process ended with exit code 1/,
+  },
+  {
+    name: 'a syntax error',
+    files: { 'tools.py': 'from rehearsal import tool\ndef broken(:\n' },
+    found: /tools.py:2 tool\/code tools.py: SyntaxError/,
+  },
+  {
+    name: 'an exception while it is loaded',
+    files: { 'tools.py': 'from rehearsal import tool\n\nraise ValueError("not today")\n' },
+    found: /tools.py:3 tool\/code tools.py: ValueError: not today/,
+  },
+  {
+    name: 'a type that JSON cannot carry',
+    files: {
+      'tools.py': 'from rehearsal import tool\n@tool(effect="read")\ndef look(at: complex) -> str:\n  """Looks."""\n',
+    },
+    found: /tools.py:2 tool\/bad-schema tools.py: look has the argument at of the type complex, which JSON can't carry/,
+  },
+];
+
+test.each(failures)('$name is one clear finding', async ({ files, found }) => {
+  const folder = folderOf({
+    'domain.yaml': 'name: desk\n',
+    'policy.md': '# Desk\n',
+    'personas/plain.persona.yaml': 'id: plain\ndescription: Someone.\n',
+    ...broken,
+    ...files,
+  });
+  const { diagnostics } = await check({
+    folder,
+    describeTools: () => describeCodeTools(loadDomain(folder)),
+    describeOutside: describeOutsideTools,
+  });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  expect(errors.map(({ file, line, code, message }) => `${file}:${line} ${code} ${message}`).join('\n')).toMatch(found);
+  expect(errors).toHaveLength(1);
+});
+
+test('the gold seat tries again after a seeded outage', async () => {
+  const tasks = readFileSync(join(library, 'tasks/loans.task.yaml'), 'utf8');
+  const faults =
+    'faults: [{ type: outage, tool: extend_loan, calls: [1] }, { type: outage, tool: find_reader, times: 1 }]';
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-library-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(library, folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'tasks/loans.task.yaml'),
+    tasks.replace('- id: every-call', `  ${faults}\n- id: every-call`),
+  );
+  const [extend] = await rehearse(folder, ['extend'], { agent: { type: 'gold' } });
+  expect(extend?.events.filter(({ type }) => type === 'faultInjected')).toHaveLength(2);
+  expect(extend).toMatchObject({ reward: 1 });
+  if (extend) expect(replayed(folder, extend).problems).toBe(0);
+});

@@ -1,0 +1,161 @@
+import { readFileSync } from 'node:fs';
+import { expect, test, vi } from 'vitest';
+import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
+import { sidecarPath } from '../../../src/engine/shell/recording.ts';
+import { type ModelRequest, modelServer } from '../../support/modelServer.ts';
+import { rehearse, replayed } from '../../support/rehearsed.ts';
+import { folderOf } from './load/domainFolder.ts';
+
+// Each starts processes of its own, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+const task = `id: ship
+persona: a
+user: { goal: You want W1 shipped., known: { order_id: W1 } }
+script:
+  - - { tool: ship, arguments: { order_id: W1 } }
+  - Done.
+assertions:
+  - { path: orders.W1.status, equals: shipped }
+evaluate: [assertions]
+train: [assertions]
+`;
+
+function folder(url: string, files: Record<string, string> = {}): string {
+  return folderOf({
+    'domain.yaml': `name: shipping\nsimulator: openai:m@${url}\n`,
+    'policy.md': '# Shipping\n',
+    'database.json':
+      '{"orders": {"W1": {"status": "packed", "customer": "C1"}, "W2": {"status": "packed"}}, "secret": {"x": 1}}',
+    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+    'tools/ship.tool.yaml': `name: ship
+description: Ship an order.
+effect: write
+timeoutMs: 1500
+parameters:
+  type: object
+  properties: { order_id: { type: string } }
+  required: [order_id]
+  additionalProperties: false
+result:
+  type: object
+  properties: { tracking: { type: string } }
+  required: [tracking]
+  additionalProperties: false
+behaviour: An order that is packed becomes shipped. Any other is refused.
+reads: ["orders.{order_id}"]
+writes: ["orders.{order_id}.status"]
+`,
+    'tasks/ship.task.yaml': task,
+    ...files,
+  });
+}
+
+const good = JSON.stringify({
+  result: { tracking: 'T1' },
+  writes: [{ op: 'replace', path: '/orders/W1/status', value: 'shipped' }],
+});
+const asked = ({ messages }: ModelRequest) => messages.at(-1)?.content ?? '';
+
+test('the answer is the result, its writes are patches, and a replay needs no model', async () => {
+  const { url, requests } = await modelServer(() => good);
+  const domain = folder(url);
+  const [closed] = await rehearse(domain, ['ship']);
+  expect(closed).toMatchObject({ reward: 1, results: ['{"tracking":"T1"}'] });
+  expect(closed?.events.find(({ type }) => type === 'databaseWritten')).toMatchObject({
+    writes: [{ side: 'agent', patches: [{ op: 'replace', path: ['orders', 'W1', 'status'], old: 'packed' }] }],
+  });
+  expect(requests).toHaveLength(1);
+  const shown = asked(requests[0] ?? { messages: [] });
+  expect(shown).toContain('"orders.W1"');
+  expect(shown).not.toMatch(/W2|secret/);
+  if (!closed) return;
+  expect(replayed(domain, closed).problems).toBe(0);
+  expect(requests).toHaveLength(1);
+  expect(readFileSync(sidecarPath(closed.recording), 'utf8')).toContain('You simulate the tool ship');
+});
+
+const refusals: readonly { readonly name: string; readonly answer: string; readonly told: RegExp }[] = [
+  { name: 'text that is no JSON', answer: 'Sure! It is shipped.', told: /it is not JSON: Sure! It is shipped/ },
+  { name: 'broken JSON', answer: '{"result": {"tracking": ', told: /it is not JSON/ },
+  {
+    name: 'a result that does not fit',
+    answer: '{"result": {"number": 7}}',
+    told: /\/result must have required property 'tracking'/,
+  },
+  {
+    name: 'a write beyond what is declared',
+    answer:
+      '{"result": {"tracking": "T1"}, "writes": [{"op": "replace", "path": "/orders/W2/status", "value": "lost"}]}',
+    told: /ship may not write orders.W2.status; it may write orders.\{order_id\}.status/,
+  },
+  {
+    name: 'a write that does not fit the database',
+    answer: '{"result": {"tracking": "T1"}, "writes": [{"op": "add", "path": "/orders/W1/status", "value": "x"}]}',
+    told: /does not fit this database: add at orders.W1.status/,
+  },
+  {
+    name: 'an operation that is none',
+    answer: '{"result": {"tracking": "T1"}, "writes": [{"op": "copy", "path": "/orders/W1/status"}]}',
+    told: /\/writes\/0\/op must be equal to one of the allowed values/,
+  },
+];
+
+test.each(refusals)('$name is told to the model, which may answer again', async ({ answer, told }) => {
+  const { url, requests } = await modelServer((_, nth) => (nth === 1 ? answer : good));
+  const [closed] = await rehearse(folder(url), ['ship']);
+  expect(asked(requests[1] ?? { messages: [] })).toMatch(told);
+  expect(closed).toMatchObject({ reward: 1 });
+});
+
+test('a model that never gives a usable answer ends the rollout and writes nothing', async () => {
+  const { url, requests } = await modelServer(() => refusals[3]?.answer ?? '');
+  const [closed] = await rehearse(folder(url), ['ship']);
+  expect(requests).toHaveLength(3);
+  expect(closed).toMatchObject({
+    endReason: 'environmentFailed',
+    reward: null,
+    failure: {
+      code: 'simulated/broken',
+      message: expect.stringMatching(
+        /simulates ship gave no answer that can be used in 3 attempts.*may not write orders.W2/,
+      ),
+    },
+  });
+  expect(closed?.events.some(({ type }) => type === 'databaseWritten')).toBe(false);
+});
+
+test('a model that refuses the call gives an error that the agent sees', async () => {
+  const { url } = await modelServer(() => '```json\n{"error": "W1 is not packed"}\n```');
+  const [closed] = await rehearse(folder(url), ['ship']);
+  expect(closed).toMatchObject({ reward: 0, results: ['Error: W1 is not packed'] });
+});
+
+test('a model that never answers is an infrastructure failure, and no reward', async () => {
+  const { url } = await modelServer(() => null);
+  const [closed] = await rehearse(folder(url), ['ship']);
+  expect(closed).toMatchObject({
+    endReason: 'infrastructureFailed',
+    reward: null,
+    failure: { code: 'model/timeout', message: expect.stringContaining('did not answer within 1.5 s') },
+  });
+});
+
+test('a domain that names no model says so when the tool is called', async () => {
+  const domain = folder('http://127.0.0.1:1/v1', { 'domain.yaml': 'name: shipping\n' });
+  expect(loadDomain(domain).diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
+    'warning tool/no-simulator',
+  ]);
+  const [closed] = await rehearse(domain, ['ship']);
+  expect(closed?.failure?.message).toMatch(/ship is simulated by a model, and domain.yaml names no model for it/);
+});
+
+test('database equality over simulated writes is refused', () => {
+  const domain = folder('http://127.0.0.1:1/v1', {
+    'tasks/ship.task.yaml': task.replace('evaluate: [assertions]', 'evaluate: [assertions, database]'),
+  });
+  const found = loadDomain(domain).diagnostics.map(
+    ({ file, line, column, code }) => `${file.split('/').at(-1)}:${line}:${column} ${code}`,
+  );
+  expect(found).toEqual(['ship.task.yaml:9:24 task/simulated-writes']);
+});

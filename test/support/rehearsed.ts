@@ -1,0 +1,63 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hashOf, openDatabase } from '../../src/engine/core/database.ts';
+import type { RolloutEvent } from '../../src/engine/core/event.ts';
+import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import { laneSeats, outsideOf } from '../../src/engine/shell/outside.ts';
+import { replayRecording } from '../../src/engine/shell/replay.ts';
+import type { SeatSpec } from '../../src/engine/shell/seats/seatSpec.ts';
+import { startOf } from '../../src/engine/shell/start.ts';
+import { openSupervisor, type RolloutClosed } from '../../src/engine/shell/supervisor.ts';
+
+export type Rehearsed = RolloutClosed & {
+  readonly recording: string;
+  /** Result or error of each call, in order. */
+  readonly results: readonly string[];
+};
+
+type Options = {
+  readonly agent?: SeatSpec;
+  readonly readKey?: (name: string) => string | undefined;
+  readonly from?: readonly RolloutEvent[];
+  readonly log?: (text: string) => void;
+};
+
+/** Runs tasks of a domain at once, as a batch would, and keeps their recordings. */
+export async function rehearse(folder: string, tasks: readonly string[], options: Options = {}): Promise<Rehearsed[]> {
+  const { agent = { type: 'scripted' }, readKey = () => undefined, from, log } = options;
+  const supervisor = await openSupervisor(loadDomain(folder), log ? { log } : {});
+  const user = { type: 'agenda' } as const;
+  const out = mkdtempSync(join(tmpdir(), 'rehearsed-'));
+  try {
+    const { domain, loaded } = supervisor;
+    const database = hashOf(openDatabase(loaded.world.agent));
+    return await Promise.all(
+      tasks.map(async (id, index) => {
+        const task = domain.tasks.find((each) => each.id === id);
+        if (!task) throw new Error(`no task ${id}`);
+        const start = startOf(domain, database, task, { seed: '1', trial: index, basis: 'evaluate', agent, user });
+        const recording = join(out, `${index}.traj.jsonl`);
+        const outside = outsideOf(agent, user, readKey, () => Promise.reject(new Error('nobody is asked')));
+        const request = { task, from: from ?? start, seats: laneSeats(agent, user), outside, recording };
+        const closed = await supervisor.start(request).closed;
+        return { ...closed, recording, results: resultsOf(closed.events) };
+      }),
+    );
+  } finally {
+    await supervisor.close();
+  }
+}
+
+/** What a replay of a recording finds different, and the number of its steps. */
+export function replayed(
+  folder: string,
+  { recording }: Rehearsed,
+): { readonly problems: number; readonly steps: number } {
+  const { problems, steps } = replayRecording(loadDomain(folder), recording);
+  return { problems: problems.length, steps: steps.length };
+}
+
+function resultsOf(events: readonly RolloutEvent[]): readonly string[] {
+  return events.flatMap((event) => (event.type === 'toolReturned' ? [event.content] : []));
+}
