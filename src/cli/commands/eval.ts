@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/gate.ts';
+import { type ModelRole, modelRoles } from '../../engine/core/measure.ts';
 import { metricsOf, type Price, type Prices } from '../../engine/core/metrics.ts';
 import { type Task, taskHash } from '../../engine/core/task.ts';
 import { rolloutName, runBatch, runFileOf } from '../../engine/shell/batch.ts';
@@ -41,7 +42,8 @@ what has no receipt yet: no finished rollout is repeated, none is lost.
   --budget-tokens N  tokens that the models may use now; what is under way then waits for the next budget
   --budget-money X   the same in money, by --price
   --price IN/OUT     what a million tokens of the agent's model cost
-  --user-price IN/OUT, --judge-price IN/OUT  the same for the user's model, and for the judge
+  --user-price IN/OUT, --judge-price IN/OUT, --tools-price IN/OUT  the same for the user's model, for the judge,
+                     and for the model that simulates tools
   --gate LIST        exit with 1 when the run misses a threshold, such as "reward>=0.8,pass^4>=0.5"; about
                      ${gateMetrics.join(', ')}
 ${rolloutHelp}
@@ -60,6 +62,7 @@ Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of b
     price: { type: 'string' },
     'user-price': { type: 'string' },
     'judge-price': { type: 'string' },
+    'tools-price': { type: 'string' },
     gate: { type: 'string' },
   },
   run: async (given, io) => {
@@ -96,6 +99,7 @@ function planOf(given: Given, io: Io, domain: StaticDomain): Plan {
     agent: priceOf(given, 'price'),
     user: priceOf(given, 'user-price'),
     judge: priceOf(given, 'judge-price'),
+    tools: priceOf(given, 'tools-price'),
   };
   return {
     ...options,
@@ -105,7 +109,16 @@ function planOf(given: Given, io: Io, domain: StaticDomain): Plan {
     agent,
     gate: thresholds,
     prices,
-    meter: meterOf(given, { agent, user: options.user, judge: options.judge }, prices),
+    meter: meterOf(
+      given,
+      {
+        agent: agent.type === 'openai',
+        user: options.user.type === 'openai',
+        judge: options.judge?.type === 'openai',
+        tools: domain.parts.simulated.length > 0,
+      },
+      prices,
+    ),
     key: signingKey(),
   };
 }
@@ -201,20 +214,14 @@ function matches(id: string, pattern: string): boolean {
   return new RegExp(`^${parts.join('.*')}$`).test(id);
 }
 
-function meterOf(
-  given: Given,
-  seats: { agent: SeatSpec; user: SeatSpec; judge: SeatSpec | undefined },
-  prices: Prices,
-): Meter {
+function meterOf(given: Given, asked: Readonly<Record<ModelRole, boolean>>, prices: Prices): Meter {
   const money = text(given, 'budget-money');
   if (money !== undefined && !(Number(money) > 0))
     throw new UsageError(`--budget-money is a number above 0, not "${money}"`);
-  const unpriced = (['agent', 'user', 'judge'] as const).filter(
-    (seat) => seats[seat]?.type === 'openai' && !prices[seat],
-  );
-  if (money !== undefined && unpriced.length > 0)
+  const [unpriced] = modelRoles.filter((role) => asked[role] && !prices[role]);
+  if (money !== undefined && unpriced)
     throw new UsageError(
-      `--budget-money needs the price of the model in the ${unpriced[0]}'s seat: --${unpriced[0] === 'agent' ? '' : `${unpriced[0]}-`}price IN/OUT`,
+      `--budget-money needs the price of the model of the ${unpriced}: --${unpriced === 'agent' ? '' : `${unpriced}-`}price IN/OUT`,
     );
   return openMeter(
     { tokens: wholeNumber(given, 'budget-tokens'), money: money === undefined ? undefined : Number(money) },
@@ -222,7 +229,7 @@ function meterOf(
   );
 }
 
-function priceOf(given: Given, name: 'price' | 'user-price' | 'judge-price'): Price | undefined {
+function priceOf(given: Given, name: 'price' | 'user-price' | 'judge-price' | 'tools-price'): Price | undefined {
   const value = text(given, name);
   if (value === undefined) return undefined;
   const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(value) ?? [];

@@ -1,3 +1,4 @@
+import { modelRoles } from '../../engine/core/measure.ts';
 import type { Distribution, RunMetrics } from '../../engine/core/metrics.ts';
 import { mean } from '../../engine/core/statistics.ts';
 import type { FinishedRollout } from '../../engine/shell/runRecord.ts';
@@ -121,7 +122,7 @@ function cost({ latency, tokens, money }: RunMetrics): Section {
   const usage =
     tokens.total === 0
       ? []
-      : (['agent', 'user', 'judge'] as const)
+      : modelRoles
           .filter((seat) => tokens[seat].input + tokens[seat].output > 0)
           .map((seat) => [`tokens of the ${seat}`, `${tokens[seat].input} in`, `${tokens[seat].output} out`, '', '']);
   const price = money === null || tokens.total === 0 ? [] : [['money', money.toFixed(4), '', '', '']];

@@ -16,7 +16,10 @@ export type Timing = {
   readonly usage?: { readonly input: number; readonly output: number } | undefined;
 };
 
-type Tokens = { readonly input: number; readonly output: number };
+/** What models are asked for: the seats, the judge, and the simulated tools. */
+export const modelRoles = ['agent', 'user', 'judge', 'tools'] as const;
+export type ModelRole = (typeof modelRoles)[number];
+export type Tokens = { readonly input: number; readonly output: number };
 
 /** The numbers of one rollout that the metrics of a run are made of. */
 export type Measure = {
@@ -51,7 +54,7 @@ export type Measure = {
     readonly user: readonly number[];
     readonly tools: readonly number[];
   };
-  readonly tokens: { readonly agent: Tokens; readonly user: Tokens; readonly judge: Tokens };
+  readonly tokens: Readonly<Record<ModelRole, Tokens>>;
 };
 
 export type CallCount = {
@@ -182,7 +185,7 @@ function spokenBy(events: readonly RolloutEvent[]): readonly string[] {
 function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): Pick<Measure, 'latency' | 'tokens'> {
   const times = (type: RolloutEvent['type']) =>
     timings.flatMap(({ n, ms }) => (events[n]?.type === type && ms !== undefined ? [ms] : []));
-  const tokens = (type: EventOf<'agentReplied' | 'userReplied' | 'judged'>['type']) =>
+  const tokens = (type: EventOf<'agentReplied' | 'userReplied' | 'judged' | 'toolReturned'>['type']) =>
     timings
       .filter(({ n }) => events[n]?.type === type)
       .reduce(
@@ -194,6 +197,11 @@ function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): P
       );
   return {
     latency: { agent: times('agentReplied'), user: times('userReplied'), tools: times('toolReturned') },
-    tokens: { agent: tokens('agentReplied'), user: tokens('userReplied'), judge: tokens('judged') },
+    tokens: {
+      agent: tokens('agentReplied'),
+      user: tokens('userReplied'),
+      judge: tokens('judged'),
+      tools: tokens('toolReturned'),
+    },
   };
 }

@@ -1,4 +1,4 @@
-import type { CallCount, Measure } from './measure.ts';
+import { type CallCount, type Measure, type ModelRole, modelRoles, type Tokens } from './measure.ts';
 import { type LayerName, layerNames } from './reportCard.ts';
 import { type Estimate, mean, passHat, quantile, sum, wilson } from './statistics.ts';
 
@@ -11,11 +11,7 @@ export type Distribution = {
 
 /** What a million tokens cost, in the currency of whoever says it. */
 export type Price = { readonly input: number; readonly output: number };
-export type Prices = {
-  readonly agent?: Price | undefined;
-  readonly user?: Price | undefined;
-  readonly judge?: Price | undefined;
-};
+export type Prices = { readonly [Role in ModelRole]?: Price | undefined };
 
 /** The metrics of a run. A rate is null where there is nothing to take it of. */
 export type RunMetrics = {
@@ -67,13 +63,8 @@ export type RunMetrics = {
     readonly user: Distribution;
     readonly tools: Distribution;
   };
-  readonly tokens: {
-    readonly agent: { readonly input: number; readonly output: number };
-    readonly user: { readonly input: number; readonly output: number };
-    readonly judge: { readonly input: number; readonly output: number };
-    readonly total: number;
-  };
-  /** Null where no price is known for a seat that used tokens. */
+  readonly tokens: Readonly<Record<ModelRole, Tokens>> & { readonly total: number };
+  /** Null where no price is known for a model that used tokens. */
   readonly money: number | null;
   readonly failedBy: {
     readonly agent: number;
@@ -94,6 +85,7 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
     agent: tokensOf(measures, 'agent'),
     user: tokensOf(measures, 'user'),
     judge: tokensOf(measures, 'judge'),
+    tools: tokensOf(measures, 'tools'),
   };
   return {
     rollouts: measures.length,
@@ -129,20 +121,17 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
   };
 }
 
-/** What the tokens of the seats and the judge cost, or null where a price that is needed is not known. */
-export function moneyOf(
-  tokens: { readonly agent: Price; readonly user: Price; readonly judge: Price },
-  prices: Prices,
-): number | null {
-  const seats = (['agent', 'user', 'judge'] as const).map((seat) => {
-    const { input, output } = tokens[seat];
-    const price = prices[seat];
+/** What the tokens of the models cost, or null where a price that is needed is not known. */
+export function moneyOf(tokens: Readonly<Record<ModelRole, Tokens>>, prices: Prices): number | null {
+  const costs = modelRoles.map((role) => {
+    const { input, output } = tokens[role];
+    const price = prices[role];
     if (price) return (input * price.input + output * price.output) / 1_000_000;
     return input + output === 0 ? 0 : null;
   });
-  return seats.some((each) => each === null) || Object.keys(prices).length === 0
+  return costs.some((each) => each === null) || Object.keys(prices).length === 0
     ? null
-    : sum(seats.map((each) => each ?? 0));
+    : sum(costs.map((each) => each ?? 0));
 }
 
 /** Scored rollouts by task: how many succeeded. */
@@ -227,10 +216,10 @@ function failedByOf(measures: readonly Measure[]): RunMetrics['failedBy'] {
   };
 }
 
-function tokensOf(measures: readonly Measure[], seat: 'agent' | 'user' | 'judge') {
+function tokensOf(measures: readonly Measure[], role: ModelRole): Tokens {
   return {
-    input: sum(measures.map(({ tokens }) => tokens[seat].input)),
-    output: sum(measures.map(({ tokens }) => tokens[seat].output)),
+    input: sum(measures.map(({ tokens }) => tokens[role].input)),
+    output: sum(measures.map(({ tokens }) => tokens[role].output)),
   };
 }
 

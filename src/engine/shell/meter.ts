@@ -1,3 +1,4 @@
+import type { ModelRole } from '../core/measure.ts';
 import { moneyOf, type Prices } from '../core/metrics.ts';
 import { cancelled } from './fault.ts';
 import type { Outside } from './outside.ts';
@@ -21,21 +22,21 @@ export type Meter = {
  */
 export function openMeter(budget: Budget, prices: Prices): Meter {
   const none = { input: 0, output: 0 };
-  const seats = { agent: { ...none }, user: { ...none }, judge: { ...none } };
+  const used = { agent: { ...none }, user: { ...none }, judge: { ...none }, tools: { ...none } };
   let uncounted = 0;
   const spent = () => ({
-    tokens: Object.values(seats).reduce((total, { input, output }) => total + input + output, 0),
-    money: moneyOf(seats, prices) ?? 0,
+    tokens: Object.values(used).reduce((total, { input, output }) => total + input + output, 0),
+    money: moneyOf(used, prices) ?? 0,
   });
   const isSpent = () => {
     const { tokens, money } = spent();
     return tokens >= (budget.tokens ?? Number.POSITIVE_INFINITY) || money >= (budget.money ?? Number.POSITIVE_INFINITY);
   };
-  const count = (seat: 'agent' | 'user' | 'judge', call: ModelCall | undefined) => {
-    if (!call) return;
+  const count = (role: ModelRole, call: ModelCall | undefined) => {
+    if (!call?.request) return;
     if (!call.usage) uncounted += 1;
-    seats[seat].input += call.usage?.input ?? 0;
-    seats[seat].output += call.usage?.output ?? 0;
+    used[role].input += call.usage?.input ?? 0;
+    used[role].output += call.usage?.output ?? 0;
   };
   const judging =
     (judge: NonNullable<Outside['judge']>): NonNullable<Outside['judge']> =>
@@ -59,6 +60,12 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
         if (isSpent()) throw cancelled();
         const answered = await outside.user(...given);
         count('user', answered.call);
+        return answered;
+      },
+      simulate: async (...given) => {
+        if (isSpent()) throw cancelled();
+        const answered = await outside.simulate(...given);
+        count('tools', answered.call);
         return answered;
       },
       ...(outside.judge ? { judge: judging(outside.judge) } : {}),

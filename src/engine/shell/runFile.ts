@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { modelRoles } from '../core/measure.ts';
 import type { Prices } from '../core/metrics.ts';
 import { onDisk } from './disk.ts';
 
@@ -25,7 +26,7 @@ const runFileSchema = z.object({
     .default([]),
   /** What a million tokens of each seat cost, where that was said. */
   prices: z
-    .object({ agent: priceSchema.optional(), user: priceSchema.optional(), judge: priceSchema.optional() })
+    .object(Object.fromEntries(modelRoles.map((role) => [role, priceSchema.optional()])))
     .optional() as z.ZodType<Prices | undefined>,
   /** The run whose rollouts were verified again, and which of its policies that was. */
   regraded: z.object({ run: z.string(), policyHash: z.string() }).optional(),

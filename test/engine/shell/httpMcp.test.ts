@@ -16,7 +16,7 @@ const declared = (url: string, more: Partial<HttpServer> = {}): HttpServer => ({
 });
 
 const connect = async (server: HttpServer, environment: NodeJS.ProcessEnv = {}) => {
-  const source = await startMcpServer('shop', server, process.cwd(), environment);
+  const source = await startMcpServer('shop', server, process.cwd(), { environment });
   onTestFinished(() => source.close());
   return source;
 };

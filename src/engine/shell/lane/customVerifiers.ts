@@ -42,7 +42,11 @@ function resultOf(result: boolean | VerifierResult): VerifierResult {
 }
 
 /** A verifier as the lane calls it, and what it is given. */
-export function verifierCall(name: string, { start, state }: CustomEvidence, context: Pick<ToolContext, 'random' | 'step'>) {
+export function verifierCall(
+  name: string,
+  { start, state }: CustomEvidence,
+  context: Pick<ToolContext, 'random' | 'step'>,
+) {
   const tool: Tool = {
     name: nameFor(name),
     description: '',
