@@ -221,7 +221,7 @@ function meterOf(given: Given, asked: Readonly<Record<ModelRole, boolean>>, pric
   const [unpriced] = modelRoles.filter((role) => asked[role] && !prices[role]);
   if (money !== undefined && unpriced)
     throw new UsageError(
-      `--budget-money needs the price of the model of the ${unpriced}: --${unpriced === 'agent' ? '' : `${unpriced}-`}price IN/OUT`,
+      `--budget-money needs the price of the model ${unpriced === 'tools' ? 'that simulates tools' : `in the ${unpriced}'s seat`}: --${unpriced === 'agent' ? '' : `${unpriced}-`}price IN/OUT`,
     );
   return openMeter(
     { tokens: wholeNumber(given, 'budget-tokens'), money: money === undefined ? undefined : Number(money) },

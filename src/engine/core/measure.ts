@@ -130,7 +130,9 @@ function callsIn(events: readonly RolloutEvent[]): readonly MadeCall[] {
         values: event.call.arguments as JsonObject | string,
         result: returned?.type === 'toolReturned' ? returned.content : null,
         isError: returned?.type === 'toolReturned' && returned.isError,
-        hasWritten: rest.slice(0, Math.max(end, 0)).some(({ type }) => type === 'databaseWritten'),
+        hasWritten: rest
+          .slice(0, Math.max(end, 0))
+          .some(({ type }) => type === 'databaseWritten' || type === 'sourceSaved'),
       },
     ];
   });
