@@ -93,8 +93,20 @@ export function processIo(): Io {
     signal: abort.signal,
     readLine: async (prompt, signal) => {
       const lines = createInterface({ input: process.stdin, output: process.stderr });
+      // A question that is still open when the input ends is never settled by readline itself.
+      const ended = new Promise<never>((_resolve, reject) =>
+        lines.once('close', () =>
+          reject(
+            new Fault({
+              who: 'infrastructure',
+              code: 'person/gone',
+              message: 'the input ended before the turn was typed; start it in a terminal, or give every turn a line',
+            }),
+          ),
+        ),
+      );
       try {
-        return await lines.question(prompt, { signal });
+        return await Promise.race([lines.question(prompt, { signal }), ended]);
       } finally {
         lines.close();
       }

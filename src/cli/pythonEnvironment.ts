@@ -6,9 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { Fault } from '../engine/shell/fault.ts';
 import type { Io } from './io.ts';
 
-/** The Python package as it is shipped beside the bundle. */
+/** The Python package as it is shipped beside the bundle, or as it lies beside the sources. */
 export function trainerFolder(): string {
-  return join(dirname(fileURLToPath(import.meta.url)), '..', 'trainer');
+  const here = dirname(fileURLToPath(import.meta.url));
+  const beside = join(here, '..', 'trainer');
+  return existsSync(beside) ? beside : join(here, '..', '..', 'trainer');
 }
 
 /**

@@ -94,14 +94,23 @@ export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): 
 function seat(given: Given, which: 'agent' | 'user', chosen: string | undefined, own: string, io: Io): SeatSpec {
   const parsed = parseSeat(chosen ?? own, which, chosen === undefined ? 'domain' : 'person', io.environment);
   if (typeof parsed === 'string') throw new UsageError(parsed);
-  if (isPure(parsed) || parsed.type !== 'openai') return parsed;
-  const temperature = text(given, 'temperature');
+  const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
+  if (isPure(parsed) || parsed.type !== 'openai') return parsed;
   return {
     ...parsed,
-    ...(temperature === undefined ? {} : { temperature: Number(temperature) }),
+    ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
   };
+}
+
+function temperatureOf(given: Given): number | undefined {
+  const value = text(given, 'temperature');
+  if (value === undefined) return undefined;
+  const temperature = Number(value);
+  if (value.trim() === '' || !(temperature >= 0 && temperature <= 2))
+    throw new UsageError(`--temperature is a number from 0 to 2, not "${value}"`);
+  return temperature;
 }
 
 export function wholeNumber(given: Given, name: string): number | undefined {

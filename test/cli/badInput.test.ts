@@ -160,7 +160,9 @@ describe('a model', () => {
     expect(result).toMatchObject({
       reward: null,
       endReason: 'infrastructureFailed',
-      failure: { message: `${url} did not answer within 0.3 s. Check the server, or raise the time-out` },
+      failure: {
+        message: `${url} did not answer within 0.3 s. Is the server overloaded, or the model too large for it?`,
+      },
     });
     expect(resultsOf(run)).toHaveLength(1);
     await expectKept(run);

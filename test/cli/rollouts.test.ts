@@ -36,7 +36,7 @@ test('the same seed gives the same bytes, in any order and concurrency; another 
   expect(texts(many.run)).toEqual(texts(one.run));
   expect(texts(other.run)).not.toEqual(texts(one.run));
   expect([one, many, other].map(({ summary }) => summary.meanReward)).toEqual([1, 1, 1]);
-});
+}, 60_000);
 
 test('an interrupted run goes on with what has no receipt', async () => {
   const { run } = await evaluated('--tasks', 'reschedule-P46,reschedule-P50');

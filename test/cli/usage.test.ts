@@ -35,6 +35,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     argv: ['eval', parcels, '--agent', 'sorcerer'],
     message: /"sorcerer" is not a seat for the agent: expected gold, scripted, human or openai/,
   },
+  { argv: ['eval', parcels, '--temperature', 'hot'], message: /--temperature is a number from 0 to 2, not "hot"/ },
   { argv: ['eval', parcels, '--basis', 'mood'], message: /--basis is evaluate or train/ },
   { argv: ['replay', 'nothing.traj.jsonl'], message: /there is no such recording/ },
   { argv: ['verify', 'nothing'], message: /there is no such run folder or recording/ },

@@ -99,7 +99,7 @@ test('Stop Training ends the run after its step and keeps a checkpoint', { timeo
   await workbench.runCommand('Rehearsal: Stop Training');
   await frame.locator('.status.stopped').waitFor({ timeout: 3 * minutes });
   const run = newestRun();
-  expect(existsSync(join(run, 'pid'))).toBe(false);
+  await until('the trainer is gone', async () => expect(existsSync(join(run, 'pid'))).toBe(false), minutes);
   const checkpoints = readdirSync(join(run, 'checkpoints'));
   expect(checkpoints.some((name) => name.startsWith('checkpoint-'))).toBe(true);
   await workbench.screenshot('dashboard-stopped');

@@ -155,7 +155,7 @@ def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
     }  # fmt: skip
     result = run_evaluation(from_values(evaluate.Config, evaluate.PROFILES, values))
     assert (result["sampled"]["right"], result["sampled"]["rollouts"]) == (4, 8)
-    assert (result["greedy"]["right"], result["greedy"]["rollouts"]) == (0, 32)
+    assert (result["greedy"]["right"], result["greedy"]["rollouts"]) == (16, 32)
     assert json.loads((tmp_path / "run" / "result.json").read_text())["tasks"] == 4
     assert "50.0 % (4 of 8, 95 % interval 22-78 %)" in table(result)
 

@@ -61,7 +61,7 @@ describe('statusOf', () => {
 
   it.each([
     [{ type: 'running' }, 'Running', null],
-    [{ type: 'stopping' }, 'Stopping after this step', null],
+    [{ type: 'stopping' }, 'Stopping after this optimizer step', null],
     [{ type: 'stopped' }, 'Stopped', null],
     [{ type: 'finished' }, 'Finished', null],
     [{ type: 'failed', message: 'out of memory' }, 'Failed', 'out of memory'],

@@ -147,7 +147,7 @@ class ChildLane implements LaneProcess {
 
   #failure(mark: Mark, { code, signal, spawnError }: LaneEnd): Failure {
     const who = 'environment' as const;
-    const tool = mark.rollout === null ? "the domain's code" : `the tool ${mark.tool}`;
+    const tool = mark.rollout === null || mark.tool === '' ? "the domain's code" : `the tool ${mark.tool}`;
     if (spawnError)
       return { who: 'infrastructure', code: 'lane/start', message: `a lane can't be started: ${spawnError.message}` };
     if (this.#hung) {
@@ -167,7 +167,8 @@ class ChildLane implements LaneProcess {
     }
     const cause = this.#reader.exitCause;
     if (cause) return { who, code: 'lane/exited', ...cause, message: `${tool} ${cause.message}` };
-    const last = this.#stderr.trim().split('\n').slice(0, 3).join(' | ');
+    const lines = this.#stderr.trim().split('\n');
+    const last = lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.slice(0, 3).join(' | ');
     const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
     return {
       who,

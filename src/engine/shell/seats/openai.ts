@@ -167,7 +167,7 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
   if (error instanceof APIConnectionTimeoutError)
     return infrastructure(
       'model/timeout',
-      `${seat.baseUrl} did not answer within ${(seat.timeoutMs ?? 120_000) / 1000} s. Check the server, or raise the time-out`,
+      `${seat.baseUrl} did not answer within ${(seat.timeoutMs ?? 120_000) / 1000} s. Is the server overloaded, or the model too large for it?`,
     );
   if (error instanceof APIConnectionError)
     return infrastructure(

@@ -1,0 +1,77 @@
+"""The masks of recordings that the real engine made of a real domain, against the gateway's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import served
+
+from rehearsal_trainer.chat import Chat
+from rehearsal_trainer.dialect import dialect_named
+from rehearsal_trainer.messages import Conversation
+from rehearsal_trainer.trajectories import find_recordings, read_recording
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+ENGINE = REPOSITORY / "dist" / "rehearsal.mjs"
+CONSTANTS = ["\n", "assistant\n"]
+OWN_NODE = REPOSITORY / "node_modules" / "node" / "bin" / "node"
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> list[Conversation]:
+    """Rollouts of parcel-desk by the gold seat, one of each kind of task."""
+    node = os.environ.get("REHEARSAL_NODE") or (str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node"))
+    assert node is not None and ENGINE.exists(), "the engine is not built: npm run build"
+    run = tmp_path_factory.mktemp("recorded") / "run"
+    command = [node, str(ENGINE), "eval", str(REPOSITORY / "domains" / "parcel-desk"), "--agent", "gold"]
+    subprocess.run([*command, "--split", "test", "--out", str(run)], check=True, capture_output=True, timeout=300)
+    by_kind = {path.name.split("-")[0]: path for path in find_recordings([str(run)])}
+    assert len(by_kind) >= 4
+    return [read_recording(path) for path in by_kind.values()]
+
+
+@pytest.mark.parametrize("dialect", ["compact", "hermes"])
+def test_a_recording_has_the_ids_and_the_mask_of_the_gateway(
+    recordings: list[Conversation], forced_gateway: Any, tokenizer: Any, dialect: str
+) -> None:
+    chat = Chat(tokenizer, dialect_named(dialect))
+    for recorded in recordings:
+        assert recorded.reward == 1
+        expected = chat.row_of(recorded)
+        replies = [chat.dialect.reply_text(m.content, m.tool_calls) for m in recorded.messages if m.role == "assistant"]
+        gateway = forced_gateway(replies, dialect)
+        sampled = list(gateway.generator.decoder.ids)
+        (row,) = served(gateway, lambda client, recorded=recorded: _again(client, recorded))["rows"]
+        assert row["ids"] == expected.ids
+        assert row["mask"] == expected.mask
+        assert [token for token, bit in zip(row["ids"], row["mask"], strict=True) if bit] == sampled
+        roles = [message.role for message in recorded.messages]
+        heard = [role for role in roles[: len(roles) - roles[::-1].index("assistant")] if role != "assistant"]
+        assert len(gateway.chat.encoded) == len(CONSTANTS) + 1 + len(heard)  # and 1 for the system message
+
+
+async def _again(client: Any, recorded: Conversation) -> Any:
+    """The recorded conversation over the gateway, as an engine would have it."""
+    tools = [
+        {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
+        for t in recorded.tools
+    ]
+    _, opened = await client.send("POST", "/sessions", {})
+    messages: list[Any] = [{"role": "system", "content": recorded.system}]
+    ids: dict[str, str] = {}
+    for message in recorded.messages:
+        if message.role == "assistant":
+            reply = await client.complete(opened["id"], messages, tools=tools)
+            made = reply.get("tool_calls", [])
+            ids |= {said.id: call["id"] for said, call in zip(message.tool_calls, made, strict=True)}
+            messages.append(reply)
+        elif message.role == "tool":
+            messages.append({"role": "tool", "tool_call_id": ids[message.call_id or ""], "content": message.content})
+        else:
+            messages.append({"role": "user", "content": message.content})
+    return (await client.send("GET", f"/sessions/{opened['id']}/trace"))[1]
