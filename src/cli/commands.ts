@@ -2,6 +2,7 @@ import type { Command } from './command.ts';
 import { check } from './commands/check.ts';
 import { compare } from './commands/compare.ts';
 import { dap } from './commands/dap.ts';
+import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { regrade } from './commands/regrade.ts';
 import { replayCommand } from './commands/replay.ts';
@@ -13,6 +14,7 @@ import { verify } from './commands/verify.ts';
 
 /** Every command, in the order of a person's work. */
 export const commands: readonly Command[] = [
+  doctor,
   check,
   runCommand,
   evaluate,
