@@ -5,11 +5,12 @@ import { fixOf, replacing } from './edit.ts';
 import { placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { nearest } from './nearest.ts';
-import { argumentsOf, type KnownTools, type Note } from './note.ts';
+import { argumentsOf, type Bases, type KnownTools, type Note } from './note.ts';
+import { wordsIn } from './taskWorld.ts';
 
 /** What the tools say against providers of models, the policy and the tasks. */
-export function checkTools(parts: Parts, known: KnownTools, note: Note): void {
-  checkPolicyNames(parts, known, note);
+export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
+  checkPolicyNames(parts, bases, known, note);
   if (known.tools.size === 0) return;
   for (const tool of known.tools.values()) {
     const at = placeOfTool(parts, tool);
@@ -62,18 +63,20 @@ function checkStrict(parts: Parts, tool: Tool, note: Note): void {
 }
 
 /** A name in the policy that is almost the name of a tool, or that the policy says to call. */
-function checkPolicyNames({ policy, policyFile, policySource, file }: Parts, known: KnownTools, note: Note): void {
+function checkPolicyNames(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
   if (!known.complete || known.names.size === 0) return;
+  const { policy, policyFile, policySource } = parts;
+  const others = namesOfOthers(parts, bases, known);
   const lines = (policySource?.text ?? '').split('\n');
   for (const block of policy.blocks) {
     for (const [index, line] of lines.slice(block.line - 1, block.endLine).entries()) {
       for (const match of line.matchAll(/(?<![\w#{-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g)) {
         const [name] = match;
-        if (known.names.has(name) || isArgument(name, known) || file.value.lexicon.facts[name]) continue;
+        if (known.names.has(name) || others.has(name)) continue;
         const meant = name.length < 6 ? undefined : nearest(name, known.names);
-        const isCalled = /\b(?:call|calls|calling|use|using|run|invoke|with|through|via|tool)\s+`?$/i.test(
-          line.slice(0, match.index),
-        );
+        const isCalled =
+          known.tools.size > 0 &&
+          /\b(?:call|calls|calling|use|using|run|invoke|with|through|via|tool)\s+`?$/i.test(line.slice(0, match.index));
         if (meant === undefined && !isCalled) continue;
         const row = block.line + index;
         const column = match.index + 1;
@@ -86,5 +89,16 @@ function checkPolicyNames({ policy, policyFile, policySource, file }: Parts, kno
   }
 }
 
-const isArgument = (name: string, { tools }: KnownTools) =>
-  [...tools.values()].some(({ parameters }) => JSON.stringify(parameters).includes(`"${name}"`));
+/** Words with underscores that are no tools: arguments, facts, and what stands in the databases. */
+function namesOfOthers({ file, tasks }: Parts, bases: Bases, { tools }: KnownTools): ReadonlySet<string> {
+  const inTasks = tasks.flatMap(({ value: { user, actions } }) => [
+    ...Object.keys(user.known),
+    ...user.unknown,
+    ...actions.flatMap((action) => Object.keys(action.arguments)),
+  ]);
+  const inSchemas = [...tools.values()].flatMap(({ parameters }) =>
+    [...JSON.stringify(parameters).matchAll(/"(\w+)"/g)].map(([, word = '']) => word),
+  );
+  const inBases = [...wordsIn(bases.agent), ...wordsIn(bases.user)];
+  return new Set([...Object.keys(file.value.lexicon.facts), ...inTasks, ...inSchemas, ...inBases]);
+}

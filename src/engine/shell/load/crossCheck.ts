@@ -27,7 +27,7 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder
   checkDuplicates(parts.personas, 'persona', note);
   for (const placed of parts.personas) checkPersonaEnding(placed, note);
   checkTasks(parts, bases, known, note);
-  checkTools(parts, known, note);
+  checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
   checkAmbient(parts, note);
   // A wrong name would be found a second time, as what it makes wrong.
