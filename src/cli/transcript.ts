@@ -89,7 +89,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     }
     case 'verdictReached':
       return [
-        line('note', `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}: ${event.verdict.detail}`),
+        line('note', `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'violated'}: ${event.verdict.detail}`),
       ];
     case 'rewarded':
       return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
@@ -105,8 +105,10 @@ function placeOf({ file, line: at }: Failure): string {
 /** One line for what held together, one for each violation. */
 function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verdicts']): readonly TranscriptLine[] {
   const violated = verdicts.filter(({ verdict }) => verdict === 'violated');
-  const isBroken = (id: string) => violated.some(({ rule }) => rule === id);
-  const held = new Set(verdicts.flatMap(({ rule, verdict }) => (verdict === 'held' && !isBroken(rule) ? [rule] : [])));
+  const isViolated = (id: string) => violated.some(({ rule }) => rule === id);
+  const held = new Set(
+    verdicts.flatMap(({ rule, verdict }) => (verdict === 'held' && !isViolated(rule) ? [rule] : [])),
+  );
   const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
   return [
     ...(held.size > 0 ? [line('rule', `${[...held].join(', ')} held`)] : []),

@@ -11,7 +11,7 @@ export function explanationOf(steps: readonly DebugStep[]): string {
   const state = steps.at(-1)?.state;
   if (!state) return 'nothing has happened yet';
   const { reward, verdicts, ruleVerdicts, ended } = state;
-  const broken = ruleVerdicts.filter(({ verdict }) => verdict === 'violated');
+  const violated = ruleVerdicts.filter(({ verdict }) => verdict === 'violated');
   const end = ended
     ? `ended by ${ended.reason} after ${state.turn} turns`
     : `turn ${state.turn} of at most ${state.started.turnCap}`;
@@ -20,13 +20,13 @@ export function explanationOf(steps: readonly DebugStep[]): string {
     `  ${end}${ended?.failure ? `: ${ended.failure.message}` : ''}`,
     ...verdicts.map(
       ({ verifier, held, detail, evidence }) =>
-        `  ${held ? 'held  ' : 'failed'}  ${verifier}: ${detail}${held ? '' : seen(evidence)}`,
+        `  ${held ? 'held    ' : 'violated'}  ${verifier}: ${detail}${held ? '' : seen(evidence)}`,
     ),
-    ...broken.map(
+    ...violated.map(
       ({ rule, reason, step, gate, evidence }) =>
-        `  broken  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${reason}${seen(evidence)}`,
+        `  violated  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${reason}${seen(evidence)}`,
     ),
-    ...(broken.length === 0 ? ['  held    every rule that was checked'] : []),
+    ...(violated.length === 0 ? ['  held      every rule that was checked'] : []),
     ...changesOf(steps, state),
   ].join('\n');
 }
@@ -44,7 +44,7 @@ function changesOf(steps: readonly DebugStep[], state: RolloutState): readonly s
     .slice(0, shownChanges)
     .map(
       ({ side, path, before, after }) =>
-        `  changed ${side === 'user' ? 'user: ' : ''}${showPath(path)}  ${changeText(before, after)}`,
+        `  changed   ${side === 'user' ? 'user: ' : ''}${showPath(path)}  ${changeText(before, after)}`,
     );
   const more = changes.length - shown.length;
   return more > 0 ? [...shown, `  and ${more} more changes`] : shown;

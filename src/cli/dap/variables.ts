@@ -89,7 +89,7 @@ function rolloutVariables({ n, event, state }: DebugStep): readonly Variable[] {
       ? [leaf('fork of', `${started.parent.recording}, step ${started.parent.event}: ${started.parent.edit}`)]
       : []),
     ...(state.ended ? [leaf('ended', state.ended.reason)] : []),
-    ...state.verdicts.map(({ verifier, held, detail }) => leaf(verifier, `${held ? 'held' : 'failed'}: ${detail}`)),
+    ...state.verdicts.map(({ verifier, held, detail }) => leaf(verifier, `${held ? 'held' : 'violated'}: ${detail}`)),
     ...(state.reward ? [leaf('reward', `${state.reward.value ?? 'none'}: ${state.reward.reason}`)] : []),
   ];
 }
