@@ -3,13 +3,12 @@ import * as vscode from 'vscode';
 import { activeFile, cursorLine } from './activeFile.ts';
 import { type Context, keyName } from './context.ts';
 import { type CommandTable, debugType } from './contributions.ts';
-import { pickDomain } from './debug/configurationProvider.ts';
 import { openSample } from './sampleDomain.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
 import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
-import { domainFolderOf, readDomain, taskAt } from './workspaceDomains.ts';
+import { domainFolderOf, pickDomain, readDomain, taskAt } from './workspaceDomains.ts';
 
 /** What each command does. Every command returns a value, so that tests and tasks can use it. */
 export function commandTable(context: Context): CommandTable {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
+import { runName } from '../../engine/shell/runName.ts';
 import type { Context } from '../context.ts';
-import { pickDomain } from '../debug/configurationProvider.ts';
 import { mayRun } from '../trust.ts';
+import { pickDomain } from '../workspaceDomains.ts';
 import { trainingRoot, trainingRuns } from './runFolders.ts';
 
 export type TrainingKind = 'sft' | 'grpo';
@@ -36,7 +37,7 @@ export async function startTraining(
   if (!model) return undefined;
   const steps = given.steps ?? (await askSteps(kind));
   if (!steps) return undefined;
-  const run = join(root, `${new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)}-${kind}`);
+  const run = join(root, runName(kind));
   makeRunFolder(run);
   onFolder(run);
   const python = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
