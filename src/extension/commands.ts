@@ -4,8 +4,8 @@ import { activeFile, cursorLine } from './activeFile.ts';
 import { type Context, keyName } from './context.ts';
 import { type CommandTable, debugType } from './contributions.ts';
 import { openSample } from './sampleDomain.ts';
-import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
+import { type TrainingRun, trainingRuns } from './training/workspaceRuns.ts';
 import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
 import { domainFolderOf, pickDomain, readDomain, taskAt } from './workspaceDomains.ts';
@@ -19,8 +19,8 @@ export function commandTable(context: Context): CommandTable {
     'rehearsal.recording.debug': (target) => debugRecording(target),
     'rehearsal.training.sft': (choice) => train(context, 'sft', choice),
     'rehearsal.training.grpo': (choice) => train(context, 'grpo', choice),
-    'rehearsal.training.dashboard': (target) =>
-      showDashboard(context, runFolderOf(target) ?? trainingRuns()[0]?.folder),
+    'rehearsal.training.dashboard': async (target) =>
+      showDashboard(context, runFolderOf(target) ?? (await trainingRuns())[0]?.folder),
     'rehearsal.training.stop': (target) => stopTraining(runFolderOf(target)),
     'rehearsal.sample.open': () => openSample(context),
     'rehearsal.model.key': () => setKey(context),
