@@ -1,4 +1,5 @@
 import { isProposal } from '../../engine/core/dialogue.ts';
+import { verdictWord } from '../../engine/core/event.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
 import type { StaticDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -76,7 +77,7 @@ function nameOf({ event, state }: DebugStep): string {
     case 'judged':
       return `judged: ${event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no'}`;
     case 'verdictReached':
-      return `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'violated'}`;
+      return `${event.verdict.verifier} ${verdictWord(event.verdict)}`;
     case 'rewarded':
       return `reward ${event.reward ?? 'none'}`;
   }
