@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import type { Task } from '../engine/core/task.ts';
-import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { type AskPerson, isPure } from '../engine/shell/outside.ts';
+import { runName } from '../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
@@ -53,7 +54,7 @@ export function openDomain(io: Io, given: string | undefined): StaticDomain {
 /** Reads the domain in a folder, or says everything that is wrong with it. */
 export function openDomainAt(folder: string): StaticDomain {
   const loaded = loadDomain(folder);
-  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error');
+  const errors = errorsOf(loaded.diagnostics);
   if (errors.length > 0)
     throw new UsageError(`the domain has errors:\n${errors.map((each) => formatDiagnostic(each)).join('\n')}`);
   return loaded;
@@ -129,8 +130,7 @@ export function askAtTerminal(io: Io): AskPerson {
 export function newRunFolder(io: Io, given: Given, name: string): string {
   const out = text(given, 'out');
   if (out) return resolve(io.cwd, out);
-  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  return resolve(io.cwd, '.rehearsal', 'runs', `${stamp}-${name}`);
+  return resolve(io.cwd, '.rehearsal', 'runs', runName(name));
 }
 
 /** The domain that a recording was made in: the one of the run beside it, else the nearest folder above with a domain.yaml. */

@@ -8,6 +8,7 @@ import {
   ThreadEvent,
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import { messageOf } from '../../engine/shell/fault.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
 import { UsageError } from '../io.ts';
 import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
@@ -340,5 +341,3 @@ function said(result: string): Answer<DebugProtocol.EvaluateResponse['body']> {
 function escaped(message: string): string {
   return message.replaceAll('{', '(').replaceAll('}', ')');
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

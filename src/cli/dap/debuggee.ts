@@ -5,7 +5,7 @@ import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/e
 import { advance, begin, type Setting, stateHash } from '../../engine/core/rollout.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Task } from '../../engine/core/task.ts';
-import { Fault } from '../../engine/shell/fault.ts';
+import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
@@ -88,7 +88,7 @@ export class Debuggee {
   /** What stopped the engine itself, in words: a full disk, a bug. Null for a rollout that ended, however it ended. */
   get failure(): string | null {
     if (this.#failure === null) return null;
-    return this.#failure instanceof Error ? this.#failure.message : String(this.#failure);
+    return messageOf(this.#failure);
   }
 
   /** Starts a new rollout and waits for its start. */
@@ -210,7 +210,7 @@ export class Debuggee {
       try {
         state = folded(setting, this.#steps.at(-1)?.state, event);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         return [{ line: n + 1, message: `${event.type} can't follow here (${reason}); the steps before it are shown` }];
       }
       this.#steps.push({ n, event, state });

@@ -1,4 +1,5 @@
 import { isProposal } from '../../engine/core/dialogue.ts';
+import { verdictWord } from '../../engine/core/event.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
 import type { StaticDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -51,10 +52,10 @@ function nameOf({ event, state }: DebugStep): string {
       const rulesThat = (wanted: 'held' | 'violated') => [
         ...new Set(event.verdicts.flatMap(({ rule, verdict }) => (verdict === wanted ? [rule] : []))),
       ];
-      const broken = rulesThat('violated');
+      const violated = rulesThat('violated');
       const held = rulesThat('held').length;
-      return broken.length > 0
-        ? `${moment}: ${broken.join(', ')} violated`
+      return violated.length > 0
+        ? `${moment}: ${violated.join(', ')} violated`
         : `${moment}: ${held} ${held === 1 ? 'rule' : 'rules'} held`;
     }
     case 'toolCalled':
@@ -76,7 +77,7 @@ function nameOf({ event, state }: DebugStep): string {
     case 'judged':
       return `judged: ${event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no'}`;
     case 'verdictReached':
-      return `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}`;
+      return `${event.verdict.verifier} ${verdictWord(event.verdict)}`;
     case 'rewarded':
       return `reward ${event.reward ?? 'none'}`;
   }

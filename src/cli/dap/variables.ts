@@ -1,4 +1,5 @@
 import { type Database, diffDatabases, getAt, keysAt } from '../../engine/core/database.ts';
+import { verdictWord } from '../../engine/core/event.ts';
 import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
 import type { Message } from '../../engine/core/message.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
@@ -89,7 +90,7 @@ function rolloutVariables({ n, event, state }: DebugStep): readonly Variable[] {
       ? [leaf('fork of', `${started.parent.recording}, step ${started.parent.event}: ${started.parent.edit}`)]
       : []),
     ...(state.ended ? [leaf('ended', state.ended.reason)] : []),
-    ...state.verdicts.map(({ verifier, held, detail }) => leaf(verifier, `${held ? 'held' : 'failed'}: ${detail}`)),
+    ...state.verdicts.map((verdict) => leaf(verdict.verifier, `${verdictWord(verdict)}: ${verdict.detail}`)),
     ...(state.reward ? [leaf('reward', `${state.reward.value ?? 'none'}: ${state.reward.reason}`)] : []),
   ];
 }

@@ -141,7 +141,7 @@ class Supervision implements Supervisor {
       const outsideTools = await this.#tools.describe();
       await Promise.all(Array.from({ length: this.#options.lanes ?? 1 }, () => this.#openLane(outsideTools).prepared));
     } catch (error) {
-      this.#tools.close();
+      await this.close();
       throw error;
     }
   }
