@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { Recorded } from '../core/event.ts';
 import { type Receipt, readLedger } from './ledger.ts';
 import { readRecording, readSidecar, sidecarPath } from './recording.ts';
+import { runFileHash } from './runFile.ts';
 
 export type RunProblem = { readonly file: string; readonly line: number; readonly message: string };
 export type Verified = { readonly checked: number; readonly problems: readonly RunProblem[] };
@@ -13,23 +14,38 @@ export function verifyRecording(path: string): Verified {
 }
 
 /**
- * Checks a run's folder: each receipt's signature against a key from outside the record, and each recording
- * and sidecar against the chain heads, the reward and the end that its receipt vouches for. A recording without a
- * receipt, of a fork or not, is a problem too: nobody vouches for it.
+ * Checks a run's folder: each line of the ledger against a key from outside the record, `run.json` against its line,
+ * and each recording and sidecar against the chain heads, the reward and the end that its receipt vouches for. A
+ * recording without a receipt, of a fork or not, is a problem too: nobody vouches for it.
  */
 export function verifyRun(folder: string, trustedKey: string): Verified {
   const ledger = join(folder, 'ledger.jsonl');
-  const { receipts, problems } = readLedger(ledger, trustedKey);
+  const { receipts, lines, runHash, problems } = readLedger(ledger, trustedKey);
   const vouched = new Set(receipts.map(({ recording }) => recording));
   const unvouched = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl') && !vouched.has(name));
   return {
     checked: receipts.length + unvouched.length,
     problems: [
       ...problems.map((problem) => ({ file: ledger, ...problem })),
-      ...receipts.flatMap((receipt, index) => verifyReceipt(folder, receipt, { file: ledger, line: index + 1 })),
+      ...verifyRunFile(folder, runHash),
+      ...receipts.flatMap((receipt, index) =>
+        verifyReceipt(folder, receipt, { file: ledger, line: lines[index] ?? 1 }),
+      ),
       ...unvouched.flatMap((name) => verifyUnvouched(join(folder, name))),
     ],
   };
+}
+
+function verifyRunFile(folder: string, vouched: string | null): readonly RunProblem[] {
+  const found = runFileHash(folder);
+  if (found !== null && found === vouched) return [];
+  const message =
+    found === null
+      ? 'is missing'
+      : vouched === null
+        ? 'no line of the ledger vouches for it: its line was dropped, or the run is older than such lines'
+        : 'was changed after it was written: the ledger vouches for other bytes';
+  return [{ file: join(folder, 'run.json'), line: 1, message }];
 }
 
 function verifyReceipt(
