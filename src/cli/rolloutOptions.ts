@@ -8,6 +8,7 @@ import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { type AskPerson, isPure } from '../engine/shell/outside.ts';
 import { runName } from '../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { parseTurn } from '../engine/shell/seats/typedTurn.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 
@@ -26,7 +27,7 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
 };
 
 export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai:MODEL[@BASE_URL] (default: the task's, else the domain's)
-  --user SEAT        agenda, human or openai:MODEL[@BASE_URL] (default: the domain's)
+  --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
   --seed TEXT        source of every random stream (default: 1)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
@@ -135,9 +136,16 @@ export function wholeNumber(given: Given, name: string): number | undefined {
   return Number(value);
 }
 
-/** A person at this terminal types the turn of a seat. */
+/** A person at this terminal types the turn of a seat, and is asked again for one that can't be read. */
 export function askAtTerminal(io: Io): AskPerson {
-  return (seat, _view, signal) => io.readLine(`${seat}> `, signal);
+  return async (seat, _view, signal) => {
+    for (;;) {
+      const text = await io.readLine(`${seat}> `, signal);
+      const turn = parseTurn(text);
+      if (typeof turn !== 'string') return text;
+      io.err(`${turn}\n`);
+    }
+  };
 }
 
 /** The folder of a new run: a sortable name under .rehearsal/runs. */

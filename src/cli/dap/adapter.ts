@@ -10,6 +10,7 @@ import {
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
 import { UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
 import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
@@ -17,7 +18,6 @@ import { capabilities } from './capabilities.ts';
 import { readConfiguration } from './configuration.ts';
 import { type Command, help, parseCommand } from './console.ts';
 import type { Debuggee } from './debuggee.ts';
-import { parseTurn } from './edit.ts';
 import { explanationOf } from './explanation.ts';
 import { Inspection, thread } from './inspection.ts';
 import { Narrator } from './narrator.ts';
@@ -187,7 +187,8 @@ export class RehearsalSession extends DebugSession {
     try {
       const debuggee = await (request === 'launch' ? launched : attached)(configuration, {
         readKey: (name: string) => process.env[name],
-        askPerson: (seat, _view, signal) => this.#person.ask(seat, signal),
+        askPerson: (seat, { started }, signal) =>
+          this.#person.ask(seat, seat === 'agent' || started.userTools !== undefined, signal),
         log: (text: string) => this.#narrator.print(text),
         onModel: this.#wait.onModel,
         onDomain: (domain: StaticDomain) => {

@@ -212,7 +212,9 @@ function words({ event }: DebugStep, target: Target): string {
 }
 
 function writesOf(event: DebugStep['event']) {
-  return event.type === 'databaseWritten' || event.type === 'worldEdited' ? event.writes : [];
+  return event.type === 'databaseWritten' || event.type === 'worldEdited' || event.type === 'worldSynced'
+    ? event.writes
+    : [];
 }
 
 /** Whether one of two paths leads to the other. */

@@ -7,6 +7,7 @@ import type { Answer, LaneSeats, Question, RemoteView, SimulatedAnswer } from '.
 import type { RolloutTools } from './rolloutTools.ts';
 import type { Answered, ModelCall, OnRetry, Retry } from './seats/openai.ts';
 import { type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
+import { parseTurn } from './seats/typedTurn.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
 export type Outside = {
@@ -88,18 +89,18 @@ export function outsideOf(
         const { askAgentModel } = await import('./seats/openai.ts');
         return asked('agent', agent, (key, onRetry) => askAgentModel(agent, key, withName(view), signal, onRetry));
       }
-      const content = await askPerson('agent', view, signal);
-      return { reply: { content, toolCalls: [] } };
+      const { content, toolCalls } = typed(await askPerson('agent', view, signal), view, 'agent');
+      return { reply: { content, toolCalls } };
     },
     user: async (view, signal) => {
       if (user.type === 'openai') {
         const { askUserModel } = await import('./seats/openai.ts');
         return asked('user', user, (key, onRetry) => askUserModel(user, key, withName(view), signal, onRetry));
       }
-      const content = await askPerson('user', view, signal);
-      return {
-        reply: leave.includes(content.trim()) ? { content: 'Goodbye.', stop: 'done' } : { content, stop: null },
-      };
+      const text = await askPerson('user', view, signal);
+      if (leave.includes(text.trim())) return { reply: { content: 'Goodbye.', stop: 'done' } };
+      const { content, toolCalls } = typed(text, view, 'simulator');
+      return { reply: { content: content ?? '', stop: null, ...(toolCalls.length > 0 ? { toolCalls } : {}) } };
     },
     ...(judge?.type === 'openai'
       ? {
@@ -116,11 +117,19 @@ export function outsideOf(
   };
 }
 
+/** A person's turn; who asks for it has made sure that it can be read. */
+function typed(text: string, view: RemoteView, who: 'agent' | 'simulator') {
+  const turn = parseTurn(text);
+  if (typeof turn === 'string') throw new Fault({ who, code: 'turn/unreadable', message: turn });
+  const { content, call } = turn;
+  return { content, toolCalls: call ? [{ id: `typed_${view.messages.length}`, ...call }] : [] };
+}
+
 /** Which seats the lane plays by itself. */
 export function laneSeats(agent: SeatSpec, user: SeatSpec): LaneSeats {
   return {
     agent: agent.type === 'gold' || agent.type === 'scripted' ? agent.type : 'remote',
-    user: user.type === 'agenda' ? 'agenda' : 'remote',
+    user: user.type === 'agenda' || user.type === 'scripted' ? user.type : 'remote',
   };
 }
 

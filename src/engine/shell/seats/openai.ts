@@ -1,7 +1,7 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
 import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { JsonObject } from '../../core/json.ts';
-import { type Message, type ToolCall, utterancesOf } from '../../core/message.ts';
+import { callsIn, type Message, messagesOf, type ToolCall } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
 import type { ModelSeat } from './seatSpec.ts';
@@ -47,10 +47,7 @@ export async function askAgentModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const tools: ChatCompletionTool[] = view.started.tools.map((tool) => ({
-    type: 'function',
-    function: { ...tool, parameters: tool.parameters },
-  }));
+  const tools = offered(view.started.tools);
   const messages = [{ role: 'system' as const, content: view.started.system }, ...view.messages.map(agentMessage)];
   const body = { messages, ...(tools.length > 0 ? { tools } : {}) };
   const { completion, call } = await complete(seat, key, 'agent', signal, body, onRetry);
@@ -58,17 +55,7 @@ export async function askAgentModel(
     | (ChatCompletion['choices'][0]['message'] & { rehearsal_id?: string; reasoning_content?: string })
     | undefined;
   if (!message) throw broken(seat, 'agent', 'the answer holds no message');
-  const toolCalls = (message.tool_calls ?? []).flatMap((made, index): ToolCall[] =>
-    made.type === 'function'
-      ? [
-          {
-            id: made.id || `call_${view.messages.length}_${index}`,
-            name: made.function.name,
-            arguments: parsedArguments(made.function.arguments),
-          },
-        ]
-      : [],
-  );
+  const toolCalls = callsOf(message, `call_${view.messages.length}`);
   const messageId = message.rehearsal_id;
   const reasoning = message.reasoning_content;
   const reply = {
@@ -88,13 +75,16 @@ export async function askUserModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<UserReply>> {
-  const spoken = utterancesOf(view.messages).map(
-    ({ role, content }): ChatCompletionMessageParam => ({ role: role === 'user' ? 'assistant' : 'user', content }),
-  );
+  const tools = offered(view.started.userTools ?? []);
+  const spoken = messagesOf('user', view.messages).flatMap(userMessage);
   const opening: ChatCompletionMessageParam = { role: 'user', content: 'Hi! How can I help you today?' };
   const messages = [{ role: 'system' as const, content: simulatorPrompt(view) }, opening, ...spoken];
-  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages }, onRetry);
-  const text = completion.choices[0]?.message.content ?? '';
+  const body = { messages, ...(tools.length > 0 ? { tools } : {}) };
+  const { completion, call } = await complete(seat, key, 'simulator', signal, body, onRetry);
+  const message = completion.choices[0]?.message;
+  const toolCalls = message && tools.length > 0 ? callsOf(message, `user_call_${view.messages.length}`) : [];
+  const text = message?.content ?? '';
+  if (toolCalls.length > 0) return { reply: { content: text.trim(), stop: null, toolCalls }, call };
   const stop = Object.entries(stopWords).find(([word]) => text.includes(word));
   const content = Object.keys(stopWords)
     .reduce((rest, word) => rest.replaceAll(word, ''), text)
@@ -104,7 +94,11 @@ export async function askUserModel(
 }
 
 /** The instructions a model gets that plays the user. */
-export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'persona'>): string {
+export function simulatorPrompt({
+  task,
+  persona,
+  started,
+}: Pick<ModelView, 'task' | 'persona'> & { readonly started?: ModelView['started'] }): string {
   const known = Object.entries(task.user.known).map(
     ([name, fact]) => `- ${name}: ${typeof fact === 'object' ? (fact.say ?? fact.value) : fact}`,
   );
@@ -115,6 +109,11 @@ export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'per
     ...(known.length > 0 ? ['What you know (tell it when asked, not all at once):', ...known] : []),
     ...(task.user.unknown.length > 0
       ? [`What you do not know: ${task.user.unknown.join(', ')}. Say so when asked; invent nothing.`]
+      : []),
+    ...(started?.userTools
+      ? [
+          'Your tools are things around you that only you can see and touch. Call one when the agent asks you to look at or do something with it, never on your own, and tell the agent in your own words what came of it.',
+        ]
       : []),
     ...(persona.behaviours.changes && task.user.change
       ? [
@@ -261,10 +260,35 @@ function broken(seat: ModelSeat, who: Asked, what: string): Fault {
   });
 }
 
-function agentMessage(message: Message): ChatCompletionMessageParam {
-  if (message.role === 'user') return { role: 'user', content: message.content };
-  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
-  const calls = message.toolCalls.map((call) => ({
+function offered(tools: ModelView['started']['tools']): ChatCompletionTool[] {
+  return tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: tool.parameters } }));
+}
+
+/** The calls of an answer; `id` is for those that come without one. */
+function callsOf({ tool_calls: made = [] }: ChatCompletion['choices'][0]['message'], id: string): readonly ToolCall[] {
+  return made.flatMap((call, index): ToolCall[] =>
+    call.type === 'function'
+      ? [
+          {
+            id: call.id || `${id}_${index}`,
+            name: call.function.name,
+            arguments: parsedArguments(call.function.arguments),
+          },
+        ]
+      : [],
+  );
+}
+
+/** A message as a model in the user's seat has it: its own turns and calls are the assistant's. */
+function userMessage(message: Message): ChatCompletionMessageParam[] {
+  if (message.role === 'tool') return [{ role: 'tool', tool_call_id: message.callId, content: message.content }];
+  if (message.role === 'agent') return message.content ? [{ role: 'user', content: message.content }] : [];
+  const calls = sentCalls(callsIn(message));
+  return [{ role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];
+}
+
+function sentCalls(calls: readonly ToolCall[]) {
+  return calls.map((call) => ({
     id: call.id,
     type: 'function' as const,
     function: {
@@ -272,6 +296,12 @@ function agentMessage(message: Message): ChatCompletionMessageParam {
       arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
     },
   }));
+}
+
+function agentMessage(message: Message): ChatCompletionMessageParam {
+  if (message.role === 'user') return { role: 'user', content: message.content };
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
+  const calls = sentCalls(message.toolCalls);
   return {
     role: 'assistant',
     content: message.content,

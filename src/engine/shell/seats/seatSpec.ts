@@ -32,7 +32,8 @@ export function parseSeat(
   from: 'person' | 'domain',
   environment: NodeJS.ProcessEnv = process.env,
 ): SeatSpec | string {
-  const allowed = seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'human'] as const);
+  const allowed =
+    seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'scripted', 'human'] as const);
   const simple = allowed.find((name) => name === text);
   if (simple) return { type: simple };
   if (text === 'recorded')
