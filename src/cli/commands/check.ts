@@ -1,8 +1,9 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { type Audited, audit } from '../../engine/shell/audit/audit.ts';
 import { type CheckResult, check as checkDomain } from '../../engine/shell/check.ts';
 import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
-import { type Diagnostic, formatDiagnostic, hasErrors, sortDiagnostics } from '../../engine/shell/diagnostic.ts';
+import { type Diagnostic, formatDiagnostic, sortDiagnostics } from '../../engine/shell/diagnostic.ts';
 import { applyFixes } from '../../engine/shell/fixes.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { soundnessOf } from '../../engine/shell/soundness.ts';
@@ -31,6 +32,8 @@ Exit code 0: no error. 1: an error, with --audit also a warning. 2: cancelled, o
     if (given.values['static'] === true && given.values['audit'] === true)
       throw new UsageError('--static runs nothing of the domain, and --audit runs all of it: choose one');
     const folder = resolve(io.cwd, given.positionals[0]);
+    if (!existsSync(join(folder, 'domain.yaml')))
+      throw new UsageError(`${folder}: there is no domain here (a folder with domain.yaml)`);
     const { result, fixed } = await checked(folder, given, io);
     const audited = given.values['audit'] === true && result.ok ? await audit(result.loaded, auditOptions(io)) : null;
     const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
@@ -73,7 +76,7 @@ function auditOptions(io: Io) {
 }
 
 function exitCodeOf(diagnostics: readonly Diagnostic[], isAudit: boolean): ExitCode {
-  const isFound = isAudit ? diagnostics.some(({ severity }) => severity !== 'info') : hasErrors(diagnostics);
+  const isFound = diagnostics.some(({ severity }) => severity === 'error' || (isAudit && severity === 'warning'));
   return isFound ? 1 : 0;
 }
 

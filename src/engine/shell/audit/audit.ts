@@ -156,10 +156,12 @@ function judge(loaded: LoadedDomain, { idle, replayed, tried }: Played, note: No
   const isAmbient = diagnostics.some(({ code }) => code === 'tool/ambient');
   const bad = noteTools(loaded, tried, isAmbient, note);
   const sound = replayed.filter((each) => !isFaulty(each, loaded, bad, note)).map(({ placed }) => placed);
+  const isWhole = sound.length === replayed.length && replayed.every(({ first }) => undecided(first) === null);
   for (const placed of sound) noteIdle(placed, idle, (at) => isKnown(at, 'task/nothing-to-do'), note);
   const uncovered = diagnostics.filter(({ code }) => code === 'policy/uncovered-rule').map(({ line }) => line);
   const known = parts.policy.policy.rules.filter(({ line }) => uncovered.includes(line)).map(({ id }) => id);
-  noteUntried(parts, replayed, new Set(known), note);
+  // What a broken task would have tried is not known.
+  if (isWhole) noteUntried(parts, replayed, new Set(known), note);
 }
 
 /** Whether the gold path of a task is wrong. It is said once: a tool that is wrong, or a task, explains what follows. */

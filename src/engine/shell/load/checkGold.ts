@@ -68,8 +68,8 @@ function unprepared(
   known: KnownTools,
 ): string | null {
   if (rule.when !== undefined) return null;
-  const calls = earlier.map(({ tool, arguments: args }, step): MadeCall => {
-    return { tool, args: args as JsonObject, result: null, failed: false, step };
+  const calls = earlier.map(({ tool, by, arguments: args }, step): MadeCall => {
+    return { tool, by, args: args as JsonObject, result: null, failed: false, step };
   });
   const seen = { domain: { tools: toolsOf(known) }, calls: () => calls } as unknown as Seen;
   const call = { id: '', name: action.tool, arguments: action.arguments as JsonObject };

@@ -118,6 +118,7 @@ function loaded(
     policy: policy.policy,
     rules: rules.map(({ value }) => value),
     tools: [],
+    sync: parts.scan.sync !== null,
     personas: personas.map(({ value }) => value),
     tasks: tasks.map(({ value }) => value),
     lexicon: file.value.lexicon,
@@ -152,7 +153,7 @@ function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]
 
 const rulesKind = { kind: 'rule', schema: 'rules', item: ruleSchema, wrapper: 'rules' } as const;
 const none = { items: [], diagnostics: [], sources: [] } as const;
-const emptyScan: Scan = { tools: new Map(), declared: new Map(), complete: true, sources: [] };
+const emptyScan: Scan = { tools: new Map(), declared: new Map(), sync: null, complete: true, sources: [] };
 
 function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
   const path = join(folder, 'domain.yaml');
@@ -259,6 +260,7 @@ function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> 
 
 function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {
   return {
+    ...emptyScan,
     tools: new Map(items.map((item) => [item.value.name, placeOf(item, 'name')])),
     declared: new Map(
       items.map((item) => {
@@ -267,7 +269,6 @@ function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {
         return [name, { effect, effectAt, owner, generic: false, handsOff: false }];
       }),
     ),
-    complete: true,
     sources,
   };
 }
@@ -286,6 +287,7 @@ function merged(scans: readonly Scan[]): Scan {
   return {
     tools: new Map(scans.flatMap(({ tools }) => [...tools])),
     declared: new Map(scans.flatMap(({ declared }) => [...declared])),
+    sync: scans.find(({ sync }) => sync !== null)?.sync ?? null,
     complete: scans.every(({ complete }) => complete),
     sources: scans.flatMap(({ sources }) => sources),
   };

@@ -190,7 +190,7 @@ describe('without running any code', () => {
     [
       'names that only a server knows',
       { 'domain.yaml': `name: desk\n${server}`, ...task(good.replace('tool: find_order', 'tool: read_graph')) },
-      [],
+      ['tools.ts:4:14 info tool/unused'],
       '',
     ],
   ];
