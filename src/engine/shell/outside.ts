@@ -8,6 +8,7 @@ import type { RolloutTools } from './rolloutTools.ts';
 import type { Answered, ModelCall, OnRetry, Retry } from './seats/openai.ts';
 import { type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
 import { parseTurn } from './seats/typedTurn.ts';
+import { keptSecret } from './secrets.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
 export type Outside = {
@@ -196,7 +197,9 @@ function simulatorOf({ file }: Domain, { name }: Tool): ModelSeat {
 }
 
 async function keyOf(seat: ModelSeat, readKey: ReadKey): Promise<string> {
-  return seat.keyName === null ? '' : ((await readKey(seat.keyName)) ?? '');
+  const { password } = new URL(seat.baseUrl);
+  if (password !== '') keptSecret('password', password);
+  return seat.keyName === null ? '' : keptSecret(seat.keyName, (await readKey(seat.keyName)) ?? '');
 }
 
 function withName(view: RemoteView) {

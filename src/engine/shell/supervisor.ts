@@ -14,6 +14,7 @@ import { answerQuestion, type Outside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './rolloutTools.ts';
+import { redacted, redactedValue } from './secrets.ts';
 import { SharedTools } from './sharedTools.ts';
 
 export type RolloutRequest = {
@@ -125,7 +126,7 @@ class Supervision implements Supervisor {
   constructor(domain: StaticDomain, options: SupervisorOptions) {
     this.#static = domain;
     this.#options = options;
-    this.#tools = new SharedTools(domain, (text) => options.log?.(text));
+    this.#tools = new SharedTools(domain, (text) => options.log?.(redacted(text)));
   }
 
   get domain(): Domain {
@@ -265,7 +266,7 @@ class Supervision implements Supervisor {
 
   #received(lane: Lane, message: Exclude<FromLane, { type: 'described' | 'notDescribed' | 'prepared' }>): void {
     if (message.type === 'log') {
-      this.#options.log?.(message.text);
+      this.#options.log?.(redacted(message.text));
       return;
     }
     const live = lane.rollouts.get(message.rollout);
@@ -329,12 +330,12 @@ class Supervision implements Supervisor {
     try {
       const reach = { domain: this.domain, tools: live.tools };
       const { answer, note } = await answerQuestion(about, live.request.outside, reach, live.abort.signal);
-      live.record.note(note ?? null);
-      lane.process.send({ type: 'answer', question, value: answer });
+      live.record.note(redactedValue(note ?? null));
+      lane.process.send({ type: 'answer', question, value: redactedValue(answer) });
     } catch (error) {
       const fault = live.abort.signal.aborted ? cancelled() : error;
       if (!(fault instanceof Fault)) return this.#giveUp(live, error);
-      lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: fault.failure });
+      lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: redactedValue(fault.failure) });
     }
   }
 
