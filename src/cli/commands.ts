@@ -14,7 +14,6 @@ import { verify } from './commands/verify.ts';
 
 /** Every command, in the order of a person's work. */
 export const commands: readonly Command[] = [
-  doctor,
   check,
   runCommand,
   evaluate,
@@ -26,4 +25,5 @@ export const commands: readonly Command[] = [
   dap,
   serve,
   train,
+  doctor,
 ];
