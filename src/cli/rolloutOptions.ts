@@ -5,8 +5,8 @@ import type { Task } from '../engine/core/task.ts';
 import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
-import { type AskPerson, isPure } from '../engine/shell/outside.ts';
-import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import type { AskPerson } from '../engine/shell/outside.ts';
+import { type ModelSeat, parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 
@@ -23,7 +23,8 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   out: { type: 'string' },
 };
 
-export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai:MODEL[@BASE_URL] (default: the task's, else the domain's)
+export const rolloutHelp = `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], or agent:FILE, an agent of your own
+                     (default: the task's, else the domain's)
   --user SEAT        agenda, human or openai:MODEL[@BASE_URL] (default: the domain's)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
   --seed TEXT        source of every random stream (default: 1)
@@ -85,23 +86,33 @@ export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): 
     seed: text(given, 'seed') ?? '1',
     basis,
     ...(turnCap === undefined ? {} : { turnCap }),
-    agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io),
-    user: seat(given, 'user', chosen.user, domain.file.user, io),
-    ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io) }),
+    agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io, domain.folder),
+    user: seat(given, 'user', chosen.user, domain.file.user, io, domain.folder),
+    ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io, domain.folder) }),
   };
 }
 
-function seat(given: Given, which: 'agent' | 'user', chosen: string | undefined, own: string, io: Io): SeatSpec {
-  const parsed = parseSeat(chosen ?? own, which, chosen === undefined ? 'domain' : 'person', io.environment);
+function seat(
+  given: Given,
+  which: 'agent' | 'user',
+  chosen: string | undefined,
+  own: string,
+  io: Io,
+  folder: string,
+): SeatSpec {
+  const isChosen = chosen !== undefined;
+  const folders = isChosen ? [io.cwd, folder] : [folder];
+  const parsed = parseSeat(chosen ?? own, which, isChosen ? 'person' : 'domain', io.environment, folders);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
-  if (isPure(parsed) || parsed.type !== 'openai') return parsed;
-  return {
-    ...parsed,
+  const sampled = <Seat extends ModelSeat>(model: Seat): Seat => ({
+    ...model,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
-  };
+  });
+  if (parsed.type === 'agent') return { ...parsed, model: parsed.model && sampled(parsed.model) };
+  return parsed.type === 'openai' ? sampled(parsed) : parsed;
 }
 
 function temperatureOf(given: Given): number | undefined {

@@ -36,10 +36,10 @@ export async function launched(configuration: Configuration, host: Host): Promis
 async function begun(domain: StaticDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
   const { seed, trial, basis, turnCap } = configuration;
   const task = taskNamed(domain, configuration.task);
-  const agent = chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent');
-  const user = chosenSeat(configuration.user, domain.file.user, 'user');
+  const agent = chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent', domain.folder);
+  const user = chosenSeat(configuration.user, domain.file.user, 'user', domain.folder);
   const forkAgent = configuration.forkAgent
-    ? seat(configuration.forkAgent, 'agent')
+    ? seat(configuration.forkAgent, 'agent', domain.folder)
     : agent.type === 'scripted'
       ? ({ type: 'gold' } as const)
       : agent;
@@ -70,8 +70,9 @@ export function attached(configuration: Configuration, host: Host): Debuggee {
       `${recording}: which domain was it recorded in? Name its folder as "domain" in the configuration`,
     );
   const domain = openDomainAt(resolve(folder));
-  const forkAgent = seat(configuration.forkAgent ?? configuration.agent ?? 'gold', 'agent');
-  const user = configuration.user === undefined ? recordedUser(recording) : seat(configuration.user, 'user');
+  const forkAgent = seat(configuration.forkAgent ?? configuration.agent ?? 'gold', 'agent', domain.folder);
+  const user =
+    configuration.user === undefined ? recordedUser(recording) : seat(configuration.user, 'user', domain.folder);
   const debuggee = new Debuggee({ domain, agent: { type: 'gold' }, user, forkAgent, ...host });
   debuggee.attach(recording);
   host.onDomain(domain);
@@ -85,12 +86,13 @@ function recordedUser(recording: string): SeatSpec {
   return typeof parsed === 'string' ? { type: 'agenda' } : parsed;
 }
 
-function chosenSeat(chosen: string | undefined, own: string, which: 'agent' | 'user'): SeatSpec {
-  return chosen === undefined ? seat(own, which, 'domain') : seat(chosen, which);
+function chosenSeat(chosen: string | undefined, own: string, which: 'agent' | 'user', folder: string): SeatSpec {
+  return chosen === undefined ? seat(own, which, folder, 'domain') : seat(chosen, which, folder);
 }
 
-function seat(text: string, which: 'agent' | 'user', from: 'person' | 'domain' = 'person'): SeatSpec {
-  const parsed = parseSeat(text, which, from);
+/** @param folder of the domain, where an agent's file may stand */
+function seat(text: string, which: 'agent' | 'user', folder: string, from: 'person' | 'domain' = 'person'): SeatSpec {
+  const parsed = parseSeat(text, which, from, process.env, from === 'person' ? [process.cwd(), folder] : [folder]);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   return parsed;
 }

@@ -5,8 +5,9 @@ import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 import type { Answer, LaneSeats, Question, RemoteView, SimulatedAnswer } from './lane/laneMessage.ts';
 import type { RolloutTools } from './rolloutTools.ts';
+import type { AgentSession } from './seats/agentSession.ts';
 import type { ModelCall } from './seats/openai.ts';
-import { type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
+import { type AgentSeat, type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
 export type Outside = {
@@ -30,7 +31,12 @@ export type Outside = {
     asked: AskedSimulator,
     signal: AbortSignal,
   ) => Promise<{ readonly reply: SimulatedAnswer; readonly call: ModelCall }>;
+  /** Where a seat keeps something for each rollout: gives the outside that one rollout asks, from its start to its end. */
+  readonly forRollout?: () => OwnOutside;
 };
+
+/** The outside of one rollout, which gives back what it holds when that ends. */
+export type OwnOutside = Omit<Outside, 'forRollout'> & { readonly close: () => Promise<void> };
 
 export type AskedSimulator = Extract<Question, { readonly type: 'simulated' }>;
 
@@ -56,7 +62,7 @@ export function outsideOf(
   askPerson: AskPerson,
   judge?: SeatSpec,
 ): Outside {
-  return {
+  const outside: Outside = {
     agent: async (view, signal) => {
       if (agent.type === 'openai') {
         const { askAgentModel } = await import('./seats/openai.ts');
@@ -87,6 +93,28 @@ export function outsideOf(
       const { askToolModel } = await import('./seats/toolSimulator.ts');
       return askToolModel(model, await keyOf(model, readKey), tool, asked, signal);
     },
+  };
+  return agent.type === 'agent' ? { ...outside, forRollout: () => seated(agent, readKey, outside) } : outside;
+}
+
+/** An agent of the user's own takes the seat for one rollout; one that starts again has it start afresh. */
+function seated(agent: AgentSeat, readKey: ReadKey, outside: Outside): OwnOutside {
+  let session: AgentSession | null = null;
+  const key = async () => (agent.model ? keyOf(agent.model, readKey) : '');
+  return {
+    ...outside,
+    agent: async (view, signal) => {
+      if (session && view.messages.length < session.heard) {
+        await session.close();
+        session = null;
+      }
+      if (!session) {
+        const { AgentSession } = await import('./seats/agentSession.ts');
+        session = new AgentSession(agent, key);
+      }
+      return session.ask(view, signal);
+    },
+    close: async () => session?.close(),
   };
 }
 

@@ -10,7 +10,7 @@ import { laneEvent } from './lane/laneChannel.ts';
 import type { FromLane, LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
 import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
-import { answerQuestion, type Outside } from './outside.ts';
+import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './rolloutTools.ts';
@@ -86,6 +86,7 @@ type Live = {
   readonly abort: AbortController;
   readonly tools: RolloutTools;
   readonly record: RolloutRecord;
+  readonly outside: Outside & Partial<OwnOutside>;
   lane: Lane | null;
   /** Resolves when the lane was told to start it: a step that comes earlier waits for that. */
   started: Promise<void>;
@@ -158,6 +159,7 @@ class Supervision implements Supervisor {
       abort: new AbortController(),
       tools: new RolloutTools(this.#tools),
       record: new RolloutRecord(request.recording, request.sidecar),
+      outside: request.outside.forRollout?.() ?? request.outside,
       lane: null,
       started: started.promise,
       start: started.resolve,
@@ -325,7 +327,7 @@ class Supervision implements Supervisor {
     if (!this.#write(live)) return;
     try {
       const reach = { domain: this.domain, tools: live.tools };
-      const { answer, note } = await answerQuestion(about, live.request.outside, reach, live.abort.signal);
+      const { answer, note } = await answerQuestion(about, live.outside, reach, live.abort.signal);
       live.record.note(note ?? null);
       lane.process.send({ type: 'answer', question, value: answer });
     } catch (error) {
@@ -379,7 +381,7 @@ class Supervision implements Supervisor {
     live.lane?.rollouts.delete(live.id);
     if (this.#unwritten.has(live)) this.#write(live);
     live.record.close();
-    await live.tools.close();
+    await Promise.all([live.tools.close(), live.outside.close?.()]);
   }
 
   /**

@@ -6,7 +6,12 @@ import OpenAI, {
   AuthenticationError,
   RateLimitError,
 } from 'openai';
-import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
+import type {
+  ChatCompletion,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+  ChatCompletionTool,
+} from 'openai/resources/chat/completions';
 import type { JsonObject } from '../../core/json.ts';
 import { type Message, type ToolCall, utterancesOf } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
@@ -18,6 +23,8 @@ export type ModelCall = {
   readonly ms: number;
   readonly usage?: { readonly input: number; readonly output: number };
   readonly request: unknown;
+  /** Requests before it for the same answer, of an agent that asks its model more than once. */
+  readonly earlier?: readonly unknown[];
 };
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
 
@@ -48,35 +55,46 @@ export async function askAgentModel(
     type: 'function',
     function: { ...tool, parameters: tool.parameters },
   }));
-  const messages = [{ role: 'system' as const, content: view.started.system }, ...view.messages.map(agentMessage)];
   const { completion, call } = await complete(seat, key, 'agent', signal, {
-    messages,
+    messages: chatOf(view),
     ...(tools.length > 0 ? { tools } : {}),
   });
-  const message = completion.choices[0]?.message as
-    | (ChatCompletion['choices'][0]['message'] & { rehearsal_id?: string; reasoning_content?: string })
-    | undefined;
+  const message = completion.choices[0]?.message;
   if (!message) throw broken(seat, 'agent', 'the answer holds no message');
+  return { reply: replyOf(message, view.messages.length), call };
+}
+
+/** The conversation as the agent's seat sees it, in OpenAI's format. */
+export function chatOf({ started, messages }: Pick<ModelView, 'started' | 'messages'>): ChatCompletionMessageParam[] {
+  return [{ role: 'system' as const, content: started.system }, ...messages.map(agentMessage)];
+}
+
+/**
+ * A model's message as the reply of the agent's seat.
+ * @param at how many messages came before; names calls that came without an id
+ */
+export function replyOf(message: ChatCompletion['choices'][0]['message'], at: number): AgentReply {
+  const { rehearsal_id: messageId, reasoning_content: reasoning } = message as {
+    readonly rehearsal_id?: string;
+    readonly reasoning_content?: string;
+  };
   const toolCalls = (message.tool_calls ?? []).flatMap((made, index): ToolCall[] =>
     made.type === 'function'
       ? [
           {
-            id: made.id || `call_${view.messages.length}_${index}`,
+            id: made.id || `call_${at}_${index}`,
             name: made.function.name,
             arguments: parsedArguments(made.function.arguments),
           },
         ]
       : [],
   );
-  const messageId = message.rehearsal_id;
-  const reasoning = message.reasoning_content;
-  const reply = {
+  return {
     content: message.content ?? (toolCalls.length > 0 ? null : ''),
     toolCalls,
     ...(reasoning ? { reasoning } : {}),
     ...(messageId ? { messageId } : {}),
   };
-  return { reply, call };
 }
 
 /** A model in the user's seat: roles swapped, its own turns kept, stop words enforced. */
@@ -132,7 +150,7 @@ export async function complete(
   key: string,
   who: Asked,
   signal: AbortSignal,
-  body: { messages: ChatCompletionMessageParam[]; tools?: ChatCompletionTool[] },
+  body: Omit<ChatCompletionCreateParamsNonStreaming, 'model'>,
 ) {
   const client = new OpenAI({
     apiKey: key || 'none',
@@ -195,7 +213,8 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
   }
   if (error instanceof APIError)
     return infrastructure(
-      'model/error',
+      // What the request itself is refused for is for an agent that wrote it to know.
+      [400, 413, 422].includes(error.status ?? 0) ? 'model/refused' : 'model/error',
       `${seat.baseUrl} answered ${error.status ?? 'with an error'}: ${String(error.message).slice(0, 300)}`,
     );
   if (error instanceof SyntaxError) return broken(seat, who, 'the answer is not JSON');
