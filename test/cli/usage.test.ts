@@ -33,7 +33,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['eval', parcels, '--trials', 'many'], message: /--trials is a whole number above 0, not "many"/ },
   {
     argv: ['eval', parcels, '--agent', 'sorcerer'],
-    message: /"sorcerer" is not a seat for the agent: expected gold, scripted, human or openai/,
+    message: /"sorcerer" is not a seat for the agent: expected gold, scripted, human, openai.* or agent:FILE/,
   },
   { argv: ['eval', parcels, '--temperature', 'hot'], message: /--temperature is a number from 0 to 2, not "hot"/ },
   { argv: ['eval', parcels, '--basis', 'mood'], message: /--basis is evaluate or train/ },

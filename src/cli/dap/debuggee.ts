@@ -9,7 +9,7 @@ import { Fault } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
-import { readRecording } from '../../engine/shell/recording.ts';
+import { readRecording, readSidecar, type SidecarLine } from '../../engine/shell/recording.ts';
 import { settingOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
@@ -184,7 +184,8 @@ export class Debuggee {
     };
     const left = { steps: this.#steps, cursor: this.#cursor };
     this.#live?.abandon();
-    await this.#begin(supervisor, task, [fork, ...rest], freeForkPath(parent), forkAgent);
+    const sidecar = readSidecar(parent).slice(0, at + 1);
+    await this.#begin(supervisor, task, [fork, ...rest], freeForkPath(parent), forkAgent, sidecar);
     if (this.#steps.length < events.length) {
       const reason = this.failure ?? 'the rollout did not start';
       this.#steps = left.steps;
@@ -248,6 +249,7 @@ export class Debuggee {
     from: readonly RolloutEvent[],
     recording: string,
     agent: SeatSpec,
+    sidecar: readonly SidecarLine[] = [],
   ): Promise<void> {
     const { user } = this.#options;
     this.#steps = [];
@@ -256,7 +258,7 @@ export class Debuggee {
     this.#failure = null;
     this.#recording = recording;
     const outside = this.#outside(agent, user);
-    const request = { task, from, seats: laneSeats(agent, user), outside, recording, pace: 'step' } as const;
+    const request = { task, from, seats: laneSeats(agent, user), outside, recording, sidecar, pace: 'step' } as const;
     const live = supervisor.start(request, (events) => {
       if (this.#live === live) this.#received(events);
     });

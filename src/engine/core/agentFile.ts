@@ -31,4 +31,3 @@ export const agentFileSchema = z.union([
     headers: z.record(z.string(), z.string()).default({}).describe('${env:NAME} fills in an environment variable.'),
   }),
 ]);
-export type AgentFile = z.infer<typeof agentFileSchema>;

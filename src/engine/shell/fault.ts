@@ -1,4 +1,5 @@
 import type { EndReason, Failure } from '../core/event.ts';
+import type { ModelCall } from './seats/modelCall.ts';
 
 const reasonOf: Readonly<Record<Failure['who'], EndReason>> = {
   agent: 'agentFailed',
@@ -14,12 +15,15 @@ const reasonOf: Readonly<Record<Failure['who'], EndReason>> = {
 export class Fault extends Error {
   readonly reason: EndReason;
   readonly failure: Failure;
+  /** What a model was asked that led to it. */
+  readonly call: ModelCall | undefined;
 
-  constructor(failure: Failure, reason: EndReason = reasonOf[failure.who]) {
+  constructor(failure: Failure, reason: EndReason = reasonOf[failure.who], call?: ModelCall) {
     super(failure.message);
     this.name = 'Fault';
     this.failure = failure;
     this.reason = reason;
+    this.call = call;
   }
 }
 

@@ -2,7 +2,7 @@ import type { ModelRole } from '../core/measure.ts';
 import { moneyOf, type Prices } from '../core/metrics.ts';
 import { cancelled } from './fault.ts';
 import type { Outside } from './outside.ts';
-import type { ModelCall } from './seats/openai.ts';
+import type { ModelCall } from './seats/modelCall.ts';
 
 /** What the models of a batch may use at most. */
 export type Budget = { readonly tokens?: number | undefined; readonly money?: number | undefined };

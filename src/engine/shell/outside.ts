@@ -6,7 +6,7 @@ import { Fault } from './fault.ts';
 import type { Answer, LaneSeats, Question, RemoteView, SimulatedAnswer } from './lane/laneMessage.ts';
 import type { RolloutTools } from './rolloutTools.ts';
 import type { AgentSession } from './seats/agentSession.ts';
-import type { ModelCall } from './seats/openai.ts';
+import type { ModelCall } from './seats/modelCall.ts';
 import { type AgentSeat, type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */

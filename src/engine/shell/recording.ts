@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
 import { onDisk } from './disk.ts';
 
@@ -43,7 +43,9 @@ export type SidecarLine = {
   readonly ms?: number;
   readonly retries?: number;
   readonly usage?: { readonly input: number; readonly output: number };
+  /** The body that a model was sent for this event, and those before it where it was asked more than once. */
   readonly request?: unknown;
+  readonly earlier?: readonly unknown[];
   readonly note?: string;
 };
 
@@ -54,6 +56,23 @@ export function openSidecar(path: string, head = chainStart): ChainedFile<Sideca
 /** The sidecar that belongs to a recording. */
 export function sidecarPath(recording: string): string {
   return recording.replace(/\.traj\.jsonl$/, '.sidecar.jsonl');
+}
+
+/** What the sidecar of a recording says, from event 0 on and as far as it is whole. Empty where there is none. */
+export function readSidecar(recording: string): readonly SidecarLine[] {
+  const path = sidecarPath(recording);
+  if (!existsSync(path)) return [];
+  const lines: SidecarLine[] = [];
+  for (const raw of readFileSync(path, 'utf8').split('\n')) {
+    try {
+      const { chain: _, ...line } = JSON.parse(raw) as SidecarLine & { readonly chain: string };
+      if (line.n !== lines.length) return lines;
+      lines.push(line);
+    } catch {
+      return lines;
+    }
+  }
+  return lines;
 }
 
 function openChained<Line>(path: string, start: string, textOf: (line: Line) => string): ChainedFile<Line> {

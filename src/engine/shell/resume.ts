@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Domain } from '../core/domain.ts';
 import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import { contentHash } from '../core/hash.ts';
 import type { Json } from '../core/json.ts';
 import { outsideSource } from '../core/tool.ts';
-import { readRecording, type SidecarLine, sidecarPath } from './recording.ts';
+import { readRecording, readSidecar } from './recording.ts';
 import type { RolloutRequest } from './supervisor.ts';
 
 /**
@@ -24,25 +24,10 @@ export function resumePoint(
   const events = beforeCancelling(intact);
   const [first] = events;
   if (first === undefined || contentHash(first as Json) !== contentHash(started as unknown as Json)) return afresh;
-  return { from: events, sidecar: readTimes(sidecarPath(path), events.length) };
+  return { from: events, sidecar: readSidecar(path).slice(0, events.length) };
 }
 
 function beforeCancelling(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
   const end = events.findIndex((event) => event.type === 'rolloutEnded' && event.reason === 'cancelled');
   return end < 0 ? events : events.slice(0, end);
-}
-
-function readTimes(path: string, count: number): readonly SidecarLine[] {
-  if (!existsSync(path)) return [];
-  const lines: SidecarLine[] = [];
-  for (const raw of readFileSync(path, 'utf8').split('\n').slice(0, count)) {
-    try {
-      const { chain: _, ...line } = JSON.parse(raw) as SidecarLine & { readonly chain: string };
-      if (line.n !== lines.length) return lines;
-      lines.push(line);
-    } catch {
-      return lines;
-    }
-  }
-  return lines;
 }

@@ -6,7 +6,8 @@ import type { RemoteView } from '../lane/laneMessage.ts';
 import { type AgentProgram, openAgentProgram } from './agentProgram.ts';
 import { type LentAddress, lendAddress } from './lentAddress.ts';
 import { LentModel, type ModelAnswer, type ModelMessage } from './lentModel.ts';
-import { chatOf, type ModelCall, replyOf } from './openai.ts';
+import { joined, type ModelCall } from './modelCall.ts';
+import { chatOf, replyOf } from './openai.ts';
 import type { AgentSeat } from './seatSpec.ts';
 
 /** What the agent's seat says, and the requests of its model that led to it. */
@@ -218,17 +219,18 @@ export class AgentSession {
   }
 
   #answer(reply: AgentReply): void {
-    const calls = this.#modelCalls;
+    const call = joined(this.#modelCalls);
     this.#modelCalls = [];
-    const call = oneCall(calls);
     this.#answered = { reply, ...(call ? { call } : {}) };
     this.#asked?.resolve(this.#answered);
     this.#asked = null;
   }
 
   #fail(error: unknown): void {
-    const fault = error instanceof Fault ? error : null;
-    this.#failure ??= fault;
+    if (error instanceof Fault) {
+      const calls = error.call ? [...this.#modelCalls, error.call] : this.#modelCalls;
+      this.#failure ??= new Fault(error.failure, error.reason, joined(calls));
+    }
     this.#asked?.reject(this.#failure ?? error);
     this.#asked = null;
   }
@@ -246,19 +248,4 @@ export class AgentSession {
       this.#fail(new Fault({ who: 'agent', code: 'agent/timeout', message }));
     }, ms);
   }
-}
-
-/** Several requests of one answer, as one: times and tokens add up. */
-function oneCall(calls: readonly ModelCall[]): ModelCall | null {
-  const last = calls.at(-1);
-  if (!last) return null;
-  const usages = calls.flatMap(({ usage }) => usage ?? []);
-  const sum = (of: (usage: { input: number; output: number }) => number) =>
-    usages.reduce((total, usage) => total + of(usage), 0);
-  return {
-    ms: calls.reduce((total, { ms }) => total + ms, 0),
-    ...(usages.length > 0 ? { usage: { input: sum(({ input }) => input), output: sum(({ output }) => output) } } : {}),
-    request: last.request,
-    ...(calls.length > 1 ? { earlier: calls.slice(0, -1).map(({ request }) => request) } : {}),
-  };
 }

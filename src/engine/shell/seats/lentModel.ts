@@ -5,7 +5,8 @@ import type {
 } from 'openai/resources/chat/completions';
 import * as z from 'zod';
 import { Fault } from '../fault.ts';
-import { complete, type ModelCall } from './openai.ts';
+import type { ModelCall } from './modelCall.ts';
+import { complete } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 const requestSchema = z.looseObject({ messages: z.array(z.looseObject({ role: z.string() })).min(1) });

@@ -16,16 +16,9 @@ import type { JsonObject } from '../../core/json.ts';
 import { type Message, type ToolCall, utterancesOf } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
+import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
-/** What a model call cost and exactly what was asked; goes to the sidecar. */
-export type ModelCall = {
-  readonly ms: number;
-  readonly usage?: { readonly input: number; readonly output: number };
-  readonly request: unknown;
-  /** Requests before it for the same answer, of an agent that asks its model more than once. */
-  readonly earlier?: readonly unknown[];
-};
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
 
 /** The part of a view that a model seat needs; it crosses the lane's border. */
@@ -173,7 +166,10 @@ export async function complete(
       : undefined;
     return { completion, call: { ms: Math.round(performance.now() - from), request, ...(usage ? { usage } : {}) } };
   } catch (error) {
-    throw classified(error, seat, who);
+    const fault = classified(error, seat, who);
+    if (!(fault instanceof Fault)) throw fault;
+    const call = { ms: Math.round(performance.now() - from), request };
+    throw new Fault(fault.failure, fault.reason, call);
   }
 }
 
