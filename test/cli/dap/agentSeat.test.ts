@@ -37,7 +37,7 @@ test('an agent of published SDKs is stepped through: its calls stop on tools and
   }
   await expect(`${story.join('\n')}\n`).toMatchFileSnapshot('golden/agentSeat.steps.txt');
   await expect(stripVTControlCharacters(run.client.output)).toMatchFileSnapshot('golden/agentSeat.txt');
-  expect(bodies).toHaveLength(4);
+  expect(bodies).toHaveLength(3);
 });
 
 test('the exact request is shown for the step that is looked at, and for those that a fork shares', async () => {
