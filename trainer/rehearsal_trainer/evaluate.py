@@ -35,7 +35,7 @@ class Config:
     split: str = "test"
     user: str | dict[str, Any] = "agenda"
     agent: str | None = None
-    """The file of an agent of one's own (*.agent.yaml) that takes the seat, with the model that is measured as its own."""
+    """The file (*.agent.yaml) of an agent of one's own that takes the seat; the model that is measured is lent to it."""
     basis: Literal["train", "evaluate"] = "evaluate"
     turn_cap: int | None = None
     trials: int = 8

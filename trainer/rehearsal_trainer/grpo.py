@@ -40,7 +40,7 @@ class Config:
     split: str = "train"
     user: str | dict[str, Any] = "agenda"
     agent: str | None = None
-    """The file of an agent of one's own (*.agent.yaml) that takes the seat, with the model that is trained as its own."""
+    """The file (*.agent.yaml) of an agent of one's own that takes the seat; the model that is trained is lent to it."""
     basis: Literal["train", "evaluate"] = "train"
     turn_cap: int | None = None
     steps: int = 100

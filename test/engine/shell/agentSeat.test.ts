@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
+import { LentModel } from '../../../src/engine/shell/seats/lentModel.ts';
 import { type AgentSeat, parseSeat } from '../../../src/engine/shell/seats/seatSpec.ts';
 import { endpoint } from '../../support/endpoint.ts';
 import { calling, type ModelRequest, modelServer } from '../../support/modelServer.ts';
@@ -146,6 +147,31 @@ test('several requests for one answer are one call of the model, with all of the
   const first = lines.map((line) => JSON.parse(line)).find(({ request }) => request);
   expect(first.usage).toEqual({ input: 14, output: 6 });
   expect([...first.earlier, first.request].map((body) => JSON.stringify(body))).toEqual(bodies.slice(0, 2));
+});
+
+test('a text that comes back without its identity gets it again, so that a gateway knows it', async () => {
+  const { url, requests } = await modelServer((_, nth) => ({
+    content: nth < 3 ? 'Hello.' : 'Bye.',
+    rehearsal_id: `s.${nth}`,
+  }));
+  const model = { type: 'openai', model: 'm', baseUrl: url, keyName: null } as const;
+  const lent = new LentModel(
+    model,
+    async () => '',
+    () => undefined,
+  );
+  const messages: object[] = [{ role: 'user', content: 'Hi' }];
+  for (const content of ['Hello.', [{ type: 'text', text: 'Hello.' }], 'Bye.']) {
+    await lent.answer({ model: 'mine', messages }, new AbortController().signal);
+    messages.push({ role: 'assistant', content }, { role: 'user', content: 'And?' });
+  }
+  messages.splice(1, 0, { role: 'assistant', content: 'Never said.' });
+  await lent.answer({ messages }, new AbortController().signal);
+  const identities = requests.map(({ messages: sent }) =>
+    sent.map((each) => (each as { rehearsal_id?: string }).rehearsal_id),
+  );
+  expect(identities[2]).toEqual([undefined, 's.1', undefined, 's.2', undefined]);
+  expect(identities[3]).toEqual([undefined, undefined, 's.1', undefined, 's.2', undefined, 's.3', undefined]);
 });
 
 const results: readonly { readonly mode: string; readonly said: RegExp; readonly more?: string }[] = [

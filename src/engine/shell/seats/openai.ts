@@ -244,7 +244,8 @@ function agentMessage(message: Message): ChatCompletionMessageParam {
   };
 }
 
-function parsedArguments(text: string): JsonObject | string {
+/** The arguments of a call as an object, or their raw text where they are none. */
+export function parsedArguments(text: string): JsonObject | string {
   try {
     const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : text;
