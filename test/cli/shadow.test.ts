@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { calling, type ModelRequest, modelServer } from '../support/modelServer.ts';
+import { smallDomain } from '../support/smallDomain.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
@@ -134,22 +135,15 @@ test('turns without an answer say nothing about the agent', async () => {
 });
 
 test('reads are executed where that is asked for, writes never', async () => {
-  const folder = fresh();
-  const tool = (name: string, effect: string) =>
-    `export const ${name} = tool({ description: '${name}', effect: '${effect}', input: z.object({}), run: () => { console.log('${name} ran'); return 'ok'; } });\n`;
-  const files: Readonly<Record<string, string>> = {
-    'domain.yaml': 'name: hall\nturnCap: 6\n',
-    'database.json': '{}\n',
-    'policy.md': '- Be kind.\n',
-    'tools.ts': `import { defineTools } from 'rehearsal';\nimport * as z from 'zod';\nconst { tool } = defineTools<{ agent: object }>();\n${tool('look', 'read')}${tool('paint', 'write')}`,
-    'personas/plain.persona.yaml': 'id: plain\ndescription: Plain.\n',
-    'tasks/one.task.yaml':
-      'id: one\npersona: plain\nuser: { goal: Paint it. }\nactions: []\nagent: scripted\nscript: [[{ tool: paint, arguments: {} }], Done.]\n',
-  };
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), content);
-  }
+  const tool = (name: string, effect: 'read' | 'write') => ({
+    effect,
+    run: `console.log('${name} ran'); return 'ok';`,
+  });
+  const script = '[[{ tool: paint, arguments: {} }], Done.]';
+  const folder = smallDomain(
+    { look: tool('look', 'read'), paint: tool('paint', 'write') },
+    `id: one\npersona: plain\nuser: { goal: Paint it. }\nactions: []\nagent: scripted\nscript: ${script}\n`,
+  );
   const out = join(folder, 'out');
   expect((await rehearsal('run', folder, 'one', '--out', out)).err).toBe('paint ran\n');
   const { url } = await modelServer(({ messages }) =>

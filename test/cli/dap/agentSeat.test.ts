@@ -61,4 +61,7 @@ test('the exact request is shown for the step that is looked at, and for those t
   expect(await run.type('/say Hello, how can I help?')).toBe('');
   expect(await run.type('/request 3')).toBe(bodies[0]);
   expect(readFileSync(run.recordings()[1] ?? '', 'utf8')).toContain('"parent"');
+  const later = session();
+  await later.begin({ recording: run.recordings()[0] });
+  expect(await later.type(`/request ${body.name}`)).toBe(bodies[0]);
 });

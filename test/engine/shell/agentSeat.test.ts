@@ -11,6 +11,7 @@ import { type AgentSeat, parseSeat } from '../../../src/engine/shell/seats/seatS
 import { endpoint } from '../../support/endpoint.ts';
 import { calling, type ModelRequest, modelServer } from '../../support/modelServer.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
+import { smallDomain } from '../../support/smallDomain.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 const desk = 'domains/parcel-desk';
@@ -337,6 +338,21 @@ test('a rollout that goes on from its events gives the agent the conversation so
   const [rest] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, again.url), from });
   expect(again.requests[0]?.messages.map(({ role }) => role[0]).join('')).toBe('suatauat');
   expect(rest?.events).toEqual(whole?.events);
+});
+
+test('when a lane dies, the agents of its other rollouts go on where they were', async () => {
+  const task = (id: string) =>
+    `- { id: ${id}, persona: plain, user: { goal: "${id} it.", opening: "${id} it." }, actions: [] }\n`;
+  const folder = smallDomain(
+    { look: { effect: 'read', run: "return 'red';" }, hang: { effect: 'read', run: 'for (;;);' } },
+    task('Hang') + task('Look'),
+    'toolTimeoutMs: 400\n',
+  );
+  const [hung, other] = await rehearse(folder, ['Hang', 'Look'], { agent: seat(agentFile('hangs')) });
+  expect(hung?.failure).toMatchObject({ who: 'environment' });
+  const replies = other?.events.flatMap((event) => (event.type === 'agentReplied' ? [event] : []));
+  expect(replies?.slice(0, 2)).toMatchObject([{ toolCalls: [{ name: 'look' }] }, { content: 'It is red' }]);
+  expect(other?.failure).toBeNull();
 });
 
 test('no process of an agent lives longer than its rollout', async () => {
