@@ -52,3 +52,13 @@ export function utterancesOf(messages: readonly Message[]): readonly Utterance[]
     return message.content ? [{ role: message.role, step: message.step, content: message.content }] : [];
   });
 }
+
+/** The arguments of a call as an object, or their raw text where they are none. */
+export function parsedArguments(text: string): JsonObject | string {
+  try {
+    const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : text;
+  } catch {
+    return text;
+  }
+}

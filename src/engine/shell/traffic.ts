@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import type { Domain } from '../core/domain.ts';
 import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
+import { parsedArguments } from '../core/message.ts';
 import type { Task } from '../core/task.ts';
 import { readRecording } from './recording.ts';
-import { parsedArguments } from './seats/openai.ts';
 import { startOf } from './start.ts';
 
 /** A recorded conversation as another agent is shown it, turn by turn. */

@@ -13,7 +13,7 @@ import type {
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
 import type { JsonObject } from '../../core/json.ts';
-import { type Message, type ToolCall, utterancesOf } from '../../core/message.ts';
+import { type Message, parsedArguments, type ToolCall, utterancesOf } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
 import type { ModelCall } from './modelCall.ts';
@@ -242,14 +242,4 @@ function agentMessage(message: Message): ChatCompletionMessageParam {
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(message.messageId ? { rehearsal_id: message.messageId } : {}),
   };
-}
-
-/** The arguments of a call as an object, or their raw text where they are none. */
-export function parsedArguments(text: string): JsonObject | string {
-  try {
-    const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : text;
-  } catch {
-    return text;
-  }
 }
