@@ -12,7 +12,6 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
-import type { JsonObject } from '../../core/json.ts';
 import { type Message, parsedArguments, type ToolCall, utterancesOf } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
