@@ -2,11 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import type { Task } from '../engine/core/task.ts';
-import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import type { AskPerson } from '../engine/shell/outside.ts';
-import { type ModelSeat, parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { runName } from '../engine/shell/runName.ts';
+import { parseSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
+import { parseTurn } from '../engine/shell/seats/typedTurn.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 
@@ -20,18 +22,20 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   'turn-cap': { type: 'string' },
   'max-tokens': { type: 'string' },
   temperature: { type: 'string' },
+  timeout: { type: 'string' },
   out: { type: 'string' },
 };
 
 export const rolloutHelp = `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], or agent:FILE, an agent of your own
                      (default: the task's, else the domain's)
-  --user SEAT        agenda, human or openai:MODEL[@BASE_URL] (default: the domain's)
+  --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
   --seed TEXT        source of every random stream (default: 1)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
   --turn-cap N       agent responses at most (default: the domain's)
   --temperature X    for models (default: the endpoint's)
   --max-tokens N     tokens of one response of a model
+  --timeout SECONDS  how long a model may take for one response (default: 120)
   --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
   --json             machine-readable output
 `;
@@ -54,7 +58,7 @@ export function openDomain(io: Io, given: string | undefined): StaticDomain {
 /** Reads the domain in a folder, or says everything that is wrong with it. */
 export function openDomainAt(folder: string): StaticDomain {
   const loaded = loadDomain(folder);
-  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error');
+  const errors = errorsOf(loaded.diagnostics);
   if (errors.length > 0)
     throw new UsageError(`the domain has errors:\n${errors.map((each) => formatDiagnostic(each)).join('\n')}`);
   return loaded;
@@ -106,13 +110,23 @@ function seat(
   if (typeof parsed === 'string') throw new UsageError(parsed);
   const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
-  const sampled = <Seat extends ModelSeat>(model: Seat): Seat => ({
+  const timeoutMs = timeoutOf(given);
+  return withModel(parsed, (model) => ({
     ...model,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
-  });
-  if (parsed.type === 'agent') return { ...parsed, model: parsed.model && sampled(parsed.model) };
-  return parsed.type === 'openai' ? sampled(parsed) : parsed;
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  }));
+}
+
+/** Milliseconds. */
+function timeoutOf(given: Given): number | undefined {
+  const value = text(given, 'timeout');
+  if (value === undefined) return undefined;
+  const seconds = Number(value);
+  if (value.trim() === '' || !(seconds > 0 && seconds < Number.POSITIVE_INFINITY))
+    throw new UsageError(`--timeout is a number of seconds above 0, not "${value}"`);
+  return seconds * 1000;
 }
 
 function temperatureOf(given: Given): number | undefined {
@@ -131,17 +145,23 @@ export function wholeNumber(given: Given, name: string): number | undefined {
   return Number(value);
 }
 
-/** A person at this terminal types the turn of a seat. */
+/** A person at this terminal types the turn of a seat, and is asked again for one that can't be read. */
 export function askAtTerminal(io: Io): AskPerson {
-  return (seat, _view, signal) => io.readLine(`${seat}> `, signal);
+  return async (seat, _view, signal) => {
+    for (;;) {
+      const text = await io.readLine(`${seat}> `, signal);
+      const turn = parseTurn(text);
+      if (typeof turn !== 'string') return text;
+      io.err(`${turn}\n`);
+    }
+  };
 }
 
 /** The folder of a new run: a sortable name under .rehearsal/runs. */
 export function newRunFolder(io: Io, given: Given, name: string): string {
   const out = text(given, 'out');
   if (out) return resolve(io.cwd, out);
-  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  return resolve(io.cwd, '.rehearsal', 'runs', `${stamp}-${name}`);
+  return resolve(io.cwd, '.rehearsal', 'runs', runName(name));
 }
 
 /** The domain that a recording was made in: the one of the run beside it, else the nearest folder above with a domain.yaml. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { hashOf, openDatabase } from '../../engine/core/database.ts';
+import { baseHash } from '../../engine/core/rollout.ts';
 import {
   type Action,
   type Agreement,
@@ -13,6 +13,7 @@ import {
 import type { Task } from '../../engine/core/task.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
+import { settingOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { agentTurns, shadow } from '../../engine/shell/shadow.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
@@ -95,7 +96,7 @@ async function compareAll(
 ): Promise<Compared> {
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
-    const stage = { domain: supervisor.domain, database: hashOf(openDatabase(domain.world.agent)) };
+    const stage = { domain: supervisor.domain, database: baseHash(settingOf(supervisor.loaded).world) };
     const read = files.flatMap((file) => readTraffic(file, stage));
     const traffic = read.filter((each): each is Traffic => typeof each !== 'string');
     const planned = traffic.reduce((sum, each) => sum + agentTurns(supervisor, each).length, 0);

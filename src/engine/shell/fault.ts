@@ -1,5 +1,5 @@
 import type { EndReason, Failure } from '../core/event.ts';
-import type { ModelCall } from './seats/modelCall.ts';
+import type { SideNote } from './sideNote.ts';
 
 const reasonOf: Readonly<Record<Failure['who'], EndReason>> = {
   agent: 'agentFailed',
@@ -8,6 +8,8 @@ const reasonOf: Readonly<Record<Failure['who'], EndReason>> = {
   infrastructure: 'infrastructureFailed',
 };
 
+type FaultOptions = { readonly reason?: EndReason; readonly note?: SideNote | null };
+
 /**
  * Something a rollout can't get past: a seat that can't answer, a server that died, a disk that is full.
  * The driver turns it into the rollout's last event; it never stops other rollouts.
@@ -15,19 +17,27 @@ const reasonOf: Readonly<Record<Failure['who'], EndReason>> = {
 export class Fault extends Error {
   readonly reason: EndReason;
   readonly failure: Failure;
-  /** What a model was asked that led to it. */
-  readonly call: ModelCall | undefined;
+  /** What the sidecar says of the end that it leads to. */
+  readonly note: SideNote | null;
 
-  constructor(failure: Failure, reason: EndReason = reasonOf[failure.who], call?: ModelCall) {
+  constructor(failure: Failure, { reason = reasonOf[failure.who], note = null }: FaultOptions = {}) {
     super(failure.message);
     this.name = 'Fault';
     this.failure = failure;
     this.reason = reason;
-    this.call = call;
+    this.note = note;
   }
+}
+
+/** What something that was thrown says of itself, whatever it is. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** The rollout was asked to stop. */
 export function cancelled(): Fault {
-  return new Fault({ who: 'infrastructure', code: 'cancelled', message: 'the rollout was cancelled' }, 'cancelled');
+  return new Fault(
+    { who: 'infrastructure', code: 'cancelled', message: 'the rollout was cancelled' },
+    { reason: 'cancelled' },
+  );
 }

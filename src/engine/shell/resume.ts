@@ -4,7 +4,7 @@ import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import { contentHash } from '../core/hash.ts';
 import type { Json } from '../core/json.ts';
 import { outsideSource } from '../core/tool.ts';
-import { readRecording, readSidecar } from './recording.ts';
+import { readRecording, readSidecar, type SidecarLine, sidecarPath } from './recording.ts';
 import type { RolloutRequest } from './supervisor.ts';
 
 /**
@@ -24,10 +24,17 @@ export function resumePoint(
   const events = beforeCancelling(intact);
   const [first] = events;
   if (first === undefined || contentHash(first as Json) !== contentHash(started as unknown as Json)) return afresh;
-  return { from: events, sidecar: readSidecar(path).slice(0, events.length) };
+  return { from: events, sidecar: readTimes(sidecarPath(path), events.length) };
 }
 
 function beforeCancelling(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
   const end = events.findIndex((event) => event.type === 'rolloutEnded' && event.reason === 'cancelled');
   return end < 0 ? events : events.slice(0, end);
+}
+
+/** What the sidecar said of the first events, as far as it is whole. */
+export function readTimes(path: string, count: number): readonly SidecarLine[] {
+  const lines = readSidecar(path).lines.slice(0, count);
+  const whole = lines.findIndex((line, index) => line.n !== index);
+  return whole < 0 ? lines : lines.slice(0, whole);
 }

@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import type { EventType } from '../core/event.ts';
 import { onDisk } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
-import type { SideNote } from './outside.ts';
 import {
   type ChainedFile,
   chainStart,
@@ -13,7 +12,8 @@ import {
   type SidecarLine,
   sidecarPath,
 } from './recording.ts';
-import { joined, type ModelCall } from './seats/modelCall.ts';
+import { isModelCall, joined } from './seats/modelCall.ts';
+import type { SideNote } from './sideNote.ts';
 
 /** More than these should not wait to be written. */
 const manyCharacters = 256 * 1024;
@@ -79,7 +79,7 @@ export class RolloutRecord {
 
   /** What the sidecar says of the next answer that arrives. Questions on the way to one answer are kept together. */
   note(note: SideNote | null): void {
-    const calls = [this.#note, note].filter((each): each is ModelCall => each?.request !== undefined);
+    const calls = [this.#note, note].filter(isModelCall);
     this.#note = calls.length > 1 ? { ...note, ...joined(calls) } : (note ?? this.#note);
   }
 

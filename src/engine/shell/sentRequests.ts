@@ -1,4 +1,4 @@
-import { readSidecar } from './recording.ts';
+import { readSidecar, sidecarPath } from './recording.ts';
 
 /** A request of a model, exactly as it was sent. */
 export type SentRequest = {
@@ -12,7 +12,7 @@ export type SentRequest = {
 
 /** Every request that the sidecar of a recording keeps, in the order in which they were sent. */
 export function sentRequests(recording: string): readonly SentRequest[] {
-  return readSidecar(recording).flatMap(({ n, request = null, earlier = [] }) => {
+  return readSidecar(sidecarPath(recording)).lines.flatMap(({ n, request = null, earlier = [] }) => {
     const bodies = [...earlier, request].filter((body) => body !== null);
     return bodies.map((body, index) => ({
       step: n,

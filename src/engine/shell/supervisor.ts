@@ -93,6 +93,8 @@ type Live = {
   start: () => void;
 };
 
+type Described = Extract<FromLane, { readonly type: 'described' }>;
+
 type Lane = {
   readonly process: LaneProcess;
   readonly rollouts: Map<number, Live>;
@@ -142,7 +144,7 @@ class Supervision implements Supervisor {
       const outsideTools = await this.#tools.describe();
       await Promise.all(Array.from({ length: this.#options.lanes ?? 1 }, () => this.#openLane(outsideTools).prepared));
     } catch (error) {
-      this.#tools.close();
+      await this.close();
       throw error;
     }
   }
@@ -209,7 +211,7 @@ class Supervision implements Supervisor {
         },
         {
           onMessage: (message) => {
-            if (message.type === 'described') this.#prepare(lane, message.tools, outsideTools);
+            if (message.type === 'described') this.#prepare(lane, message, outsideTools);
             else if (message.type === 'notDescribed') reject(new Fault(message.failure));
             else if (message.type === 'prepared') {
               lane.isPrepared = true;
@@ -228,10 +230,11 @@ class Supervision implements Supervisor {
     return lane;
   }
 
-  #prepare(lane: Lane, codeTools: readonly Tool[], outsideTools: readonly Tool[]): void {
+  #prepare(lane: Lane, { tools, sync }: Described, outsideTools: readonly Tool[]): void {
     if (!this.#loaded) {
-      this.#loaded = completeDomain(this.#static, codeTools, outsideTools);
-      this.#domain = this.#loaded.domain;
+      const { domain, ...loaded } = completeDomain(this.#static, tools, outsideTools);
+      this.#domain = { ...domain, sync };
+      this.#loaded = { ...loaded, domain: this.#domain };
     }
     lane.process.send({
       type: 'prepare',
@@ -333,7 +336,7 @@ class Supervision implements Supervisor {
     } catch (error) {
       const fault = live.abort.signal.aborted ? cancelled() : error;
       if (!(fault instanceof Fault)) return this.#giveUp(live, error);
-      live.record.note(fault.call ?? null);
+      live.record.note(fault.note);
       lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: fault.failure });
     }
   }

@@ -158,7 +158,7 @@ test('a text that comes back without its identity gets it again, so that a gatew
   const model = { type: 'openai', model: 'm', baseUrl: url, keyName: null } as const;
   const lent = new LentModel(
     model,
-    async () => '',
+    (make) => make('', () => undefined),
     () => undefined,
   );
   const messages: object[] = [{ role: 'user', content: 'Hi' }];
@@ -387,7 +387,7 @@ test('a file is looked for where the person is and in the domain, and the seat i
     'there is no agent file /here/nothing.yaml or /domain/nothing.yaml',
   );
   expect(parseSeat(`agent:${example}`, 'user', 'person')).toMatch(
-    /is not a seat for the user: expected agenda, human or openai/,
+    /is not a seat for the user: expected agenda, scripted, human or openai/,
   );
 });
 

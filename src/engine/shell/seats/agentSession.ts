@@ -5,8 +5,8 @@ import { cancelled, Fault } from '../fault.ts';
 import type { RemoteView } from '../lane/laneMessage.ts';
 import { type AgentProgram, openAgentProgram } from './agentProgram.ts';
 import { type LentAddress, lendAddress } from './lentAddress.ts';
-import { LentModel, type ModelAnswer, type ModelMessage } from './lentModel.ts';
-import { joined, type ModelCall } from './modelCall.ts';
+import { type AskLentModel, LentModel, type ModelAnswer, type ModelMessage } from './lentModel.ts';
+import { isModelCall, joined, type ModelCall } from './modelCall.ts';
 import { chatOf, replyOf } from './openai.ts';
 import type { AgentSeat } from './seatSpec.ts';
 
@@ -39,7 +39,7 @@ const notNow = 'Error: tools can be called only in the turn of the agent';
  */
 export class AgentSession {
   readonly #seat: AgentSeat;
-  readonly #key: () => Promise<string>;
+  readonly #askModel: AskLentModel;
   readonly #program: AgentProgram;
   readonly #closed = new AbortController();
   #address: Promise<LentAddress> | null = null;
@@ -58,10 +58,9 @@ export class AgentSession {
   #gathering: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
-  /** @param key gives the real key of the lent model */
-  constructor(seat: AgentSeat, key: () => Promise<string>) {
+  constructor(seat: AgentSeat, askModel: AskLentModel) {
     this.#seat = seat;
-    this.#key = key;
+    this.#askModel = askModel;
     this.#program = openAgentProgram(seat);
   }
 
@@ -120,7 +119,7 @@ export class AgentSession {
 
   #lend({ started }: RemoteView): Promise<LentAddress> {
     const { model, name } = this.#seat;
-    const lent = model && new LentModel(model, this.#key, (message, call) => this.#modelAnswered(message, call));
+    const lent = model && new LentModel(model, this.#askModel, (message, call) => this.#modelAnswered(message, call));
     return lendAddress({
       complete: lent && ((request) => this.#complete(lent, request)),
       modelName: model?.model ?? name,
@@ -228,8 +227,8 @@ export class AgentSession {
 
   #fail(error: unknown): void {
     if (error instanceof Fault) {
-      const calls = error.call ? [...this.#modelCalls, error.call] : this.#modelCalls;
-      this.#failure ??= new Fault(error.failure, error.reason, joined(calls));
+      const calls = [...this.#modelCalls, error.note].filter(isModelCall);
+      this.#failure ??= new Fault(error.failure, { reason: error.reason, note: joined(calls) ?? error.note });
     }
     this.#asked?.reject(this.#failure ?? error);
     this.#asked = null;

@@ -6,7 +6,7 @@ import type {
 import * as z from 'zod';
 import { Fault } from '../fault.ts';
 import type { ModelCall } from './modelCall.ts';
-import { complete } from './openai.ts';
+import { complete, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 const requestSchema = z.looseObject({ messages: z.array(z.looseObject({ role: z.string() })).min(1) });
@@ -16,6 +16,9 @@ export type ModelMessage = ChatCompletion['choices'][0]['message'];
 /** What an agent's request of its model is answered with: a status and a body in OpenAI's form. */
 export type ModelAnswer = { readonly status: number; readonly body: object };
 
+/** Makes a request of the lent model with the real key, and lets whoever waits know. */
+export type AskLentModel = <Answer>(make: (key: string, onRetry: OnRetry) => Promise<Answer>) => Promise<Answer>;
+
 type Given = { readonly id: string; readonly text: string };
 
 /**
@@ -24,20 +27,16 @@ type Given = { readonly id: string; readonly text: string };
  */
 export class LentModel {
   readonly #model: ModelSeat;
-  readonly #key: () => Promise<string>;
+  readonly #ask: AskLentModel;
   readonly #onAnswer: (message: ModelMessage, call: ModelCall) => void;
   #tail: Promise<unknown> = Promise.resolve();
   /** Texts with an identity, in the order in which they were given. */
   readonly #given: Given[] = [];
 
   /** @param onAnswer is told of every answer before the agent is */
-  constructor(
-    model: ModelSeat,
-    key: () => Promise<string>,
-    onAnswer: (message: ModelMessage, call: ModelCall) => void,
-  ) {
+  constructor(model: ModelSeat, ask: AskLentModel, onAnswer: (message: ModelMessage, call: ModelCall) => void) {
     this.#model = model;
-    this.#key = key;
+    this.#ask = ask;
     this.#onAnswer = onAnswer;
   }
 
@@ -55,7 +54,9 @@ export class LentModel {
     const known = this.#withIdentities(messages as unknown as ChatCompletionMessageParam[]);
     const body = { messages: known, ...rest } as Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
     try {
-      const { completion, call } = await complete(this.#model, await this.#key(), 'agent', signal, body);
+      const { completion, call } = await this.#ask((key, onRetry) =>
+        complete(this.#model, key, 'agent', signal, body, onRetry),
+      );
       const message = completion.choices[0]?.message;
       if (!message)
         return { status: 502, body: { error: { message: 'the model gave no message', type: 'server_error' } } };

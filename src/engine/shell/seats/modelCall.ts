@@ -1,24 +1,28 @@
+import type { SideNote } from '../sideNote.ts';
+
 /** What a model call cost and exactly what was asked; goes to the sidecar. */
-export type ModelCall = {
-  readonly ms: number;
-  readonly usage?: { readonly input: number; readonly output: number };
-  /** The body that was sent; null where the model was not asked after all. */
-  readonly request: unknown;
-  /** Bodies sent before it for the same answer: a seat may ask its model more than once. */
-  readonly earlier?: readonly unknown[];
-};
+export type ModelCall = SideNote & { readonly ms: number; readonly request: unknown };
+
+/** Whether a note is of a model that was asked. */
+export function isModelCall(note: SideNote | null): note is ModelCall {
+  return note?.request !== undefined && note.ms !== undefined;
+}
 
 /** Several calls for one answer, as one: times and tokens add up, and every body is kept. */
 export function joined(calls: readonly ModelCall[]): ModelCall | undefined {
   const last = calls.at(-1);
   if (!last || calls.length === 1) return last;
-  const usages = calls.flatMap(({ usage }) => usage ?? []);
-  const sum = (of: (usage: { readonly input: number; readonly output: number }) => number) =>
-    usages.reduce((total, usage) => total + of(usage), 0);
+  const sum = (of: (call: ModelCall) => number | undefined) =>
+    calls.reduce((total, call) => total + (of(call) ?? 0), 0);
+  const retries = sum((call) => call.retries);
+  const hasUsage = calls.some(({ usage }) => usage !== undefined);
   return {
-    ms: calls.reduce((total, { ms }) => total + ms, 0),
-    ...(usages.length > 0 ? { usage: { input: sum(({ input }) => input), output: sum(({ output }) => output) } } : {}),
-    request: last.request,
+    ...last,
+    ms: sum(({ ms }) => ms),
+    ...(hasUsage
+      ? { usage: { input: sum(({ usage }) => usage?.input), output: sum(({ usage }) => usage?.output) } }
+      : {}),
+    ...(retries > 0 ? { retries } : {}),
     earlier: [
       ...calls.slice(0, -1).flatMap(({ earlier = [], request }) => [...earlier, request]),
       ...(last.earlier ?? []),

@@ -1,24 +1,25 @@
-import OpenAI, {
-  APIConnectionError,
-  APIConnectionTimeoutError,
-  APIError,
-  APIUserAbortError,
-  AuthenticationError,
-  RateLimitError,
-} from 'openai';
+import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
 import type {
   ChatCompletion,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
-import { type Message, parsedArguments, type ToolCall, utterancesOf } from '../../core/message.ts';
+import { callsIn, type Message, messagesOf, parsedArguments, type ToolCall } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
 import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
+
+/** An endpoint is asked once more for an answer that it could not give. */
+export type Retry = { readonly attempt: number; readonly of: number; readonly reason: string };
+export type OnRetry = (retry: Retry) => void;
+
+/** How long a model may take for one answer where nobody says otherwise. */
+export const defaultTimeoutMs = 120_000;
+const mostRetries = 3;
 
 /** The part of a view that a model seat needs; it crosses the lane's border. */
 export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'persona'> & {
@@ -42,15 +43,11 @@ export async function askAgentModel(
   key: string,
   view: ModelView,
   signal: AbortSignal,
+  onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const tools: ChatCompletionTool[] = view.started.tools.map((tool) => ({
-    type: 'function',
-    function: { ...tool, parameters: tool.parameters },
-  }));
-  const { completion, call } = await complete(seat, key, 'agent', signal, {
-    messages: chatOf(view),
-    ...(tools.length > 0 ? { tools } : {}),
-  });
+  const tools = offered(view.started.tools);
+  const body = { messages: chatOf(view), ...(tools.length > 0 ? { tools } : {}) };
+  const { completion, call } = await complete(seat, key, 'agent', signal, body, onRetry);
   const message = completion.choices[0]?.message;
   if (!message) throw broken(seat, 'agent', 'the answer holds no message');
   return { reply: replyOf(message, view.messages.length), call };
@@ -70,17 +67,7 @@ export function replyOf(message: ChatCompletion['choices'][0]['message'], at: nu
     readonly rehearsal_id?: string;
     readonly reasoning_content?: string;
   };
-  const toolCalls = (message.tool_calls ?? []).flatMap((made, index): ToolCall[] =>
-    made.type === 'function'
-      ? [
-          {
-            id: made.id || `call_${at}_${index}`,
-            name: made.function.name,
-            arguments: parsedArguments(made.function.arguments),
-          },
-        ]
-      : [],
-  );
+  const toolCalls = callsOf(message, `call_${at}`);
   return {
     content: message.content ?? (toolCalls.length > 0 ? null : ''),
     toolCalls,
@@ -95,14 +82,18 @@ export async function askUserModel(
   key: string,
   view: ModelView,
   signal: AbortSignal,
+  onRetry?: OnRetry,
 ): Promise<Answered<UserReply>> {
-  const spoken = utterancesOf(view.messages).map(
-    ({ role, content }): ChatCompletionMessageParam => ({ role: role === 'user' ? 'assistant' : 'user', content }),
-  );
+  const tools = offered(view.started.userTools ?? []);
+  const spoken = messagesOf('user', view.messages).flatMap(userMessage);
   const opening: ChatCompletionMessageParam = { role: 'user', content: 'Hi! How can I help you today?' };
   const messages = [{ role: 'system' as const, content: simulatorPrompt(view) }, opening, ...spoken];
-  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages });
-  const text = completion.choices[0]?.message.content ?? '';
+  const body = { messages, ...(tools.length > 0 ? { tools } : {}) };
+  const { completion, call } = await complete(seat, key, 'simulator', signal, body, onRetry);
+  const message = completion.choices[0]?.message;
+  const toolCalls = message && tools.length > 0 ? callsOf(message, `user_call_${view.messages.length}`) : [];
+  const text = message?.content ?? '';
+  if (toolCalls.length > 0) return { reply: { content: text.trim(), stop: null, toolCalls }, call };
   const stop = Object.entries(stopWords).find(([word]) => text.includes(word));
   const content = Object.keys(stopWords)
     .reduce((rest, word) => rest.replaceAll(word, ''), text)
@@ -112,7 +103,11 @@ export async function askUserModel(
 }
 
 /** The instructions a model gets that plays the user. */
-export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'persona'>): string {
+export function simulatorPrompt({
+  task,
+  persona,
+  started,
+}: Pick<ModelView, 'task' | 'persona'> & { readonly started?: ModelView['started'] }): string {
   const known = Object.entries(task.user.known).map(
     ([name, fact]) => `- ${name}: ${typeof fact === 'object' ? (fact.say ?? fact.value) : fact}`,
   );
@@ -123,6 +118,11 @@ export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'per
     ...(known.length > 0 ? ['What you know (tell it when asked, not all at once):', ...known] : []),
     ...(task.user.unknown.length > 0
       ? [`What you do not know: ${task.user.unknown.join(', ')}. Say so when asked; invent nothing.`]
+      : []),
+    ...(started?.userTools
+      ? [
+          'Your tools are things around you that only you can see and touch. Call one when the agent asks you to look at or do something with it, never on your own, and tell the agent in your own words what came of it.',
+        ]
       : []),
     ...(persona.behaviours.changes && task.user.change
       ? [
@@ -136,19 +136,25 @@ export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'per
   ].join('\n');
 }
 
-/** One chat completion. Every way in which an endpoint can fail is a `Fault`. */
+/**
+ * One chat completion. Every way in which an endpoint can fail is a `Fault`. Errors that may pass are tried again; an
+ * endpoint that is silent for the seat's time is not, since it would be silent again.
+ */
 export async function complete(
   seat: ModelSeat,
   key: string,
   who: Asked,
   signal: AbortSignal,
   body: Omit<ChatCompletionCreateParamsNonStreaming, 'model'>,
+  onRetry: OnRetry = () => undefined,
 ) {
+  const attempts = timedAttempts(seat.timeoutMs ?? defaultTimeoutMs, onRetry);
   const client = new OpenAI({
     apiKey: key || 'none',
     baseURL: seat.baseUrl,
-    maxRetries: 3,
-    timeout: seat.timeoutMs ?? 120_000,
+    maxRetries: mostRetries,
+    timeout: longestTimeoutMs,
+    fetch: attempts.fetch,
   });
   const request = {
     model: seat.model,
@@ -158,18 +164,66 @@ export async function complete(
   };
   const from = performance.now();
   try {
-    const completion = await client.chat.completions.create(request, { signal });
+    const completion = await client.chat.completions.create(request, {
+      signal: AbortSignal.any([signal, attempts.late]),
+    });
     if (!Array.isArray(completion?.choices)) throw broken(seat, who, 'the answer is no chat completion');
     const usage = completion.usage
       ? { input: completion.usage.prompt_tokens, output: completion.usage.completion_tokens }
       : undefined;
-    return { completion, call: { ms: Math.round(performance.now() - from), request, ...(usage ? { usage } : {}) } };
+    const retries = attempts.retries();
+    const call: ModelCall = {
+      ms: Math.round(performance.now() - from),
+      request,
+      ...(usage ? { usage } : {}),
+      ...(retries > 0 ? { retries } : {}),
+    };
+    return { completion, call };
   } catch (error) {
-    const fault = classified(error, seat, who);
+    const isLate = attempts.late.aborted && !signal.aborted;
+    const fault = isLate ? late(seat) : classified(error, seat, who);
     if (!(fault instanceof Fault)) throw fault;
-    const call = { ms: Math.round(performance.now() - from), request };
-    throw new Fault(fault.failure, fault.reason, call);
+    const { failure, reason } = fault;
+    throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request } });
+  } finally {
+    attempts.end();
   }
+}
+
+/** The client's own clock stops at the first byte and then asks again, so it is set where it never strikes. */
+const longestTimeoutMs = 2 ** 31 - 1;
+
+/** A `fetch` whose every attempt has the same time for its whole answer, and which says that one is made again. */
+function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let made = 0;
+  let reason = '';
+  const timed: typeof fetch = async (url, init) => {
+    if (made > 0) onRetry({ attempt: made, of: mostRetries, reason });
+    made += 1;
+    clearTimeout(timer);
+    timer = setTimeout(() => late.abort(), timeoutMs);
+    try {
+      const response = await fetch(url, init);
+      reason = `it answered ${response.status}`;
+      if (!response.ok) clearTimeout(timer);
+      return response;
+    } catch (error) {
+      reason = "it can't be reached";
+      clearTimeout(timer);
+      throw error;
+    }
+  };
+  return { fetch: timed, late: late.signal, retries: () => Math.max(0, made - 1), end: () => clearTimeout(timer) };
+}
+
+function late(seat: ModelSeat): Fault {
+  return new Fault({
+    who: 'infrastructure',
+    code: 'model/timeout',
+    message: `${seat.baseUrl} did not answer within ${(seat.timeoutMs ?? defaultTimeoutMs) / 1000} s. Is the server overloaded, or the model too large for it? A longer timeout may help`,
+  });
 }
 
 /** Every way an endpoint can fail, as one message each. The key never appears in it. */
@@ -177,11 +231,6 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
   if (error instanceof Fault) return error;
   const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
   if (error instanceof APIUserAbortError) return cancelled();
-  if (error instanceof APIConnectionTimeoutError)
-    return infrastructure(
-      'model/timeout',
-      `${seat.baseUrl} did not answer within ${(seat.timeoutMs ?? 120_000) / 1000} s. Is the server overloaded, or the model too large for it?`,
-    );
   if (error instanceof APIConnectionError)
     return infrastructure(
       'model/unreachable',
@@ -224,10 +273,35 @@ function broken(seat: ModelSeat, who: Asked, what: string): Fault {
   });
 }
 
-function agentMessage(message: Message): ChatCompletionMessageParam {
-  if (message.role === 'user') return { role: 'user', content: message.content };
-  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
-  const calls = message.toolCalls.map((call) => ({
+function offered(tools: ModelView['started']['tools']): ChatCompletionTool[] {
+  return tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: tool.parameters } }));
+}
+
+/** The calls of an answer; `id` is for those that come without one. */
+function callsOf({ tool_calls: made = [] }: ChatCompletion['choices'][0]['message'], id: string): readonly ToolCall[] {
+  return made.flatMap((call, index): ToolCall[] =>
+    call.type === 'function'
+      ? [
+          {
+            id: call.id || `${id}_${index}`,
+            name: call.function.name,
+            arguments: parsedArguments(call.function.arguments),
+          },
+        ]
+      : [],
+  );
+}
+
+/** A message as a model in the user's seat has it: its own turns and calls are the assistant's. */
+function userMessage(message: Message): ChatCompletionMessageParam[] {
+  if (message.role === 'tool') return [{ role: 'tool', tool_call_id: message.callId, content: message.content }];
+  if (message.role === 'agent') return message.content ? [{ role: 'user', content: message.content }] : [];
+  const calls = sentCalls(callsIn(message));
+  return [{ role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];
+}
+
+function sentCalls(calls: readonly ToolCall[]) {
+  return calls.map((call) => ({
     id: call.id,
     type: 'function' as const,
     function: {
@@ -235,6 +309,12 @@ function agentMessage(message: Message): ChatCompletionMessageParam {
       arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
     },
   }));
+}
+
+function agentMessage(message: Message): ChatCompletionMessageParam {
+  if (message.role === 'user') return { role: 'user', content: message.content };
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
+  const calls = sentCalls(message.toolCalls);
   return {
     role: 'assistant',
     content: message.content,

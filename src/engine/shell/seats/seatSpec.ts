@@ -65,9 +65,12 @@ export function parseSeat(
   environment: NodeJS.ProcessEnv = process.env,
   folders: readonly string[] = [process.cwd()],
 ): SeatSpec | string {
-  const allowed = seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'human'] as const);
+  const allowed =
+    seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'scripted', 'human'] as const);
   const simple = allowed.find((name) => name === text);
   if (simple) return { type: simple };
+  if (text === 'recorded')
+    return `"recorded" is no seat that can be chosen: a recording answers for its own seats, in "rehearsal replay RECORDING" and where the debugger opens one`;
   if (seat === 'agent' && text.startsWith('agent:'))
     return readAgentFile(text.slice('agent:'.length), folders, (model) => parseLentModel(model, environment));
   const model = parseModel(text, from, environment);
@@ -95,6 +98,12 @@ function parseModel(
   if (!URL.canParse(baseUrl)) return `"${baseUrl}" is not a URL: expected something like http://127.0.0.1:8000/v1`;
   const chosen = from === 'person' || [environment['OPENAI_BASE_URL'], defaultBaseUrl].includes(baseUrl);
   return { type: 'openai', model: model['name'], baseUrl, keyName: chosen ? 'OPENAI_API_KEY' : null };
+}
+
+/** The seat with its model changed, where it asks one. */
+export function withModel(spec: SeatSpec, change: (model: ModelSeat) => ModelSeat): SeatSpec {
+  if (spec.type === 'agent') return { ...spec, model: spec.model && change(spec.model) };
+  return spec.type === 'openai' ? change(spec) : spec;
 }
 
 /** The model that a seat asks, or null where none is known. */
