@@ -11,7 +11,7 @@ import {
   shadowDivergence,
 } from '../../engine/core/shadow.ts';
 import type { Task } from '../../engine/core/task.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
 import { settingOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
@@ -90,7 +90,7 @@ type Compared = {
 async function compareAll(
   given: Given,
   io: Io,
-  domain: StaticDomain,
+  domain: LoadedDomain,
   files: readonly string[],
   agent: SeatSpec,
 ): Promise<Compared> {
@@ -166,7 +166,7 @@ function conclude(io: Io, { agreement, problems, planned }: Compared, gate: numb
   return 1;
 }
 
-function shadowText(domain: StaticDomain, agent: SeatSpec, { agreement, rollouts }: Compared): string {
+function shadowText(domain: LoadedDomain, agent: SeatSpec, { agreement, rollouts }: Compared): string {
   const { kinds, turns, share, agreeing, sameWords, writes } = agreement;
   const rows = Object.entries(kindNames).map(([kind, name]) => {
     const count = kinds[kind as ShadowKind];

@@ -9,7 +9,7 @@ import {
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/fault.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
 import { UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
@@ -196,7 +196,7 @@ export class RehearsalSession extends DebugSession {
           this.#person.ask(seat, seat === 'agent' || started.userTools !== undefined, signal),
         log: (text: string) => this.#narrator.print(text),
         onModel: this.#wait.onModel,
-        onDomain: (domain: StaticDomain) => {
+        onDomain: (domain: LoadedDomain) => {
           this.#breakpoints.domain = domain;
           this.sendEvent(new InitializedEvent());
         },

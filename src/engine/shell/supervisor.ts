@@ -9,7 +9,7 @@ import { cancelled, Fault } from './fault.ts';
 import { laneEvent } from './lane/laneChannel.ts';
 import type { FromLane, LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
-import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
+import { completeDomain, type LoadedDomain, type LoadedDomain } from './load/loadDomain.ts';
 import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
@@ -103,7 +103,7 @@ type Lane = {
 };
 
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
-export async function openSupervisor(domain: StaticDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
+export async function openSupervisor(domain: LoadedDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
   useNativeHash((text) => hash('sha256', text, 'hex'));
   const supervision = new Supervision(domain, options);
   await supervision.open();
@@ -119,11 +119,11 @@ class Supervision implements Supervisor {
   readonly #unwritten = new Set<Live>();
   #writing: NodeJS.Timeout | undefined;
   readonly #live = new Map<number, Live>();
-  readonly #static: StaticDomain;
+  readonly #static: LoadedDomain;
   readonly #options: SupervisorOptions;
   readonly #tools: SharedTools;
 
-  constructor(domain: StaticDomain, options: SupervisorOptions) {
+  constructor(domain: LoadedDomain, options: SupervisorOptions) {
     this.#static = domain;
     this.#options = options;
     this.#tools = new SharedTools(domain, (text) => options.log?.(text));

@@ -71,4 +71,4 @@ export type LoadedDomain = {
 };
 
 /** A loaded domain whose tools are not described yet: `domain.tools` is empty. */
-export type StaticDomain = LoadedDomain;
+export type LoadedDomain = LoadedDomain;
