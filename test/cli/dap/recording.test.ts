@@ -122,6 +122,17 @@ test('a recording whose events can not follow each other is shown as far as they
   expect(run.client.output).toMatch(/:4: event 4 stands where event 3 belongs/);
 });
 
+test('replay names the line of an event that can not follow', async () => {
+  const path = await recording((lines) => {
+    const result = lines.findIndex((line) => line.includes('"toolReturned"'));
+    return [...lines.slice(0, 3), lines[result] ?? ''];
+  });
+  expect(await rehearsal('replay', path, '--domain', domain, '--quiet')).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/:\d+: event \d+ \(toolReturned\) can't follow here: no call is under way/),
+  });
+});
+
 test.each([
   { name: 'another database', from: '"database":"', to: '"database":"0', message: /was recorded on another database/ },
   {
