@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import type { Task } from '../engine/core/task.ts';
 import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
-import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { type AskPerson, isPure } from '../engine/shell/outside.ts';
 import { runName } from '../engine/shell/runName.ts';
@@ -46,13 +46,13 @@ export type RolloutOptions = {
 };
 
 /** Reads a domain folder, or says everything that is wrong with it. */
-export function openDomain(io: Io, given: string | undefined): StaticDomain {
+export function openDomain(io: Io, given: string | undefined): LoadedDomain {
   if (given === undefined) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   return openDomainAt(resolve(io.cwd, given));
 }
 
 /** Reads the domain in a folder, or says everything that is wrong with it. */
-export function openDomainAt(folder: string): StaticDomain {
+export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder);
   const errors = errorsOf(loaded.diagnostics);
   if (errors.length > 0)
@@ -61,7 +61,7 @@ export function openDomainAt(folder: string): StaticDomain {
 }
 
 /** The task that a person named. Throws a `UsageError` that says which there are. */
-export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
+export function taskNamed(domain: LoadedDomain, id: string | undefined): Task {
   if (id === undefined)
     throw new UsageError(
       `name a task; ${domain.folder} has ${domain.tasks
@@ -76,7 +76,7 @@ export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
 }
 
 /** Reads the options that every rollout shares. Throws a `UsageError` that names the first that can't be used. */
-export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): RolloutOptions {
+export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): RolloutOptions {
   const basis = text(given, 'basis') ?? 'evaluate';
   if (basis !== 'evaluate' && basis !== 'train') throw new UsageError(`--basis is evaluate or train, not "${basis}"`);
   const turnCap = wholeNumber(given, 'turn-cap');

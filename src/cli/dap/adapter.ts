@@ -9,7 +9,7 @@ import {
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/fault.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { UsageError } from '../io.ts';
 import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
 import { capabilities } from './capabilities.ts';
@@ -187,7 +187,7 @@ export class RehearsalSession extends DebugSession {
         readKey: (name: string) => process.env[name],
         askPerson: (seat, _view, signal) => this.#person.ask(seat, signal),
         log: (text: string) => this.#narrator.print(text),
-        onDomain: (domain: StaticDomain) => {
+        onDomain: (domain: LoadedDomain) => {
           this.#breakpoints.domain = domain;
           this.sendEvent(new InitializedEvent());
         },

@@ -4,9 +4,10 @@ import { hashOf } from '../../engine/core/database.ts';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
 import { follow, type Setting } from '../../engine/core/rollout.ts';
 import type { Task } from '../../engine/core/task.ts';
+import type { Step } from '../../engine/shell/driver.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
 import { type RecordingProblem, readRecording } from '../../engine/shell/recording.ts';
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
@@ -18,10 +19,10 @@ import {
   type RolloutClosed,
   type Supervisor,
 } from '../../engine/shell/supervisor.ts';
-import { type DebugStep, type Edit, type Edited, edited, parseTurn } from './edit.ts';
+import { type Edit, type Edited, edited, parseTurn } from './edit.ts';
 
 export type DebuggeeOptions = {
-  readonly domain: StaticDomain;
+  readonly domain: LoadedDomain;
   readonly agent: SeatSpec;
   readonly user: SeatSpec;
   /** Who takes the agent's seat in a fork. */
@@ -45,7 +46,7 @@ export type Launch = {
  * States are immutable, so going back is moving the cursor. Knows no protocol.
  */
 export class Debuggee {
-  #steps: DebugStep[] = [];
+  #steps: Step[] = [];
   #cursor = -1;
   #live: LiveRollout | null = null;
   /** Number of the last event that the live rollout was let go on to. */
@@ -64,7 +65,7 @@ export class Debuggee {
     this.#setting = settingOf(options.domain);
   }
 
-  get steps(): readonly DebugStep[] {
+  get steps(): readonly Step[] {
     return this.#steps;
   }
 
@@ -72,7 +73,7 @@ export class Debuggee {
     return this.#cursor;
   }
 
-  get current(): DebugStep | undefined {
+  get current(): Step | undefined {
     return this.#steps[this.#cursor];
   }
 
@@ -80,7 +81,7 @@ export class Debuggee {
     return this.#recording;
   }
 
-  get domain(): StaticDomain {
+  get domain(): LoadedDomain {
     return this.#options.domain;
   }
 
@@ -304,7 +305,7 @@ export class Debuggee {
 }
 
 /** Why a recording can't be shown over a domain, or null. */
-function differenceFrom(domain: StaticDomain, setting: Setting, started: RolloutStarted): string | null {
+function differenceFrom(domain: LoadedDomain, setting: Setting, started: RolloutStarted): string | null {
   if (started.domain.name !== domain.domain.name)
     return `was recorded in the domain "${started.domain.name}", and ${domain.folder} is "${domain.domain.name}"`;
   if (started.database !== hashOf(setting.world.agent))

@@ -2,13 +2,13 @@ import { diffDatabases } from '../../engine/core/database.ts';
 import { verdictWord } from '../../engine/core/event.ts';
 import { showPath } from '../../engine/core/json.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
-import type { DebugStep } from './edit.ts';
+import type { Step } from '../../engine/shell/driver.ts';
 import { changeText } from './variables.ts';
 
 const shownChanges = 12;
 
 /** Why the reward is what it is, or what speaks against 1 so far: of the last of these steps. */
-export function explanationOf(steps: readonly DebugStep[]): string {
+export function explanationOf(steps: readonly Step[]): string {
   const state = steps.at(-1)?.state;
   if (!state) return 'nothing has happened yet';
   const { reward, verdicts, ruleVerdicts, ended } = state;
@@ -37,7 +37,7 @@ export function explanationOf(steps: readonly DebugStep[]): string {
 const seen = (evidence: readonly number[]) => (evidence.length > 0 ? ` (see step ${evidence.join(', ')})` : '');
 
 /** What the rollout did to the database since the task's own start. */
-function changesOf(steps: readonly DebugStep[], state: RolloutState): readonly string[] {
+function changesOf(steps: readonly Step[], state: RolloutState): readonly string[] {
   const start = steps.find(({ event }) => event.type === 'worldPrepared')?.state.world ?? state.world;
   const changes = (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(start[side], state.world[side]).map((change) => ({ ...change, side })),

@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path';
 import { openRun, rolloutName } from '../../engine/shell/batch.ts';
 import { startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { AskPerson, ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
 import { runName } from '../../engine/shell/runName.ts';
@@ -20,7 +20,7 @@ export type Host = {
   readonly askPerson: AskPerson;
   readonly log: (text: string) => void;
   /** Told as soon as the domain is read, before anything of it runs: breakpoints can be set from here on. */
-  readonly onDomain: (domain: StaticDomain) => void;
+  readonly onDomain: (domain: LoadedDomain) => void;
 };
 
 /** Starts a rollout of the configured task in a run of its own. Throws what a person can read. */
@@ -35,7 +35,7 @@ export async function launched(configuration: Configuration, host: Host): Promis
   }
 }
 
-async function begun(domain: StaticDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
+async function begun(domain: LoadedDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
   const { seed, trial, basis, turnCap } = configuration;
   const task = taskNamed(domain, configuration.task);
   const agent = chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent');

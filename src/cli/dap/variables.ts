@@ -4,7 +4,8 @@ import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
 import type { Message } from '../../engine/core/message.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
-import { type DebugStep, type Edit, parseTurn } from './edit.ts';
+import type { Step } from '../../engine/shell/driver.ts';
+import { type Edit, parseTurn } from './edit.ts';
 
 /** A variable as a debugger shows it; children are made when they are looked at. */
 export type Variable = {
@@ -25,7 +26,7 @@ export type Scope = Variable & { readonly children: () => readonly Variable[] };
 const pageSize = 100;
 
 /** Everything there is to see at a step. `before` is the step before it, for what changed. */
-export function scopesAt(step: DebugStep, before: DebugStep | undefined): readonly Scope[] {
+export function scopesAt(step: Step, before: Step | undefined): readonly Scope[] {
   const { state } = step;
   const changes = before ? changed(before, step) : [];
   const user = keysAt(state.world.user, []).total;
@@ -72,7 +73,7 @@ const whoIsNext: Readonly<Record<RolloutState['phase']['type'], string>> = {
   closed: 'nothing: it is over',
 };
 
-function rolloutVariables({ n, event, state }: DebugStep): readonly Variable[] {
+function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
   const { started } = state;
   return [
     leaf('step', `${n} ${event.type}`),
@@ -201,7 +202,7 @@ function expressionOf(side: Side, path: Path): string {
   return [side === 'user' ? 'user' : 'db', ...keys].join('');
 }
 
-function changed(before: DebugStep, { state }: DebugStep): readonly Variable[] {
+function changed(before: Step, { state }: Step): readonly Variable[] {
   return (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(before.state.world[side], state.world[side]).map(({ path, before: old, after }) =>
       leaf(path.join('.'), changeText(old, after)),

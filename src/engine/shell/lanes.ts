@@ -5,7 +5,7 @@ import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 import type { FromLane } from './lane/laneMessage.ts';
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
-import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
+import { completeDomain, type LoadedDomain } from './load/loadDomain.ts';
 
 /** One child process and the rollouts that it folds. */
 export type Lane<Rollout> = {
@@ -35,14 +35,14 @@ type LanesOptions<Rollout> = {
 
 /** The lanes of one domain: started together, each told the domain whose tools the first has described, and replaced when they die. */
 export class Lanes<Rollout> {
-  readonly #static: StaticDomain;
+  readonly #static: LoadedDomain;
   readonly #options: LanesOptions<Rollout>;
   readonly #lanes: Lane<Rollout>[] = [];
   #outsideTools: readonly Tool[] = [];
   #loaded: LoadedDomain | null = null;
   #closed = false;
 
-  constructor(domain: StaticDomain, options: LanesOptions<Rollout>) {
+  constructor(domain: LoadedDomain, options: LanesOptions<Rollout>) {
     this.#static = domain;
     this.#options = options;
   }

@@ -3,7 +3,7 @@ import type { Recorded } from '../core/event.ts';
 import { follow, type Setting, stateHash } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
 import { messageOf } from './fault.ts';
-import type { StaticDomain } from './load/loadDomain.ts';
+import type { LoadedDomain } from './load/loadDomain.ts';
 import { type RecordingProblem, readRecording } from './recording.ts';
 
 export type ReplayedStep = Recorded & { readonly after: RolloutState };
@@ -11,7 +11,7 @@ export type ReplayedStep = Recorded & { readonly after: RolloutState };
 export type Replayed = { readonly steps: readonly ReplayedStep[]; readonly problems: readonly RecordingProblem[] };
 
 /** What `advance` reads, of a domain whose code has not run: recorded results stand for the tools. */
-export function settingOf({ domain, world }: Pick<StaticDomain, 'domain' | 'world'>): Setting {
+export function settingOf({ domain, world }: Pick<LoadedDomain, 'domain' | 'world'>): Setting {
   return { domain, world: { agent: openDatabase(world.agent), user: openDatabase(world.user) } };
 }
 
@@ -19,7 +19,7 @@ export function settingOf({ domain, world }: Pick<StaticDomain, 'domain' | 'worl
  * Folds a recording again from the domain's database. Problems: a broken chain, a database that is not the
  * recorded one, an event that can't follow, a state that differs from the recorded one.
  */
-export function replayRecording(domain: StaticDomain, path: string): Replayed {
+export function replayRecording(domain: LoadedDomain, path: string): Replayed {
   const { lines, problems } = readRecording(path);
   const setting = settingOf(domain);
   const first = lines[0];

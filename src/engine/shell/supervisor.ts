@@ -9,7 +9,7 @@ import { cancelled, Fault } from './fault.ts';
 import { laneEvent } from './lane/laneChannel.ts';
 import type { LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
 import { type Lane, type LaneDeath, Lanes, type LaneWord } from './lanes.ts';
-import type { LoadedDomain, StaticDomain } from './load/loadDomain.ts';
+import type { LoadedDomain } from './load/loadDomain.ts';
 import { answerQuestion, type Outside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
@@ -89,7 +89,7 @@ type Live = {
 };
 
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
-export async function openSupervisor(domain: StaticDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
+export async function openSupervisor(domain: LoadedDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
   useNativeHash((text) => hash('sha256', text, 'hex'));
   const supervision = new Supervision(domain, options);
   await supervision.open();
@@ -105,7 +105,7 @@ class Supervision implements Supervisor {
   readonly #options: SupervisorOptions;
   readonly #tools: SharedTools;
 
-  constructor(domain: StaticDomain, options: SupervisorOptions) {
+  constructor(domain: LoadedDomain, options: SupervisorOptions) {
     this.#options = options;
     this.#tools = new SharedTools(domain, (text) => options.log?.(text));
     this.#lanes = new Lanes(domain, {
