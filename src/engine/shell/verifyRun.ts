@@ -15,27 +15,28 @@ export function verifyRecording(path: string): Verified {
 
 /**
  * Checks a run's folder: each receipt's signature against a key from outside the record, and each recording
- * and sidecar against the chain heads, the reward and the end that its receipt vouches for.
+ * and sidecar against the chain heads, the reward and the end that its receipt vouches for. Nobody vouches for a
+ * recording without a receipt: each is a problem.
  */
 export function verifyRun(folder: string, trustedKey: string): Verified {
   const ledger = join(folder, 'ledger.jsonl');
   const { receipts, problems } = readLedger(ledger, trustedKey);
   const recordings = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl'));
-  const unvouched = recordings.filter(
-    (name) => !name.includes('.fork-') && !receipts.some(({ recording }) => recording === name),
-  );
+  const unvouched = recordings.filter((name) => !receipts.some(({ recording }) => recording === name));
   return {
-    checked: receipts.length,
+    checked: receipts.length + unvouched.length,
     problems: [
       ...problems.map((problem) => ({ file: ledger, ...problem })),
       ...receipts.flatMap((receipt, index) => verifyReceipt(folder, receipt, { file: ledger, line: index + 1 })),
-      ...unvouched.map((name) => ({
-        file: join(folder, name),
-        line: 1,
-        message: 'has no receipt: the rollout was not finished, or its receipt was dropped',
-      })),
+      ...unvouched.flatMap((name) => verifyUnvouched(join(folder, name))),
     ],
   };
+}
+
+/** A recording of a rollout, fork or not, that no receipt vouches for. */
+function verifyUnvouched(path: string): readonly RunProblem[] {
+  const message = 'has no receipt: the rollout was not finished, or its receipt was dropped';
+  return [{ file: path, line: 1, message }, ...verifyRecording(path).problems];
 }
 
 function verifyReceipt(
