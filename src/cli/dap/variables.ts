@@ -268,6 +268,7 @@ export function changeText(before: Json | undefined, after: Json | undefined): s
   return `${shortened(before)} -> ${shortened(after)}`;
 }
 
+/** A value as one line of JSON that fits beside its name. */
 export function shortened(value: Json | undefined): string {
   const text = JSON.stringify(value) ?? 'missing';
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;

@@ -123,6 +123,7 @@ async function runTrial(
   }
 }
 
+/** The name of a rollout in its run: that of its recording without the ending. */
 export function rolloutName(task: Task, trial: number): string {
   return `${task.id}.${trial}`;
 }
@@ -181,6 +182,7 @@ export function openRun(path: string, domain: LoadedDomain, options: RunOptions)
   return openRunOf(path, runFileOf(domain, options), options.key);
 }
 
+/** The same for a run that is described already. */
 export function openRunOf(path: string, file: RunFile, key: SigningKey): (receipt: Receipt) => void {
   makeRunFolder(path);
   const before = readRunFile(path);

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { type TrainingRun, trainingRuns } from '../training/workspaceRuns.ts';
+import { type TrainingRun, trainingRuns } from '../training/runFolders.ts';
 
 /** A run's process can end without touching a file, and a new folder can escape the editor's watcher. */
 const lookEveryMs = 2000;
@@ -33,9 +33,9 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
 
   getTreeItem(run: TrainingRun): vscode.TreeItem {
     const item = new vscode.TreeItem(run.id);
-    item.description = `${run.kind ?? 'preparing'}${run.isRunning ? ', running' : ''}`;
-    item.iconPath = new vscode.ThemeIcon(run.isRunning ? 'sync~spin' : 'graph-line');
-    item.contextValue = run.isRunning ? 'trainingRun.running' : 'trainingRun';
+    item.description = `${run.kind ?? 'preparing'}${run.running ? ', running' : ''}`;
+    item.iconPath = new vscode.ThemeIcon(run.running ? 'sync~spin' : 'graph-line');
+    item.contextValue = run.running ? 'trainingRun.running' : 'trainingRun';
     item.command = { command: 'rehearsal.training.dashboard', title: 'Open', arguments: [run.folder] };
     return item;
   }

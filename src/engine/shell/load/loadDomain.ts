@@ -21,7 +21,7 @@ import { scanVerifiers } from './scanVerifiers.ts';
 import { type FileKind, inside, type Overlay, readSource, remembered, type Source } from './source.ts';
 
 export { completeDomain } from './completeDomain.ts';
-export type { LoadedDomain, LoadedDomain } from './loadedDomain.ts';
+export type { LoadedDomain } from './loadedDomain.ts';
 
 export type LoadOptions = {
   /** Unsaved texts of an editor, by absolute path. */
