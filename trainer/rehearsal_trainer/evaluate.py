@@ -40,7 +40,7 @@ class Config:
     split: str = "test"
     user: str | dict[str, Any] = "agenda"
     agent: str | None = None
-    """The file (*.agent.yaml) of an agent of one's own that takes the seat; the model that is measured is lent to it."""
+    """The file (*.agent.yaml) of an own agent that takes the seat; the model that is measured is lent to it."""
     basis: Literal["train", "evaluate"] = "evaluate"
     turn_cap: int | None = None
     trials: int = 8

@@ -140,8 +140,8 @@ class RolloutWorker:
             "basis": settings.basis,
             "timeout_s": settings.timeout_s,
         }
-        if stage.agent is not None:
-            params["agent"]["program"] = stage.agent
+        if settings.agent is not None:
+            params["agent"]["program"] = settings.agent
         if request.recording is not None:
             params["recording"] = request.recording
         if settings.turn_cap is not None:
