@@ -36,15 +36,15 @@ test('the tree and the dashboard never say different things of a run for long', 
   await treeRow().click();
   const status = (type: string) => workbench.webviewFrame().locator(`.status.${type}`).waitFor();
   await status('running');
-  expect(await treeRow().innerText()).toContain('grpo, running');
+  expect(await treeRow().textContent()).toContain('grpo, running');
   for (let time = 2; time < 6; time += 1) {
     append('events.jsonl', { time, type: 'finished' });
     await status('finished');
-    await until('the tree', async () => expect(await treeRow().innerText()).not.toContain('running'), 500);
+    await until('the tree', async () => expect(await treeRow().textContent()).not.toContain('running'), 500);
     if (time === 2) await workbench.screenshot('dashboard-and-tree');
     append('events.jsonl', { time, type: 'resumed' });
     await status('running');
-    await until('the tree', async () => expect(await treeRow().innerText()).toContain('running'), 500);
+    await until('the tree', async () => expect(await treeRow().textContent()).toContain('running'), 500);
   }
 });
 

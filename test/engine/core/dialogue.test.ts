@@ -105,6 +105,18 @@ describe('a yes to this proposal and to no other', () => {
   ])('%s', (text, expected) => expect(isConfirmation(text, black)).toBe(expected));
 });
 
+describe('a yes beside the answer to a question', () => {
+  const mixed = 'I will upgrade W1004 to express. Shall I do that? And which phone number should the courier call?';
+  it.each([
+    ["Yes, go ahead. It's 555 0134.", mixed, true],
+    ['Yes please. My phone number is 555 0134.', mixed, true],
+    ['Yes, upgrade W1005. It is 555 0134.', mixed, false],
+    ['Yes. Upgrade W1005, please.', mixed, false],
+    ["Yes, go ahead. It's 555 0134.", 'I will upgrade W1004 to express. Shall I do that?', false],
+    ['Yes, to 9 Garden Close.', 'I can send W1004 again. Shall I? Where should it go?', false],
+  ])('%s to %s: %s', (text, said, expected) => expect(isConfirmation(text, said)).toBe(expected));
+});
+
 describe('not a yes', () => {
   it.each([
     'no',
