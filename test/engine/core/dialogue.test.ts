@@ -233,6 +233,8 @@ describe('what an agent asks for', () => {
     ['Is there anything else, perhaps another order number?', []],
     ['ORDER NUMBER?', ['order_id']],
     ['May I know the day and the reason?', ['day', 'reason']],
+    ["Let's start with your order number.", ['order_id']],
+    ['To begin, your order number please, and the email.', ['order_id', 'email']],
   ])('%s', (text, asks) => {
     expect([...agent(text).asks].sort()).toEqual([...asks].sort());
   });
@@ -255,6 +257,7 @@ describe('other acts of an agent', () => {
     ['flarb wug blicket', 'nonsense'],
     ['order order order order order order order order order', 'nonsense'],
     ['<tool_call>{"name": "x"}', 'nonsense'],
+    ['The the the the of of.', 'nonsense'],
     ['', 'nonsense'],
   ])('%s: %s', (text, act) => {
     const acts = agent(text) as unknown as Record<string, unknown>;
