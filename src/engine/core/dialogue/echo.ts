@@ -14,6 +14,8 @@ const leading = /^(?:the|a|an|my|your|our|that|this|these|those|all|both|of)$/;
 /** A question for a fact, beside the one for a yes: "Shall I send it today? And what is your postcode?" */
 const factQuestion =
   /^(?:(?:and|also|then|so|but|please|before that)[ ,]+)*(?:what|which|where|when|who|whose|how (?:many|much)|(?:may|can|could) i (?:also )?(?:have|get|ask)|(?:can|could|would) you (?:also |please )*(?:tell|give|share|send|provide|name|remind))\b/;
+/** A question about something else after the yes: "Yes please. And when will my other order W1103 come?" */
+const asideQuestion = /(?<=[.!]\s*)(?:and|also)\b[^.?!]*\?/gi;
 
 /**
  * Whether a user's yes names a detail that the proposal did not: "Yes, switch it to white" after a proposal of black
@@ -22,7 +24,8 @@ const factQuestion =
  */
 export function departsFrom(proposal: string, answer: string): boolean {
   const asksMore = sentencesOf(plainText(proposal)).some(({ text, question }) => question && factQuestion.test(text));
-  return names(asksMore ? agreeing(answer) : answer, new Set(wordsOf(proposal)));
+  const said = answer.replace(asideQuestion, '');
+  return names(asksMore ? agreeing(said) : said, new Set(wordsOf(proposal)));
 }
 
 /** The sentences that say yes or what is to be done; others answer. */
