@@ -38,6 +38,8 @@ test('breakpoints in a task file and on a tool stop at the start of the task and
   await standsAt('get_order is called');
   await workbench.page.locator('.tab.active', { hasText: 'tools.ts' }).waitFor();
   await debug.stoppedAt(tool);
+  await debug.expand('Messages');
+  await debug.waitForValue(['Messages', '1 user'], "Hello, I'm Hugo Okafor");
   await workbench.screenshot('walk-tool');
 });
 
@@ -69,7 +71,7 @@ test('a database value that is edited in VARIABLES makes a fork that goes on fro
     await debug.setValue(place, 'false');
     await until('its recording', async () => expect(recordings()).toHaveLength(2), 5000);
   });
-  await debug.waitForConsole('--- fork: products.desk lamp.variants.white.available was edited');
+  await debug.waitForConsole('--- fork: products["desk lamp"].variants.white.available was edited');
   await standsAt('the database was edited');
   await debug.waitForValue(place, 'false   (was true)');
   await workbench.screenshot('walk-fork');
@@ -92,7 +94,6 @@ test('stop ends the session where it stands, and what was recorded is kept', asy
 
 test('pause stops a rollout that waits for a person; continue waits on; stop ends it', async () => {
   const { debug } = workbench;
-  await workbench.runCommand('Debug: Remove All Breakpoints');
   mkdirSync(join(domain.folder, '.vscode'));
   const configuration = {
     type: 'rehearsal',
@@ -106,6 +107,8 @@ test('pause stops a rollout that waits for a person; continue waits on; stop end
   writeFileSync(join(domain.folder, '.vscode', 'launch.json'), JSON.stringify(launch));
   await workbench.runCommand('Debug: Select and Start Debugging');
   await workbench.pick('By hand');
+  await standsAt('lamp-variant begins');
+  await debug.press('continue');
   await debug.waitForConsole('your turn as the agent: type what you say');
   await debug.press('pause');
   await debug.paused();
