@@ -3,11 +3,11 @@ import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import type { Task } from '../engine/core/task.ts';
 import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
-import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
-import { type AskPerson, isPure } from '../engine/shell/outside.ts';
+import type { AskPerson } from '../engine/shell/outside.ts';
 import { runName } from '../engine/shell/runName.ts';
-import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { parseSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
 import { parseTurn } from '../engine/shell/seats/typedTurn.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
@@ -26,7 +26,8 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   out: { type: 'string' },
 };
 
-export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai:MODEL[@BASE_URL] (default: the task's, else the domain's)
+export const rolloutHelp = `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], or agent:FILE, an agent of your own
+                     (default: the task's, else the domain's)
   --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
   --seed TEXT        source of every random stream (default: 1)
@@ -49,13 +50,13 @@ export type RolloutOptions = {
 };
 
 /** Reads a domain folder, or says everything that is wrong with it. */
-export function openDomain(io: Io, given: string | undefined): StaticDomain {
+export function openDomain(io: Io, given: string | undefined): LoadedDomain {
   if (given === undefined) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   return openDomainAt(resolve(io.cwd, given));
 }
 
 /** Reads the domain in a folder, or says everything that is wrong with it. */
-export function openDomainAt(folder: string): StaticDomain {
+export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder);
   const errors = errorsOf(loaded.diagnostics);
   if (errors.length > 0)
@@ -63,7 +64,8 @@ export function openDomainAt(folder: string): StaticDomain {
   return loaded;
 }
 
-export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
+/** The task that a person named. Throws a `UsageError` that says which there are. */
+export function taskNamed(domain: LoadedDomain, id: string | undefined): Task {
   if (id === undefined)
     throw new UsageError(
       `name a task; ${domain.folder} has ${domain.tasks
@@ -77,7 +79,8 @@ export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
   return task;
 }
 
-export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): RolloutOptions {
+/** Reads the options that every rollout shares. Throws a `UsageError` that names the first that can't be used. */
+export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): RolloutOptions {
   const basis = text(given, 'basis') ?? 'evaluate';
   if (basis !== 'evaluate' && basis !== 'train') throw new UsageError(`--basis is evaluate or train, not "${basis}"`);
   const turnCap = wholeNumber(given, 'turn-cap');
@@ -89,25 +92,33 @@ export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): 
     seed: text(given, 'seed') ?? '1',
     basis,
     ...(turnCap === undefined ? {} : { turnCap }),
-    agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io),
-    user: seat(given, 'user', chosen.user, domain.file.user, io),
-    ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io) }),
+    agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io, domain.folder),
+    user: seat(given, 'user', chosen.user, domain.file.user, io, domain.folder),
+    ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io, domain.folder) }),
   };
 }
 
-function seat(given: Given, which: 'agent' | 'user', chosen: string | undefined, own: string, io: Io): SeatSpec {
-  const parsed = parseSeat(chosen ?? own, which, chosen === undefined ? 'domain' : 'person', io.environment);
+function seat(
+  given: Given,
+  which: 'agent' | 'user',
+  chosen: string | undefined,
+  own: string,
+  io: Io,
+  folder: string,
+): SeatSpec {
+  const isChosen = chosen !== undefined;
+  const folders = isChosen ? [io.cwd, folder] : [folder];
+  const parsed = parseSeat(chosen ?? own, which, isChosen ? 'person' : 'domain', io.environment, folders);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
   const timeoutMs = timeoutOf(given);
-  if (isPure(parsed) || parsed.type !== 'openai') return parsed;
-  return {
-    ...parsed,
+  return withModel(parsed, (model) => ({
+    ...model,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  };
+  }));
 }
 
 /** Milliseconds. */
@@ -129,6 +140,7 @@ function temperatureOf(given: Given): number | undefined {
   return temperature;
 }
 
+/** The whole number above 0 that an option was given, if it was. Throws a `UsageError` for anything else. */
 export function wholeNumber(given: Given, name: string): number | undefined {
   const value = text(given, name);
   if (value === undefined) return undefined;

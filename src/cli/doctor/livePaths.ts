@@ -7,7 +7,7 @@ import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { Task } from '../../engine/core/task.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
-import type { ModelCall } from '../../engine/shell/seats/openai.ts';
+import type { ModelCall } from '../../engine/shell/seats/modelCall.ts';
 import type { ModelSeat, SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../engine/shell/supervisor.ts';

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { StaticDomain } from './load/loadDomain.ts';
+import type { LoadedDomain } from './load/loadedDomain.ts';
 import { type PolicyChange, type RunFile, readRunFile } from './runFile.ts';
 
 /**
  * What a policy says otherwise than that of the last run of the same domain, which lies beside this one; undefined
  * where there is none. The earlier text comes from what that run's agent was told.
  */
-export function policyChangeSince(folder: string, { domain, folder: source }: StaticDomain): PolicyChange | undefined {
+export function policyChangeSince(folder: string, { domain, folder: source }: LoadedDomain): PolicyChange | undefined {
   const last = lastRunBeside(folder, (file) => file.domain === domain.name && file.folder === source);
   if (!last) return undefined;
   const { policyHash } = last.file;

@@ -94,7 +94,7 @@ export class LaneHost {
         this.#settle(message.question)?.resolve(message.value);
         return;
       case 'refusal':
-        this.#settle(message.question)?.reject(new Fault(message.failure, message.reason));
+        this.#settle(message.question)?.reject(new Fault(message.failure, { reason: message.reason }));
         return;
       default:
         unknownMessage(message);
