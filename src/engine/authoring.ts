@@ -177,7 +177,9 @@ export function describeTools(exports: Readonly<Record<string, unknown>>, timeou
 function parametersOf(name: string, input: z.ZodObject): JsonObject {
   try {
     const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
-    return { ...schema, required: schema.required ?? [] } as unknown as JsonObject;
+    // Strict providers want the list also where every argument may be left out.
+    const isEmpty = Object.keys(schema.properties ?? {}).length === 0;
+    return { ...schema, ...(isEmpty ? {} : { required: schema.required ?? [] }) } as unknown as JsonObject;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`The input of the tool ${name} has no JSON Schema: ${reason}. Use types that JSON can carry.`);
