@@ -143,7 +143,7 @@ for (const split of ['train', 'test'] as const) {
   );
   writeFileSync(`${import.meta.dirname}/tasks/${split}.task.yaml`, tasks.join('\n'));
 }
-for (let bystanders = 0; bystanders < 18; bystanders++) house();
+for (let bystanders = 0; bystanders < 17; bystanders++) house();
 const base = house();
 writeFileSync(`${import.meta.dirname}/database.json`, databaseText());
 writeFileSync(`${import.meta.dirname}/user.json`, `${JSON.stringify(homeOf(base), null, 2)}\n`);
@@ -339,11 +339,11 @@ function task({ name: kind, about, fault, make }: Kind, persona: string, index: 
   const goal = isChanged
     ? `You want a faster plan, ${first}. When it is offered you want ${after['plan']} instead.`
     : story.goal;
-  const homeOfTask = homeOf(where);
+  const { serial, login, speed } = homeOf(where).router;
+  // What comes out of the wall follows from the line: sync writes it when the task is set up.
   const state = [
     { path: ['line'], value: line },
-    { path: ['router'], value: homeOfTask.router },
-    { path: ['supply'], value: homeOfTask.supply },
+    ...Object.entries({ serial, login, speed }).map(([key, value]) => ({ path: ['router', key], value })),
     ...where.home,
   ];
   const calls = [{ tool: 'find_customer', arguments: { name, pin } } as Call, ...story.actions];
@@ -359,23 +359,37 @@ function task({ name: kind, about, fault, make }: Kind, persona: string, index: 
     '  user:',
     `    goal: ${quoted(`You are ${name}. ${goal}${words}`)}`,
     `    opening: ${quoted(isShort ? opening : `Hello, this is ${name}, service PIN ${pin}. ${opening}`)}`,
-    `    known: ${JSON.stringify(known)}`,
+    `    known: ${flow(known)}`,
     ...(isChanged
       ? [
           '    change:',
           '      when: proposed',
           `      say: ${quoted(story.change?.say ?? '')}`,
-          `      known: ${JSON.stringify(after)}`,
+          `      known: ${flow(after)}`,
         ]
       : []),
     ...(insists ? ['    insist:', `      say: ${quoted(insist)}`] : []),
     '  state:',
-    ...state.map((entry) => `    - ${JSON.stringify({ side: 'user', ...entry })}`),
-    ...(isFaulty(index) ? ['  faults:', `    - ${JSON.stringify(fault.fault)}`] : []),
+    ...state.map((entry) => `    - ${flow({ side: 'user', ...entry })}`),
+    ...(isFaulty(index) ? ['  faults:', ...block(fault.fault)] : []),
     '  actions:',
-    ...calls.map((call) => `    - ${JSON.stringify(call)}`),
+    ...calls.map((call) => `    - ${flow(call)}`),
     '',
   ].join('\n');
+}
+
+/** A value of YAML on one line; every text stands in double quotes but for plain words. */
+function flow(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
+  if (typeof value === 'string') return /^[a-z][A-Za-z_]*$/.test(value) ? value : quoted(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const entries = Object.entries(value).map(([key, each]) => `${/^\d/.test(key) ? quoted(key) : key}: ${flow(each)}`);
+  return `{ ${entries.join(', ')} }`;
+}
+
+/** An object of YAML as an item of a list, one key a line. */
+function block(value: object): string[] {
+  return Object.entries(value).map(([key, each], at) => `    ${at === 0 ? '-' : ' '} ${key}: ${flow(each)}`);
 }
 
 function quoted(text: string): string {

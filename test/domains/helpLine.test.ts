@@ -16,6 +16,7 @@ import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 const helpLine = join(import.meta.dirname, '../../domains/help-line');
 const loaded = loadDomain(helpLine);
 const { tasks } = loaded.domain;
+const described = describeCodeTools(loaded).then((tools) => completeDomain(loaded, tools).domain);
 
 function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'help-line-'));
@@ -163,7 +164,7 @@ test('an agent that does its part without asking, verifying or telling gets noth
 });
 
 test("the user understands every wording of the lexicon for its tools, and no proposal of the agent's for one", async () => {
-  const { domain } = completeDomain(loaded, await describeCodeTools(loaded));
+  const domain = await described;
   const samples: JsonObject = {
     code: 'heron-12345',
     channel: 6,
@@ -203,6 +204,6 @@ test.each([
   ['Do not restart the router yet.', []],
   ['Set the wifi to another channel.', []],
 ])('the user hears in "%s" what it is asked to do', async (text, wanted) => {
-  const { domain } = completeDomain(loaded, await describeCodeTools(loaded));
+  const domain = await described;
   expect(instructionsIn(text, domain).map(({ tool }) => tool)).toEqual(wanted);
 });

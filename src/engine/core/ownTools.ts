@@ -1,5 +1,5 @@
 import { type Instruction, instructionsIn } from './dialogue/instruction.ts';
-import type { JsonObject } from './json.ts';
+import { canonicalJson, type JsonObject } from './json.ts';
 import { callsIn, type Message, type ToolCall } from './message.ts';
 import type { SeatView } from './seat.ts';
 
@@ -19,8 +19,14 @@ export function doingOf({ domain, messages }: Pick<SeatView, 'domain' | 'message
   const text = spoken < 0 ? '' : (messages[spoken]?.content ?? '');
   const asked = instructionsIn(text, domain);
   const done = asked.length === 0 ? [] : deedsIn(messages.slice(spoken + 1));
-  return { asked, done, next: asked[done.length] ?? null };
+  const open = done.reduce<readonly Instruction[]>((rest, deed) => {
+    const at = rest.findIndex((each) => keyOf(each) === keyOf(deed));
+    return at < 0 ? rest : rest.toSpliced(at, 1);
+  }, asked);
+  return { asked, done, next: open[0] ?? null };
 }
+
+const keyOf = ({ tool, arguments: values }: Instruction) => `${tool} ${canonicalJson(values)}`;
 
 function deedsIn(messages: readonly Message[]): readonly Deed[] {
   const calls = messages.flatMap(callsIn);

@@ -122,11 +122,8 @@ test("errors of the user's calls do not count against the agent", async () => {
 
 test('a user that only calls and never speaks is a broken simulator, and nobody is rewarded', async () => {
   let at = 0;
-  const agent = () => says('Go on.');
-  const all = await steps({
-    agent,
-    user: () => (at === 0 ? { ...hello, at: at++ } : user(call('look', {}, `c${at++}`))),
-  });
+  const replies = () => (at++ === 0 ? hello : user(call('look', {}, `c${at}`)));
+  const all = await steps({ agent: () => says('Go on.'), user: replies });
   expect(all.at(-1)?.state.ended).toMatchObject({
     reason: 'userFailed',
     failure: { who: 'simulator', code: 'user/only-calls' },
