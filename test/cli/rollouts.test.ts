@@ -85,6 +85,12 @@ test.each(['sidecar', 'ledger'])('verify finds a changed %s', async (kind) => {
   expect(await rehearsal('verify', run)).toMatchObject({ code: 1, out: expect.stringContaining(name) });
 });
 
+test('the transcript of a rollout in which the user has tools', async () => {
+  const { code, out } = await rehearsal('run', 'domains/help-line', 'bill-L2019', '--out', folder());
+  expect(code).toBe(0);
+  await expect(out.replace(/recording .*\n/, '')).toMatchFileSnapshot('golden/helpLineBill.txt');
+});
+
 test('the transcript of the well-known failure', async () => {
   const { code, out } = await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--out', folder());
   expect(code).toBe(0);

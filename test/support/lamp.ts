@@ -1,6 +1,6 @@
 import { draft, openDatabase, readView } from '../../src/engine/core/database.ts';
 import { type Domain, domainFileSchema, type World } from '../../src/engine/core/domain.ts';
-import type { Writes } from '../../src/engine/core/event.ts';
+import type { RolloutEvent, Writes } from '../../src/engine/core/event.ts';
 import type { JsonObject } from '../../src/engine/core/json.ts';
 import { lexiconSchema } from '../../src/engine/core/lexicon.ts';
 import { personaSchema } from '../../src/engine/core/persona.ts';
@@ -116,12 +116,20 @@ export function written(open: Record<Side, ReturnType<typeof draft>>): Writes {
   });
 }
 
+type Options = {
+  readonly of?: Task;
+  readonly ports?: Partial<Ports>;
+  readonly within?: Setting;
+  /** Events of a rollout that goes on. */
+  readonly from?: readonly RolloutEvent[];
+};
+
 /** Every step of a rollout between these seats. */
 export async function steps(
   seats: Pick<Ports, 'agent' | 'user'>,
-  { of = task, ports = {}, within = setting }: { of?: Task; ports?: Partial<Ports>; within?: Setting } = {},
+  { of = task, ports = {}, within = setting, from }: Options = {},
 ): Promise<readonly Step[]> {
-  const from = startOf(within.domain, baseHash(within.world), of, {
+  const start = startOf(within.domain, baseHash(within.world), of, {
     seed: '1',
     trial: 0,
     basis: 'evaluate',
@@ -130,7 +138,7 @@ export async function steps(
   });
   const readSource = () => Promise.reject(new Error('no source here'));
   const all: Ports = { ...seats, callTool, sync, readSource, ...ports };
-  return Array.fromAsync(run({ setting: within, task: of, ports: all }, from));
+  return Array.fromAsync(run({ setting: within, task: of, ports: all }, from ?? start));
 }
 
 export const lampOf = ({ user }: World): Lamp => lampIn(readView(user));

@@ -7,10 +7,10 @@ import OpenAI, {
   RateLimitError,
 } from 'openai';
 import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
-import type { JsonObject } from '../../core/json.ts';
-import { callsIn, type Message, messagesOf, type ToolCall } from '../../core/message.ts';
+import { type Message, messagesOf } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
+import { callsOf, offered, sentCalls, userMessage } from './chatCalls.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 /** What a model call cost and exactly what was asked; goes to the sidecar. */
@@ -211,44 +211,6 @@ function broken(seat: ModelSeat, who: Asked, what: string): Fault {
   });
 }
 
-function offered(tools: ModelView['started']['tools']): ChatCompletionTool[] {
-  return tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: tool.parameters } }));
-}
-
-/** The calls of an answer; `id` is for those that come without one. */
-function callsOf({ tool_calls: made = [] }: ChatCompletion['choices'][0]['message'], id: string): readonly ToolCall[] {
-  return made.flatMap((call, index): ToolCall[] =>
-    call.type === 'function'
-      ? [
-          {
-            id: call.id || `${id}_${index}`,
-            name: call.function.name,
-            arguments: parsedArguments(call.function.arguments),
-          },
-        ]
-      : [],
-  );
-}
-
-/** A message as a model in the user's seat has it: its own turns and calls are the assistant's. */
-function userMessage(message: Message): ChatCompletionMessageParam[] {
-  if (message.role === 'tool') return [{ role: 'tool', tool_call_id: message.callId, content: message.content }];
-  if (message.role === 'agent') return message.content ? [{ role: 'user', content: message.content }] : [];
-  const calls = sentCalls(callsIn(message));
-  return [{ role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];
-}
-
-function sentCalls(calls: readonly ToolCall[]) {
-  return calls.map((call) => ({
-    id: call.id,
-    type: 'function' as const,
-    function: {
-      name: call.name,
-      arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
-    },
-  }));
-}
-
 function agentMessage(message: Message): ChatCompletionMessageParam {
   if (message.role === 'user') return { role: 'user', content: message.content };
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
@@ -259,13 +221,4 @@ function agentMessage(message: Message): ChatCompletionMessageParam {
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(message.messageId ? { rehearsal_id: message.messageId } : {}),
   };
-}
-
-function parsedArguments(text: string): JsonObject | string {
-  try {
-    const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : text;
-  } catch {
-    return text;
-  }
 }
