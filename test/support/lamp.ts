@@ -5,9 +5,10 @@ import type { JsonObject } from '../../src/engine/core/json.ts';
 import { lexiconSchema } from '../../src/engine/core/lexicon.ts';
 import { personaSchema } from '../../src/engine/core/persona.ts';
 import { parsePolicy } from '../../src/engine/core/policy.ts';
-import { baseHash, type Setting } from '../../src/engine/core/rollout.ts';
+import type { Setting } from '../../src/engine/core/rollout.ts';
 import { type Task, taskSchema } from '../../src/engine/core/task.ts';
 import type { Side, Tool } from '../../src/engine/core/tool.ts';
+import { baseHash } from '../../src/engine/core/world.ts';
 import { type Ports, run, type Step } from '../../src/engine/shell/driver.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
-import { advance, baseHash, begin, type Setting, stateHash } from '../../engine/core/rollout.ts';
+import { advance, begin, type Setting, stateHash } from '../../engine/core/rollout.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Task } from '../../engine/core/task.ts';
+import { baseHash } from '../../engine/core/world.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { baseHash } from '../../../../src/engine/core/rollout.ts';
+import { baseHash } from '../../../../src/engine/core/world.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { settingOf } from '../../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
