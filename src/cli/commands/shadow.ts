@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { baseHash } from '../../engine/core/rollout.ts';
+import { baseHash } from '../../engine/core/world.ts';
 import {
   type Action,
   type Agreement,

@@ -3,7 +3,7 @@ import { afterSpeaking, type Heard, isReport, isServed, type Progress, start, un
 import { instructionsIn } from './dialogue/instruction.ts';
 import { wordsOf } from './dialogue/text.ts';
 import { disagreementWith, writesOf } from './disagreement.ts';
-import { factsOf, recogniserOf, tells } from './facts.ts';
+import { factsBehind, factsOf, recogniserOf, tells } from './facts.ts';
 import type { Message } from './message.ts';
 import { doingOf } from './ownTools.ts';
 import type { PureUser, SeatView, UserReply } from './seat.ts';
@@ -116,7 +116,7 @@ function decide(view: SeatView, progress: Progress, heard: Heard): Decision {
 function respond(view: SeatView, progress: Progress, heard: Heard): Decision {
   const { acts } = heard;
   if (acts.nonsense) return lost(view, progress);
-  if (heard.asked.length > 0 && !acts.proposes) return hopeful(progress, { type: 'act', asked: heard.asked });
+  if (heard.asked.length > 0) return hopeful(progress, { type: 'act', asked: heard.asked });
   if (acts.handsOff && !acts.proposes && acts.asks.length === 0) return stop('transferred');
   if (isTimeToInsist(view, progress, heard)) return fruitful({ type: 'insist' });
   if (acts.refuses && progress.insistence === 'raised') return fruitful({ type: 'insistOnceMore' });
@@ -160,8 +160,12 @@ function toProposal(view: SeatView, progress: Progress, { text, acts }: Heard): 
   const disagreement = disagreementWith(text, view.domain, view.task, facts, insisted);
   if (disagreement?.type === 'wrongValue') return fruitless({ type: 'correct', fact: disagreement.fact });
   if (disagreement?.type === 'wrongAction') return fruitless({ type: 'rejectAction' });
+  // A step that the user has no word of its own for is known by its report alone.
+  const unnamed = writesOf(view.domain, view.task).filter((write) => factsBehind(facts, write).length === 0);
   const isExtra =
-    progress.reports.length > 0 && isServed(view, progress) && !Object.values(facts).some((fact) => tells(text, fact));
+    progress.reports.length >= Math.max(1, unnamed.length) &&
+    isServed(view, progress) &&
+    !Object.values(facts).some((fact) => tells(text, fact));
   if (isExtra) return fruitful({ type: 'declineExtra' });
   const isNew =
     !progress.confirmed.includes(text) && progress.confirmed.length < 2 * writesOf(view.domain, view.task).length + 3;

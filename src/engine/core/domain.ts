@@ -98,7 +98,7 @@ export const domainFileSchema = z.strictObject({
     .string()
     .default('gold')
     .describe("The agent's seat by default: gold, scripted, human, a model, or agent:FILE."),
-  user: z.string().default('agenda').describe("The user's seat by default: agenda, human, or a model."),
+  user: z.string().default('agenda').describe("The user's seat by default: agenda, scripted, human, or a model."),
   dialect: z.enum(['hermes', 'compact']).default('hermes').describe('How a trained model is shown the tools.'),
   toolTimeoutMs: z.int().positive().default(10_000),
   lexicon: lexiconSchema.prefault({}),

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
-import { baseHash } from '../core/rollout.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
+import { baseHash } from '../core/world.ts';
 import { makeRunFolder } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostic.ts';
 import { checkRules } from './checkRules.ts';
+import { checkSides } from './checkSides.ts';
 import { checkSources } from './checkSources.ts';
 import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
@@ -21,6 +22,7 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder
   checkTasks(parts, bases, known, note);
   checkTools(parts, known, note);
   checkSources(parts, folder, known, note);
+  checkSides(parts, known, note);
   return found;
 }
 

@@ -3,11 +3,11 @@ import type {
   ChatCompletion,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
-  ChatCompletionTool,
 } from 'openai/resources/chat/completions';
-import { callsIn, type Message, messagesOf, parsedArguments, type ToolCall } from '../../core/message.ts';
+import { type Message, messagesOf } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
+import { callsOf, offered, sentCalls, userMessage } from './chatCalls.ts';
 import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
@@ -271,44 +271,6 @@ function broken(seat: ModelSeat, who: Asked, what: string): Fault {
     code: 'model/broken',
     message: `${seat.model} at ${seat.baseUrl} (the ${who}'s seat): ${what}`,
   });
-}
-
-function offered(tools: ModelView['started']['tools']): ChatCompletionTool[] {
-  return tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: tool.parameters } }));
-}
-
-/** The calls of an answer; `id` is for those that come without one. */
-function callsOf({ tool_calls: made = [] }: ChatCompletion['choices'][0]['message'], id: string): readonly ToolCall[] {
-  return made.flatMap((call, index): ToolCall[] =>
-    call.type === 'function'
-      ? [
-          {
-            id: call.id || `${id}_${index}`,
-            name: call.function.name,
-            arguments: parsedArguments(call.function.arguments),
-          },
-        ]
-      : [],
-  );
-}
-
-/** A message as a model in the user's seat has it: its own turns and calls are the assistant's. */
-function userMessage(message: Message): ChatCompletionMessageParam[] {
-  if (message.role === 'tool') return [{ role: 'tool', tool_call_id: message.callId, content: message.content }];
-  if (message.role === 'agent') return message.content ? [{ role: 'user', content: message.content }] : [];
-  const calls = sentCalls(callsIn(message));
-  return [{ role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];
-}
-
-function sentCalls(calls: readonly ToolCall[]) {
-  return calls.map((call) => ({
-    id: call.id,
-    type: 'function' as const,
-    function: {
-      name: call.name,
-      arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
-    },
-  }));
 }
 
 function agentMessage(message: Message): ChatCompletionMessageParam {
