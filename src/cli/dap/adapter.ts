@@ -8,7 +8,8 @@ import {
   ThreadEvent,
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import { messageOf } from '../../engine/shell/fault.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
 import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
@@ -189,7 +190,7 @@ export class RehearsalSession extends DebugSession {
         askPerson: (seat, _view, signal) => this.#person.ask(seat, signal),
         log: (text: string) => this.#narrator.print(text),
         onModel: this.#wait.onModel,
-        onDomain: (domain: StaticDomain) => {
+        onDomain: (domain: LoadedDomain) => {
           this.#breakpoints.domain = domain;
           this.sendEvent(new InitializedEvent());
         },
@@ -344,5 +345,3 @@ function said(result: string): Answer<DebugProtocol.EvaluateResponse['body']> {
 function escaped(message: string): string {
   return message.replaceAll('{', '(').replaceAll('}', ')');
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

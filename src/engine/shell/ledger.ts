@@ -14,6 +14,7 @@ import {
   mkdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -95,28 +96,44 @@ function publicKeyText(key: KeyObject): string {
  */
 export function openLedger(path: string, key: SigningKey, runHash?: string): (receipt: Receipt) => void {
   mendLedger(path);
-  const lines = existingLines(path).flatMap((raw) => parseLedgerLine(raw) ?? []);
-  let before = lines.at(-1)?.signature ?? '';
+  const lines = linesOf(path);
+  let before = lastSignature(lines);
+  let size = sizeOf(path);
   const append = (signed: { readonly receipt: Receipt } | { readonly run: z.infer<typeof runSchema> }) => {
+    // Another process may have signed a rollout of the same run meanwhile: a fork, for instance.
+    if (sizeOf(path) !== size) before = lastSignature(linesOf(path));
     const content = 'receipt' in signed ? signed.receipt : signed.run;
     const signature = sign(null, signedBytes(content, before), key.privateKey).toString('base64');
     const line: LedgerLine = { ...signed, before, signature };
     onDisk(path, () => appendFileSync(path, `${JSON.stringify(line)}\n`));
     before = signature;
+    size = sizeOf(path);
   };
   if (runHash !== undefined && vouchedRun(lines) !== runHash) append({ run: { file: 'run.json', hash: runHash } });
   return (receipt) => append({ receipt });
+}
+
+function linesOf(path: string): readonly LedgerLine[] {
+  return existingLines(path).flatMap((raw) => parseLedgerLine(raw) ?? []);
+}
+
+function lastSignature(lines: readonly LedgerLine[]): string {
+  return lines.at(-1)?.signature ?? '';
 }
 
 function vouchedRun(lines: readonly LedgerLine[]): string | null {
   return lines.flatMap((line) => ('run' in line ? line.run.hash : [])).at(-1) ?? null;
 }
 
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
 function mendLedger(path: string): void {
   if (!existsSync(path)) return;
   const bytes = readFileSync(path);
   const whole = bytes.lastIndexOf(10) + 1;
-  if (whole < bytes.length) truncateSync(path, whole);
+  if (whole < bytes.length) onDisk(path, () => truncateSync(path, whole));
 }
 
 export type LedgerReading = {
@@ -163,10 +180,7 @@ export function readLedger(path: string, trustedKey: string): LedgerReading {
 
 /** Receipts as they stand, unchecked: which rollouts of a run are finished. */
 export function finishedRollouts(path: string): readonly Receipt[] {
-  return existingLines(path).flatMap((raw) => {
-    const line = parseLedgerLine(raw);
-    return line && 'receipt' in line ? [line.receipt] : [];
-  });
+  return linesOf(path).flatMap((line) => ('receipt' in line ? [line.receipt] : []));
 }
 
 function existingLines(path: string): readonly string[] {

@@ -16,28 +16,23 @@ export function verifyRecording(path: string): Verified {
 
 /**
  * Checks a run's folder: each line of the ledger against a key from outside the record, `run.json` against its line,
- * and each recording and sidecar against the chain heads, the reward and the end that its receipt vouches for.
+ * and each recording and sidecar against the chain heads, the reward and the end that its receipt vouches for. Nobody
+ * vouches for a recording without a receipt: each is a problem.
  */
 export function verifyRun(folder: string, trustedKey: string): Verified {
   const ledger = join(folder, 'ledger.jsonl');
   const { receipts, lines, runHash, problems } = readLedger(ledger, trustedKey);
   const recordings = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl'));
-  const unvouched = recordings.filter(
-    (name) => !name.includes('.fork-') && !receipts.some(({ recording }) => recording === name),
-  );
+  const unvouched = recordings.filter((name) => !receipts.some(({ recording }) => recording === name));
   return {
-    checked: receipts.length,
+    checked: receipts.length + unvouched.length,
     problems: [
       ...problems.map((problem) => ({ file: ledger, ...problem })),
       ...verifyRunFile(folder, runHash),
       ...receipts.flatMap((receipt, index) =>
         verifyReceipt(folder, receipt, { file: ledger, line: lines[index] ?? 1 }),
       ),
-      ...unvouched.map((name) => ({
-        file: join(folder, name),
-        line: 1,
-        message: 'has no receipt: the rollout was not finished, or its receipt was dropped',
-      })),
+      ...unvouched.flatMap((name) => verifyUnvouched(join(folder, name))),
     ],
   };
 }
@@ -52,6 +47,12 @@ function verifyRunFile(folder: string, vouched: string | null): readonly RunProb
         ? 'no line of the ledger vouches for it: its line was dropped, or the run is older than such lines'
         : 'was changed after it was written: the ledger vouches for other bytes';
   return [{ file: join(folder, 'run.json'), line: 1, message }];
+}
+
+/** A recording of a rollout, fork or not, that no receipt vouches for. */
+function verifyUnvouched(path: string): readonly RunProblem[] {
+  const message = 'has no receipt: the rollout was not finished, or its receipt was dropped';
+  return [{ file: path, line: 1, message }, ...verifyRecording(path).problems];
 }
 
 function verifyReceipt(

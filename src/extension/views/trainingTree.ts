@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { type FollowedRun, followRun } from '../training/followedRuns.ts';
-import { isOver } from '../training/metricsFile.ts';
+import type { FollowedRun } from '../training/followedRuns.ts';
 import { type TrainingRun, trainingRuns } from '../training/runFolders.ts';
 
 /** A run's process can end without touching a file, and a new folder can escape the editor's watcher. */
@@ -10,7 +9,7 @@ const lookEveryMs = 2000;
 export function registerTrainingTree(): vscode.Disposable {
   const tree = new TrainingTree();
   const view = vscode.window.createTreeView('rehearsal.training', { treeDataProvider: tree });
-  const timer = setInterval(() => view.visible && tree.refresh(), lookEveryMs);
+  const timer = setInterval(() => view.visible && void tree.refresh(), lookEveryMs);
   return vscode.Disposable.from(view, tree, { dispose: () => clearInterval(timer) });
 }
 
@@ -24,20 +23,20 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
   #shown = '';
 
   /** Looks at the runs, and says so when they are not what is shown. */
-  refresh(): void {
-    if (JSON.stringify(this.#runs()) !== this.#shown) this.#changed.fire();
+  async refresh(): Promise<void> {
+    if (JSON.stringify(await this.#runs()) !== this.#shown) this.#changed.fire();
   }
 
-  getChildren(run?: TrainingRun): TrainingRun[] {
+  async getChildren(run?: TrainingRun): Promise<TrainingRun[]> {
     if (run) return [];
-    const runs = this.#runs();
+    const runs = await this.#runs();
     this.#shown = JSON.stringify(runs);
     return [...runs];
   }
 
   getTreeItem(run: TrainingRun): vscode.TreeItem {
     const item = new vscode.TreeItem(run.id);
-    item.description = `${run.kind}${run.running ? ', running' : ''}`;
+    item.description = `${run.kind ?? 'preparing'}${run.running ? ', running' : ''}`;
     item.iconPath = new vscode.ThemeIcon(run.running ? 'sync~spin' : 'graph-line');
     item.contextValue = run.running ? 'trainingRun.running' : 'trainingRun';
     item.command = { command: 'rehearsal.training.dashboard', title: 'Open', arguments: [run.folder] };
@@ -50,21 +49,25 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
   }
 
   /** A run is running while its trainer lives and it has not said that it is over: its process lives a little longer. */
-  #runs(): readonly TrainingRun[] {
-    const runs = trainingRuns();
+  async #runs(): Promise<readonly TrainingRun[]> {
+    const runs = await trainingRuns();
     const living = new Set(runs.flatMap(({ folder, running }) => (running ? [folder] : [])));
     for (const [folder, run] of this.#followed) {
       if (living.has(folder)) continue;
       run.dispose();
       this.#followed.delete(folder);
     }
-    return runs.map((run) => ({ ...run, running: run.running && !isOver(this.#follow(run.folder).metrics.status()) }));
+    if (living.size === 0) return runs;
+    // What reads a run's metrics is loaded when there is one to follow: activation does not wait for it.
+    const training = await import('../training/followedRuns.ts');
+    const isLeft = (folder: string) => training.isOver(this.#follow(training, folder).metrics.status());
+    return runs.map((run) => ({ ...run, running: run.running && !isLeft(run.folder) }));
   }
 
-  #follow(folder: string): FollowedRun {
+  #follow({ followRun }: typeof import('../training/followedRuns.ts'), folder: string): FollowedRun {
     const known = this.#followed.get(folder);
     if (known) return known;
-    const onChange = ({ statusChanged }: { readonly statusChanged: boolean }) => statusChanged && this.refresh();
+    const onChange = ({ statusChanged }: { readonly statusChanged: boolean }) => statusChanged && void this.refresh();
     const run = followRun(folder, { onChange, onProblem: () => undefined });
     this.#followed.set(folder, run);
     return run;
