@@ -8,16 +8,10 @@ import type { Step } from '../../engine/shell/driver.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import {
-  type AskPerson,
-  laneSeats,
-  type OnModel,
-  type Outside,
-  outsideOf,
-  type ReadKey,
-} from '../../engine/shell/outside.ts';
-import { type RecordingProblem, readRecording } from '../../engine/shell/recording.ts';
+import { type AskPerson, laneSeats, type OnModel, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
+import { type RecordingProblem, readRecording, type SidecarLine, sidecarPath } from '../../engine/shell/recording.ts';
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
+import { readTimes } from '../../engine/shell/resume.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import {
