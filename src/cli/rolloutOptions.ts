@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import type { Task } from '../engine/core/task.ts';
+import { taskIn } from '../engine/core/underPersona.ts';
 import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
@@ -67,7 +68,7 @@ export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
         .slice(0, 12)
         .join(', ')}${domain.tasks.length > 12 ? ', ...' : ''}`,
     );
-  const task = domain.tasks.find((each) => each.id === id);
+  const task = taskIn(domain.domain, id);
   if (!task)
     throw new UsageError(`there is no task "${id}" in ${domain.folder}. Run "rehearsal check" to see what there is`);
   return task;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { hashOf, openDatabase } from '../engine/core/database.ts';
+import { taskIn } from '../engine/core/underPersona.ts';
 import { resultOf } from '../engine/shell/batch.ts';
 import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import { Fault } from '../engine/shell/fault.ts';
@@ -133,7 +134,7 @@ async function rollout(
   live: Map<number, { readonly rollout: LiveRollout; cancelled: boolean }>,
   cwd: string,
 ): Promise<object> {
-  const task = supervisor.domain.tasks.find((each) => each.id === params.task);
+  const task = taskIn(supervisor.domain, params.task);
   if (!task) throw new Refusal('unknown-task', `there is no task "${params.task}" in ${params.domain}`);
   const agent = seatOf(params.agent, 'agent');
   const user = seatOf(params.user, 'user');

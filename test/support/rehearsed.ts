@@ -18,6 +18,7 @@ export type Rehearsed = RolloutClosed & {
 
 type Options = {
   readonly agent?: SeatSpec;
+  readonly user?: SeatSpec;
   readonly readKey?: (name: string) => string | undefined;
   readonly from?: readonly RolloutEvent[];
   readonly log?: (text: string) => void;
@@ -25,9 +26,8 @@ type Options = {
 
 /** Runs tasks of a domain at once, as a batch would, and keeps their recordings. */
 export async function rehearse(folder: string, tasks: readonly string[], options: Options = {}): Promise<Rehearsed[]> {
-  const { agent = { type: 'scripted' }, readKey = () => undefined, from, log } = options;
+  const { agent = { type: 'scripted' }, user = { type: 'agenda' }, readKey = () => undefined, from, log } = options;
   const supervisor = await openSupervisor(loadDomain(folder), log ? { log } : {});
-  const user = { type: 'agenda' } as const;
   const out = mkdtempSync(join(tmpdir(), 'rehearsed-'));
   try {
     const { domain, loaded } = supervisor;

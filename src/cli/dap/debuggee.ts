@@ -5,6 +5,7 @@ import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/e
 import { advance, begin, type Setting, stateHash } from '../../engine/core/rollout.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Task } from '../../engine/core/task.ts';
+import { taskIn } from '../../engine/core/underPersona.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
@@ -227,7 +228,7 @@ export class Debuggee {
 
   #taskOf(id: string): Task {
     const { domain } = this.#options;
-    const task = domain.tasks.find((each) => each.id === id);
+    const task = taskIn(domain.domain, id);
     if (task) return task;
     const message = `the domain in ${domain.folder} has no task "${id}" any more, so nothing can go on from here`;
     throw new Fault({ who: 'environment', code: 'task/unknown', message });

@@ -7,6 +7,7 @@ import type { Answer, LaneSeats, Question, RemoteView, SimulatedAnswer } from '.
 import type { RolloutTools } from './rolloutTools.ts';
 import type { ModelCall } from './seats/openai.ts';
 import { type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
+import type { SideNote } from './sideNote.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
 export type Outside = {
@@ -17,6 +18,7 @@ export type Outside = {
   readonly user: (
     view: RemoteView,
     signal: AbortSignal,
+    domain: Domain,
   ) => Promise<{ readonly reply: UserReply; readonly call?: ModelCall }>;
   /** Absent where the rollout has no judge. */
   readonly judge?: (
@@ -33,9 +35,6 @@ export type Outside = {
 };
 
 export type AskedSimulator = Extract<Question, { readonly type: 'simulated' }>;
-
-/** What the sidecar says of an event beside its time. */
-export type SideNote = Partial<ModelCall> & { readonly retries?: number };
 
 /** What the tools of a rollout are reached with. */
 export type ToolReach = { readonly domain: Domain; readonly tools: RolloutTools };
@@ -65,10 +64,10 @@ export function outsideOf(
       const content = await askPerson('agent', view, signal);
       return { reply: { content, toolCalls: [] } };
     },
-    user: async (view, signal) => {
+    user: async (view, signal, domain) => {
       if (user.type === 'openai') {
-        const { askUserModel } = await import('./seats/openai.ts');
-        return askUserModel(user, await keyOf(user, readKey), withName(view), signal);
+        const { askUserModel } = await import('./seats/simulatedUser.ts');
+        return askUserModel(user, await keyOf(user, readKey), { ...view, domain }, signal);
       }
       const content = await askPerson('user', view, signal);
       return {
@@ -113,7 +112,10 @@ export async function answerQuestion(
   switch (about.type) {
     case 'agent':
     case 'user': {
-      const { reply, call } = await outside[about.type](about.view, signal);
+      const { reply, call } =
+        about.type === 'agent'
+          ? await outside.agent(about.view, signal)
+          : await outside.user(about.view, signal, domain);
       return { answer: reply, ...(call ? { note: call } : {}) };
     }
     case 'tool': {

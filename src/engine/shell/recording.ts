@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
 import { onDisk } from './disk.ts';
+import type { SideNote } from './sideNote.ts';
 
 /** Chain head before the first line. */
 export const chainStart = '0'.repeat(64);
@@ -37,15 +38,7 @@ export function openRecording(path: string, head = chainStart): ChainedFile<Reco
 }
 
 /** Wall time, latency, retries, cost and the exact requests, keyed by event number; never part of a replay. */
-export type SidecarLine = {
-  readonly n: number;
-  readonly at: string;
-  readonly ms?: number;
-  readonly retries?: number;
-  readonly usage?: { readonly input: number; readonly output: number };
-  readonly request?: unknown;
-  readonly note?: string;
-};
+export type SidecarLine = SideNote & { readonly n: number; readonly at: string; readonly note?: string };
 
 export function openSidecar(path: string, head = chainStart): ChainedFile<SidecarLine> {
   return openChained(path, head, (line) => JSON.stringify(line));

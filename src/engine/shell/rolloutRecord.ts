@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import type { EventType } from '../core/event.ts';
 import { onDisk } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
-import type { SideNote } from './outside.ts';
 import {
   type ChainedFile,
   chainStart,
@@ -13,12 +12,13 @@ import {
   type SidecarLine,
   sidecarPath,
 } from './recording.ts';
+import type { SideNote } from './sideNote.ts';
 
 /** More than these should not wait to be written. */
 const manyCharacters = 256 * 1024;
 
-/** Events that come of an answer from outside the lane. */
-const answers: readonly EventType[] = ['agentReplied', 'userReplied', 'toolReturned', 'judged'];
+/** Events that come of an answer from outside the lane, or of its failure. */
+const answers: readonly EventType[] = ['agentReplied', 'userReplied', 'toolReturned', 'judged', 'rolloutEnded'];
 
 /** What is kept of one rollout under way: the events that arrived, and its two files where it has them. */
 export class RolloutRecord {

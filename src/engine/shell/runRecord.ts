@@ -64,8 +64,8 @@ function timingsOf(recording: string): readonly Timing[] {
     .split('\n')
     .flatMap((line): Timing[] => {
       try {
-        const { n, ms, usage } = JSON.parse(line) as Timing;
-        return [{ n, ms, usage }];
+        const { n, ms, usage, flaws, withheld } = JSON.parse(line) as Timing;
+        return [{ n, ms, usage, flaws, withheld }];
       } catch {
         return [];
       }

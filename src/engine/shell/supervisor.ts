@@ -331,6 +331,7 @@ class Supervision implements Supervisor {
     } catch (error) {
       const fault = live.abort.signal.aborted ? cancelled() : error;
       if (!(fault instanceof Fault)) return this.#giveUp(live, error);
+      live.record.note(fault.note);
       lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: fault.failure });
     }
   }

@@ -7,6 +7,7 @@ import type { RuleOf } from '../rule.ts';
 import type { RolloutState } from '../state.ts';
 import type { Task } from '../task.ts';
 import type { Tool } from '../tool.ts';
+import { taskIn } from '../underPersona.ts';
 import { callsOf, type MadeCall } from './calls.ts';
 import type { Moment } from './finding.ts';
 
@@ -135,7 +136,7 @@ function factsAt(domain: Domain, state: RolloutState): Json {
 }
 
 export function taskOf(domain: Domain, { started }: RolloutState): Task | undefined {
-  return domain.tasks.find(({ id }) => id === started.task.id);
+  return taskIn(domain, started.task.id);
 }
 
 /** Whether a rule's `tools` mean this tool. What a rule requires is not bound by it. */

@@ -13,6 +13,7 @@ import { type Setting, stateHash } from '../../core/rollout.ts';
 import { scriptedAgent } from '../../core/scripted.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
+import { taskIn } from '../../core/underPersona.ts';
 import { type Ports, run, type ToolContext, type ToolOutcome } from '../driver.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { callCodeTool } from './codeTools.ts';
@@ -89,7 +90,7 @@ export class LaneHost {
         this.#settle(message.question)?.resolve(message.value);
         return;
       case 'refusal':
-        this.#settle(message.question)?.reject(new Fault(message.failure, message.reason));
+        this.#settle(message.question)?.reject(new Fault(message.failure, { reason: message.reason }));
         return;
       default:
         unknownMessage(message);
@@ -111,7 +112,7 @@ export class LaneHost {
         wake: null,
       };
       this.#served.set(rollout, served);
-      const task = setting.domain.tasks.find(({ id }) => id === start.task);
+      const task = taskIn(setting.domain, start.task);
       if (!task) throw new Error(`this domain has no task ${start.task}`);
       const world = await this.#fold(served, run({ setting, task, ports: this.#ports(served) }, start.from));
       writer.post({ type: 'closed', rollout, databaseDiff: differenceHash(setting.world, world) });

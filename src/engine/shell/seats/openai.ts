@@ -8,17 +8,14 @@ import OpenAI, {
 } from 'openai';
 import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { JsonObject } from '../../core/json.ts';
-import { type Message, type ToolCall, utterancesOf } from '../../core/message.ts';
-import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
+import type { Message, ToolCall } from '../../core/message.ts';
+import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
+import type { SideNote } from '../sideNote.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 /** What a model call cost and exactly what was asked; goes to the sidecar. */
-export type ModelCall = {
-  readonly ms: number;
-  readonly usage?: { readonly input: number; readonly output: number };
-  readonly request: unknown;
-};
+export type ModelCall = SideNote & { readonly ms: number; readonly request: unknown };
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
 
 /** The part of a view that a model seat needs; it crosses the lane's border. */
@@ -27,12 +24,6 @@ export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'person
 };
 
 type Asked = 'agent' | 'simulator' | 'judge';
-
-const stopWords = {
-  '###STOP###': 'done',
-  '###TRANSFER###': 'transferred',
-  '###OUT-OF-SCOPE###': 'outOfScope',
-} as const;
 
 /**
  * A model in the agent's seat, at any OpenAI-compatible endpoint.
@@ -77,53 +68,6 @@ export async function askAgentModel(
     ...(messageId ? { messageId } : {}),
   };
   return { reply, call };
-}
-
-/** A model in the user's seat: roles swapped, its own turns kept, stop words enforced. */
-export async function askUserModel(
-  seat: ModelSeat,
-  key: string,
-  view: ModelView,
-  signal: AbortSignal,
-): Promise<Answered<UserReply>> {
-  const spoken = utterancesOf(view.messages).map(
-    ({ role, content }): ChatCompletionMessageParam => ({ role: role === 'user' ? 'assistant' : 'user', content }),
-  );
-  const opening: ChatCompletionMessageParam = { role: 'user', content: 'Hi! How can I help you today?' };
-  const messages = [{ role: 'system' as const, content: simulatorPrompt(view) }, opening, ...spoken];
-  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages });
-  const text = completion.choices[0]?.message.content ?? '';
-  const stop = Object.entries(stopWords).find(([word]) => text.includes(word));
-  const content = Object.keys(stopWords)
-    .reduce((rest, word) => rest.replaceAll(word, ''), text)
-    .trim();
-  if (content === '' && !stop) throw broken(seat, 'simulator', 'the answer is empty');
-  return { reply: { content, stop: stop?.[1] ?? null }, call };
-}
-
-/** The instructions a model gets that plays the user. */
-export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'persona'>): string {
-  const known = Object.entries(task.user.known).map(
-    ([name, fact]) => `- ${name}: ${typeof fact === 'object' ? (fact.say ?? fact.value) : fact}`,
-  );
-  return [
-    'You play a customer who talks to a support agent. Write only what the customer says, one short message at a time.',
-    `Who you are: ${persona.description}`,
-    `What you want: ${task.user.goal}`,
-    ...(known.length > 0 ? ['What you know (tell it when asked, not all at once):', ...known] : []),
-    ...(task.user.unknown.length > 0
-      ? [`What you do not know: ${task.user.unknown.join(', ')}. Say so when asked; invent nothing.`]
-      : []),
-    ...(persona.behaviours.changes && task.user.change
-      ? [
-          `${task.user.change.when === 'proposed' ? 'When the agent first proposes something' : 'When your first request is done'}, change your mind: "${task.user.change.say}"`,
-        ]
-      : []),
-    ...(persona.behaviours.insists && task.user.insist
-      ? [`When you are refused, insist once: "${task.user.insist.say}"`]
-      : []),
-    'When your goal is reached, answer with ###STOP### alone. When you are handed to a person, answer ###TRANSFER###. When what is asked is outside of your instructions, answer ###OUT-OF-SCOPE###.',
-  ].join('\n');
 }
 
 /** One chat completion. Every way in which an endpoint can fail is a `Fault`. */

@@ -1,0 +1,13 @@
+import type { Flaw } from '../core/simulator/flaw.ts';
+
+/** What the sidecar says of one event beside its time. */
+export type SideNote = {
+  readonly ms?: number;
+  readonly retries?: number;
+  readonly usage?: { readonly input: number; readonly output: number };
+  readonly request?: unknown;
+  /** Answers of a model that plays the user which its guard refused, and why. */
+  readonly flaws?: readonly (Flaw & { readonly content: string })[];
+  /** A stop that the engine took from the user's message. */
+  readonly withheld?: string;
+};
