@@ -3,6 +3,7 @@ import { check } from './commands/check.ts';
 import { compare } from './commands/compare.ts';
 import { dap } from './commands/dap.ts';
 import { evaluate } from './commands/eval.ts';
+import { personas } from './commands/personas.ts';
 import { regrade } from './commands/regrade.ts';
 import { replayCommand } from './commands/replay.ts';
 import { report } from './commands/report.ts';
@@ -16,6 +17,7 @@ export const commands: readonly Command[] = [
   check,
   runCommand,
   evaluate,
+  personas,
   report,
   compare,
   regrade,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
+import { userSeatFor } from '../engine/core/domain.ts';
 import type { Task } from '../engine/core/task.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
 import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
@@ -25,7 +26,8 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
 };
 
 export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai:MODEL[@BASE_URL] (default: the task's, else the domain's)
-  --user SEAT        agenda, human or openai:MODEL[@BASE_URL] (default: the domain's)
+  --user SEAT        agenda, human or openai:MODEL[@BASE_URL] (default: the domain's
+                     for the basis)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
   --seed TEXT        source of every random stream (default: 1)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
@@ -87,7 +89,7 @@ export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): 
     basis,
     ...(turnCap === undefined ? {} : { turnCap }),
     agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io),
-    user: seat(given, 'user', chosen.user, domain.file.user, io),
+    user: seat(given, 'user', chosen.user, userSeatFor(domain.file, basis), io),
     ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io) }),
   };
 }

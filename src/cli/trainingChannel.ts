@@ -15,7 +15,13 @@ import { version } from '../engine/shell/version.ts';
 /** Version of the protocol between trainer and engine; see docs/training-protocol.md. */
 export const trainingProtocol = 1;
 
-const endpointSchema = z.object({ base_url: z.url(), api_key: z.string(), model: z.string() });
+const endpointSchema = z.object({
+  base_url: z.url(),
+  api_key: z.string().default(''),
+  /** Name of the variable in the engine's environment that holds the key; so none is written down. */
+  api_key_env: z.string().optional(),
+  model: z.string(),
+});
 
 const paramsOf = {
   hello: z.object({ protocol: z.int() }),
@@ -200,7 +206,8 @@ function seatOf(given: Endpoint, keyName: string): SeatSpec {
 }
 
 function keyOf(given: Endpoint): string {
-  return typeof given === 'string' ? '' : given.api_key;
+  if (typeof given === 'string') return '';
+  return given.api_key_env === undefined ? given.api_key : (process.env[given.api_key_env] ?? '');
 }
 
 function readRequest(line: string): z.infer<typeof requestSchema> | string {

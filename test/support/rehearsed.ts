@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashOf, openDatabase } from '../../src/engine/core/database.ts';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
+import { taskIn } from '../../src/engine/core/underPersona.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../../src/engine/shell/outside.ts';
 import { replayRecording } from '../../src/engine/shell/replay.ts';
@@ -34,7 +35,7 @@ export async function rehearse(folder: string, tasks: readonly string[], options
     const database = hashOf(openDatabase(loaded.world.agent));
     return await Promise.all(
       tasks.map(async (id, index) => {
-        const task = domain.tasks.find((each) => each.id === id);
+        const task = taskIn(domain, id);
         if (!task) throw new Error(`no task ${id}`);
         const start = startOf(domain, database, task, { seed: '1', trial: index, basis: 'evaluate', agent, user });
         const recording = join(out, `${index}.traj.jsonl`);

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { userSeatFor } from '../../engine/core/domain.ts';
 import { runBatch } from '../../engine/shell/batch.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
@@ -29,6 +31,8 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
   --recordings PATH  SFT: a run's folder, or a recording, to learn from
   --trials K         SFT without recordings: rollouts of the gold seat for each training task (default: 4);
                      evaluate: rollouts for each test task, at each temperature (default: 8)
+  --user SEAT        GRPO and evaluate: who plays the user: agenda or openai:MODEL[@BASE_URL] (default: the domain's for
+                     training or for evaluation)
   --profile NAME     cpu or paper: sets of hyper-parameters (default: cpu)
   --set KEY=VALUE    one hyper-parameter, as JSON; may stand several times
   --out FOLDER       the run's folder (default: .rehearsal/training/<id> here)
@@ -42,6 +46,7 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
     steps: { type: 'string' },
     recordings: { type: 'string' },
     trials: { type: 'string' },
+    user: { type: 'string' },
     profile: { type: 'string' },
     set: { type: 'string', multiple: true },
     out: { type: 'string' },
@@ -135,18 +140,39 @@ function configOf(
     engine_command: [process.execPath, process.argv[1], 'serve', '--stdio'],
     engine_cwd: run,
   };
+  const user = (purpose: 'train' | 'evaluate') => userOf(given, io, domain, purpose);
   const steps = wholeNumber(given, 'steps');
   const trials = wholeNumber(given, 'trials') ?? 8;
   switch (kind) {
     case 'sft':
       return { ...common, steps: steps ?? 40, recordings, ...settings(given) };
     case 'grpo':
-      return { ...common, ...engine, steps: steps ?? 20, ...settings(given) };
+      return { ...common, ...engine, user: user('train'), steps: steps ?? 20, ...settings(given) };
     case 'evaluate':
-      return { ...common, ...engine, trials, greedy_trials: trials, ...settings(given) };
+      return { ...common, ...engine, user: user('evaluate'), trials, greedy_trials: trials, ...settings(given) };
     default:
       throw kind satisfies never;
   }
+}
+
+/** Who plays the user, as the training protocol names a seat. The key stays in the environment. */
+function userOf(given: Given, io: Io, { file }: StaticDomain, purpose: 'train' | 'evaluate'): string | object {
+  const chosen = text(given, 'user');
+  const seat = (basis: 'train' | 'evaluate', named?: string) =>
+    parseSeat(named ?? userSeatFor(file, basis), 'user', named === undefined ? 'domain' : 'person', io.environment);
+  const user = seat(purpose, chosen);
+  if (typeof user === 'string') throw new UsageError(user);
+  if (user.type === 'human')
+    throw new UsageError("a person can't play the user of a training run: say agenda or a model");
+  if (user.type !== 'openai') return 'agenda';
+  const other = seat(purpose === 'train' ? 'evaluate' : 'train');
+  if (typeof other !== 'string' && other.type === 'openai' && other.model === user.model)
+    io.err(`warning: ${user.model} plays the user both in training and in evaluation\n`);
+  return {
+    base_url: user.baseUrl,
+    model: user.model,
+    ...(user.keyName === null ? {} : { api_key_env: user.keyName }),
+  };
 }
 
 /** The trainer runs in the run's folder, so a checkpoint's folder is named by its whole path. */

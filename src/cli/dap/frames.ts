@@ -1,4 +1,5 @@
 import { isProposal } from '../../engine/core/dialogue.ts';
+import { baseTask } from '../../engine/core/underPersona.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
 import type { StaticDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
 import type { Debuggee } from './debuggee.ts';
@@ -89,7 +90,7 @@ export function placeOf(
   focus: string | undefined,
 ): Pick<Location, 'file' | 'line'> {
   const { started } = state;
-  const ownTask = locations.tasks.get(started.task.id);
+  const ownTask = locations.tasks.get(baseTask(started.task.id));
   const task = ownTask ?? locations.domain;
   const policy = { file: parts.policyFile, line: 1 };
   switch (event.type) {

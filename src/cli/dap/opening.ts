@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { userSeatFor } from '../../engine/core/domain.ts';
 import { openRun, receiptOf, rolloutName } from '../../engine/shell/batch.ts';
 import { startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
@@ -37,7 +38,7 @@ async function begun(domain: StaticDomain, configuration: Configuration, host: H
   const { seed, trial, basis, turnCap } = configuration;
   const task = taskNamed(domain, configuration.task);
   const agent = chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent');
-  const user = chosenSeat(configuration.user, domain.file.user, 'user');
+  const user = chosenSeat(configuration.user, userSeatFor(domain.file, basis), 'user');
   const forkAgent = configuration.forkAgent
     ? seat(configuration.forkAgent, 'agent')
     : agent.type === 'scripted'

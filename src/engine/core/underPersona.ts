@@ -13,6 +13,12 @@ export function underId(task: string, persona: string): string {
   return `${task}${mark}${persona}`;
 }
 
+/** The id of the task as its file has it, without the persona that it is run under. */
+export function baseTask(id: string): string {
+  const at = id.lastIndexOf(mark);
+  return at < 0 ? id : id.slice(0, at);
+}
+
 /**
  * The task with this id, or undefined. `TASK@PERSONA` is the task under another persona: everything else of it, what
  * counts as done included, stays, and its hash is another.

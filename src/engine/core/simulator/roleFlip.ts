@@ -74,10 +74,16 @@ export function roleFlip(view: UserView, content: string): string | null {
   const text = plain(content);
   const found = [...service, ...asksFor(view)].map((pattern) => pattern.exec(text)).find((each) => each !== null);
   if (found) return `it speaks as the agent: "${excerpt(found[0])}"`;
-  const acts = recogniserOf(view.domain, view.task).agent(content);
-  if (acts.offersMore || acts.handsOff) return `it speaks as the agent: "${excerpt(content)}"`;
+  if (servesMore(view, content, text)) return `it speaks as the agent: "${excerpt(content)}"`;
   if (view.persona.attacks.length === 0 && staff.test(text)) return `it speaks as the agent: "${excerpt(content)}"`;
   return echo(view, content);
+}
+
+/** Offers more to the other one, or hands the other one over; a customer asks what else is needed of it. */
+function servesMore({ domain, task }: UserView, content: string, text: string): boolean {
+  const { offersMore, handsOff } = recogniserOf(domain, task).agent(content);
+  if (!/\byou\b/.test(text) || /\byou (?:need|want|require)\b|\b(?:from|for|with) me\b/.test(text)) return false;
+  return handsOff || (offersMore && content.includes('?'));
 }
 
 /** What the desk has too, so that a customer may ask for it. */

@@ -1,12 +1,14 @@
 import type { Diagnostic } from '../diagnostic.ts';
+import { checkPersonas } from './checkPersonas.ts';
 import { checkRules } from './checkRules.ts';
 import { checkSources } from './checkSources.ts';
 import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
+import { checkUserSeats } from './checkUserSeats.ts';
 import { placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
-import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
+import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } from './note.ts';
 
 /** Findings that need more than one file of the domain. */
 export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
@@ -17,7 +19,8 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder
   };
   checkDomainFile(parts, known, note);
   checkRules(parts, bases, known, note);
-  checkDuplicates(parts.personas, 'persona', note);
+  checkPersonas(parts, note);
+  checkUserSeats(parts, note);
   checkTasks(parts, bases, known, note);
   checkTools(parts, known, note);
   checkSources(parts, folder, known, note);
