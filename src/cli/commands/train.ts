@@ -1,18 +1,17 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { userSeatFor } from '../../engine/core/domain.ts';
 import { runBatch } from '../../engine/shell/batch.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
-import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { preparePython, trainerFolder } from '../pythonEnvironment.ts';
 import { askAtTerminal, openDomain, wholeNumber } from '../rolloutOptions.ts';
+import { type TrainingUser, trainingUser } from '../trainingUser.ts';
 
 const kinds = ['sft', 'grpo', 'evaluate'] as const;
 type Kind = (typeof kinds)[number];
@@ -58,6 +57,10 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
     const kind = kinds.find((each) => each === given.positionals[0]);
     if (!kind) throw new UsageError(`say what to train with: ${kinds.join(' or ')}`);
     const domain = openDomain(io, given.positionals[1]);
+    const user =
+      kind === 'sft'
+        ? 'agenda'
+        : trainingUser(domain.file, kind === 'grpo' ? 'train' : 'evaluate', text(given, 'user'), io);
     const run = runFolder(given, io, kind);
     makeRunFolder(run);
     const python = await preparePython(io, text(given, 'python'));
@@ -65,7 +68,7 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
     if (io.signal.aborted)
       throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
     const config = join(run, 'launch.json');
-    writeFileSync(config, `${JSON.stringify(configOf(given, io, kind, domain, run, recordings), null, 2)}\n`);
+    writeFileSync(config, `${JSON.stringify(configOf(given, io, kind, domain, run, recordings, user), null, 2)}\n`);
     const args = [
       '-m',
       'rehearsal_trainer',
@@ -128,6 +131,7 @@ function configOf(
   domain: StaticDomain,
   run: string,
   recordings: readonly string[],
+  user: TrainingUser,
 ): object {
   const common = {
     run,
@@ -139,40 +143,20 @@ function configOf(
     domain: domain.folder,
     engine_command: [process.execPath, process.argv[1], 'serve', '--stdio'],
     engine_cwd: run,
+    user,
   };
-  const user = (purpose: 'train' | 'evaluate') => userOf(given, io, domain, purpose);
   const steps = wholeNumber(given, 'steps');
   const trials = wholeNumber(given, 'trials') ?? 8;
   switch (kind) {
     case 'sft':
       return { ...common, steps: steps ?? 40, recordings, ...settings(given) };
     case 'grpo':
-      return { ...common, ...engine, user: user('train'), steps: steps ?? 20, ...settings(given) };
+      return { ...common, ...engine, steps: steps ?? 20, ...settings(given) };
     case 'evaluate':
-      return { ...common, ...engine, user: user('evaluate'), trials, greedy_trials: trials, ...settings(given) };
+      return { ...common, ...engine, trials, greedy_trials: trials, ...settings(given) };
     default:
       throw kind satisfies never;
   }
-}
-
-/** Who plays the user, as the training protocol names a seat. The key stays in the environment. */
-function userOf(given: Given, io: Io, { file }: StaticDomain, purpose: 'train' | 'evaluate'): string | object {
-  const chosen = text(given, 'user');
-  const seat = (basis: 'train' | 'evaluate', named?: string) =>
-    parseSeat(named ?? userSeatFor(file, basis), 'user', named === undefined ? 'domain' : 'person', io.environment);
-  const user = seat(purpose, chosen);
-  if (typeof user === 'string') throw new UsageError(user);
-  if (user.type === 'human')
-    throw new UsageError("a person can't play the user of a training run: say agenda or a model");
-  if (user.type !== 'openai') return 'agenda';
-  const other = seat(purpose === 'train' ? 'evaluate' : 'train');
-  if (typeof other !== 'string' && other.type === 'openai' && other.model === user.model)
-    io.err(`warning: ${user.model} plays the user both in training and in evaluation\n`);
-  return {
-    base_url: user.baseUrl,
-    model: user.model,
-    ...(user.keyName === null ? {} : { api_key_env: user.keyName }),
-  };
 }
 
 /** The trainer runs in the run's folder, so a checkpoint's folder is named by its whole path. */
