@@ -57,7 +57,7 @@ export const steps: readonly Step[] = [
     title: 'mocha in the extension host of a real VS Code',
     downloads: vscodeDownloads,
     obstacle: () => (usesDesktop() ? undefined : codeServerObstacle()),
-    run: () => runHostTests(),
+    run: () => ensureBuilt().then(() => runHostTests()),
   },
   {
     name: 'e2e',

@@ -4,11 +4,13 @@ import type { ParseArgsOptionDescriptor } from 'node:util';
 import { userSeatFor } from '../engine/core/domain.ts';
 import type { Task } from '../engine/core/task.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
-import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { type AskPerson, isPure } from '../engine/shell/outside.ts';
+import { runName } from '../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { parseTurn } from '../engine/shell/seats/typedTurn.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 
@@ -22,11 +24,12 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   'turn-cap': { type: 'string' },
   'max-tokens': { type: 'string' },
   temperature: { type: 'string' },
+  timeout: { type: 'string' },
   out: { type: 'string' },
 };
 
 export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai:MODEL[@BASE_URL] (default: the task's, else the domain's)
-  --user SEAT        agenda, human or openai:MODEL[@BASE_URL] (default: the domain's
+  --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's
                      for the basis)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
   --seed TEXT        source of every random stream (default: 1)
@@ -34,6 +37,7 @@ export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai
   --turn-cap N       agent responses at most (default: the domain's)
   --temperature X    for models (default: the endpoint's)
   --max-tokens N     tokens of one response of a model
+  --timeout SECONDS  how long a model may take for one response (default: 120)
   --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
   --json             machine-readable output
 `;
@@ -56,7 +60,7 @@ export function openDomain(io: Io, given: string | undefined): StaticDomain {
 /** Reads the domain in a folder, or says everything that is wrong with it. */
 export function openDomainAt(folder: string): StaticDomain {
   const loaded = loadDomain(folder);
-  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error');
+  const errors = errorsOf(loaded.diagnostics);
   if (errors.length > 0)
     throw new UsageError(`the domain has errors:\n${errors.map((each) => formatDiagnostic(each)).join('\n')}`);
   return loaded;
@@ -99,12 +103,24 @@ function seat(given: Given, which: 'agent' | 'user', chosen: string | undefined,
   if (typeof parsed === 'string') throw new UsageError(parsed);
   const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
+  const timeoutMs = timeoutOf(given);
   if (isPure(parsed) || parsed.type !== 'openai') return parsed;
   return {
     ...parsed,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
+}
+
+/** Milliseconds. */
+function timeoutOf(given: Given): number | undefined {
+  const value = text(given, 'timeout');
+  if (value === undefined) return undefined;
+  const seconds = Number(value);
+  if (value.trim() === '' || !(seconds > 0 && seconds < Number.POSITIVE_INFINITY))
+    throw new UsageError(`--timeout is a number of seconds above 0, not "${value}"`);
+  return seconds * 1000;
 }
 
 function temperatureOf(given: Given): number | undefined {
@@ -123,17 +139,23 @@ export function wholeNumber(given: Given, name: string): number | undefined {
   return Number(value);
 }
 
-/** A person at this terminal types the turn of a seat. */
+/** A person at this terminal types the turn of a seat, and is asked again for one that can't be read. */
 export function askAtTerminal(io: Io): AskPerson {
-  return (seat, _view, signal) => io.readLine(`${seat}> `, signal);
+  return async (seat, _view, signal) => {
+    for (;;) {
+      const text = await io.readLine(`${seat}> `, signal);
+      const turn = parseTurn(text);
+      if (typeof turn !== 'string') return text;
+      io.err(`${turn}\n`);
+    }
+  };
 }
 
 /** The folder of a new run: a sortable name under .rehearsal/runs. */
 export function newRunFolder(io: Io, given: Given, name: string): string {
   const out = text(given, 'out');
   if (out) return resolve(io.cwd, out);
-  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  return resolve(io.cwd, '.rehearsal', 'runs', `${stamp}-${name}`);
+  return resolve(io.cwd, '.rehearsal', 'runs', runName(name));
 }
 
 /** The domain that a recording was made in: the one of the run beside it, else the nearest folder above with a domain.yaml. */

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { hashOf, openDatabase } from '../engine/core/database.ts';
+import { baseHash } from '../engine/core/rollout.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
 import { resultOf } from '../engine/shell/batch.ts';
-import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
-import { Fault } from '../engine/shell/fault.ts';
+import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { Fault, messageOf } from '../engine/shell/fault.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../engine/shell/outside.ts';
+import { settingOf } from '../engine/shell/replay.ts';
 import type { SeatSpec } from '../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../engine/shell/start.ts';
 import { type LiveRollout, openSupervisor, type Supervisor } from '../engine/shell/supervisor.ts';
@@ -125,12 +126,12 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
 
 async function openDomain(folder: string, log: (text: string) => void): Promise<Opened> {
   const domain = loadDomain(folder);
-  const errors = domain.diagnostics.filter(({ severity }) => severity === 'error');
+  const errors = errorsOf(domain.diagnostics);
   if (errors.some(({ code }) => code === 'domain/file-missing'))
     throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   const supervisor = await openSupervisor(domain, { log });
-  return { supervisor, database: hashOf(openDatabase(supervisor.loaded.world.agent)) };
+  return { supervisor, database: baseHash(settingOf(supervisor.loaded).world) };
 }
 
 async function rollout(
@@ -187,7 +188,7 @@ async function rollout(
       metrics: {
         toolCalls: result.toolCalls,
         violations: result.violations,
-        toolErrors: closed.events.filter((event) => event.type === 'toolReturned' && event.isError).length,
+        toolErrors: closed.events.filter((event) => event.type === 'toolReturned' && event.isError && !event.by).length,
       },
       recording,
       failure,
@@ -228,5 +229,5 @@ function errorOf(error: unknown): { readonly code: string; readonly message: str
   if (error instanceof Refusal) return { code: error.code, message: error.message };
   if (error instanceof Fault)
     return { code: error.failure.who === 'environment' ? 'bad-domain' : 'internal', message: error.message };
-  return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
+  return { code: 'internal', message: messageOf(error) };
 }

@@ -1,4 +1,4 @@
-import type { Failure, RolloutEvent } from '../engine/core/event.ts';
+import { type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
 
 /** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
 export type Speaker =
@@ -49,7 +49,10 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       ];
     case 'worldPrepared':
       return event.writes.length > 0 ? [line('database', `the task starts with ${changes(event.writes)}`)] : [];
+    case 'worldSynced':
+      return event.writes.length > 0 ? [line('database', `synced: ${changes(event.writes)}`)] : [];
     case 'userReplied':
+      if (event.toolCalls) return event.content ? [line('note', `the user thinks: ${event.content}`)] : [];
       return [
         line('user', event.content),
         ...(event.stop ? [line('note', `the user ends the conversation (${event.stop})`)] : []),
@@ -63,7 +66,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'rulesChecked':
       return rulesOf(event.verdicts);
     case 'toolCalled':
-      return [line('call', `${event.call.name}(${argumentsOf(event.call.arguments)})`)];
+      return [line('call', `${whose(event)}${event.call.name}(${argumentsOf(event.call.arguments)})`)];
     case 'faultInjected':
       return [line('note', `seeded fault: ${event.fault.type} of ${event.fault.tool}`)];
     case 'sourceSaved':
@@ -71,7 +74,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'databaseWritten':
       return [line('database', changes(event.writes))];
     case 'toolReturned':
-      return [line(event.isError ? 'error' : 'result', event.content)];
+      return [line(event.isError ? 'error' : 'result', `${whose(event)}${event.content}`)];
     case 'worldEdited':
       return [line('database', `edited: ${changes(event.writes)}`)];
     case 'rolloutEnded':
@@ -88,14 +91,17 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       return [line('note', `the judge on "${event.question}": ${answer}: ${event.reason}`)];
     }
     case 'verdictReached':
-      return [
-        line('note', `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}: ${event.verdict.detail}`),
-      ];
+      return [line('note', `${event.verdict.verifier} ${verdictWord(event.verdict)}: ${event.verdict.detail}`)];
     case 'rewarded':
       return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
     default:
       return unknown(event);
   }
+}
+
+/** The user's own calls are marked: the agent sees nothing of them. */
+function whose({ by }: { readonly by?: 'user' | undefined }): string {
+  return by === 'user' ? 'user: ' : '';
 }
 
 function placeOf({ file, line: at }: Failure): string {
@@ -105,12 +111,14 @@ function placeOf({ file, line: at }: Failure): string {
 /** One line for what held together, one for each violation. */
 function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verdicts']): readonly TranscriptLine[] {
   const violated = verdicts.filter(({ verdict }) => verdict === 'violated');
-  const isBroken = (id: string) => violated.some(({ rule }) => rule === id);
-  const held = new Set(verdicts.flatMap(({ rule, verdict }) => (verdict === 'held' && !isBroken(rule) ? [rule] : [])));
+  const isViolated = (id: string) => violated.some(({ rule }) => rule === id);
+  const held = new Set(
+    verdicts.flatMap(({ rule, verdict }) => (verdict === 'held' && !isViolated(rule) ? [rule] : [])),
+  );
   const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
   return [
     ...(held.size > 0 ? [line('rule', `${[...held].join(', ')} held`)] : []),
-    ...unknown.map(({ rule, reason }) => line('rule', `${rule} not known: ${reason}`)),
+    ...unknown.map(({ rule, reason }) => line('rule', `${rule} unknown: ${reason}`)),
     ...violated.map(({ rule, gate, reason }) =>
       line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`),
     ),

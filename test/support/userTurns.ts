@@ -1,6 +1,6 @@
 import type { Domain } from '../../src/engine/core/domain.ts';
 import type { RolloutEvent, RolloutStarted } from '../../src/engine/core/event.ts';
-import type { Message } from '../../src/engine/core/message.ts';
+import { type Message, messagesOf, type ToolCall } from '../../src/engine/core/message.ts';
 import type { UserReply, UserView } from '../../src/engine/core/seat.ts';
 import { personaOf, taskIn } from '../../src/engine/core/underPersona.ts';
 
@@ -19,15 +19,19 @@ export function userTurns(
   const calls = new Map<string, string>();
   for (const [step, event] of events.entries()) {
     if (event.type === 'userReplied') {
-      const { content, stop } = event;
-      turns.push({ view: viewOf(domain, task, persona, started, messages), reply: { content, stop } });
-      messages.push({ role: 'user', step, content });
+      const { content, stop, toolCalls = [] } = event;
+      const own = toolCalls as readonly ToolCall[];
+      if (own.length === 0)
+        turns.push({ view: viewOf(domain, task, persona, started, messages), reply: { content, stop } });
+      for (const { id, name } of own) calls.set(id, name);
+      messages.push({ role: 'user', step, content, ...(own.length > 0 ? { toolCalls: own } : {}) });
     } else if (event.type === 'agentReplied') {
       for (const { id, name } of event.toolCalls) calls.set(id, name);
       messages.push({ role: 'agent', step, content: event.content, toolCalls: event.toolCalls as never });
     } else if (event.type === 'toolReturned') {
-      const { callId, content, isError } = event;
-      messages.push({ role: 'tool', step, callId, name: calls.get(callId) ?? '', content, isError });
+      const { callId, content, isError, by } = event;
+      const name = calls.get(callId) ?? '';
+      messages.push({ role: 'tool', step, callId, name, content, isError, ...(by === 'user' ? { by } : {}) });
     }
   }
   return turns;
@@ -40,5 +44,5 @@ function viewOf(
   started: RolloutStarted,
   messages: readonly Message[],
 ): UserView {
-  return { domain, task, persona, started, messages: [...messages] };
+  return { domain, task, persona, started, messages: [...messagesOf('user', messages)] };
 }

@@ -15,6 +15,7 @@ import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { modelWait } from '../modelWait.ts';
 import { reportText } from '../report/text.ts';
 import {
   askAtTerminal,
@@ -25,6 +26,7 @@ import {
   rolloutOptions,
   wholeNumber,
 } from '../rolloutOptions.ts';
+import { statusLine } from '../statusLine.ts';
 
 export const evaluate: Command = {
   name: 'eval',
@@ -138,7 +140,10 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: StaticDomain): 
     io.err(
       `warning: ${seatName(plan.user)} plays the user here and in training, so what a model learned about this user looks like success. Name one for each purpose: user: { train, evaluate } in domain.yaml, or --user\n`,
     );
-  const show = given.values['json'] === true ? () => undefined : progress(io, Math.max(left, 1));
+  const isQuiet = given.values['json'] === true;
+  const line = statusLine(io);
+  const show = isQuiet ? () => undefined : progress(io, Math.max(left, 1), line);
+  const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
   const lanes = isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
   const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
   let done = 0;
@@ -150,6 +155,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: StaticDomain): 
       readKey: (name) => io.environment[name],
       askPerson: askAtTerminal(io),
       signal: io.signal,
+      onModel: wait.onModel,
       onFinished: ({ reward }) => {
         done += 1;
         rewarded += reward ?? 0;
@@ -157,6 +163,8 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: StaticDomain): 
       },
     });
   } finally {
+    wait.end();
+    line.end();
     await supervisor.close();
   }
 }

@@ -8,14 +8,16 @@ import {
   ThreadEvent,
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import { messageOf } from '../../engine/shell/fault.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
 import { UsageError } from '../io.ts';
+import { modelWait } from '../modelWait.ts';
 import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
 import { capabilities } from './capabilities.ts';
 import { readConfiguration } from './configuration.ts';
 import { type Command, help, parseCommand } from './console.ts';
 import type { Debuggee } from './debuggee.ts';
-import { parseTurn } from './edit.ts';
 import { explanationOf } from './explanation.ts';
 import { Inspection, thread } from './inspection.ts';
 import { Narrator } from './narrator.ts';
@@ -64,6 +66,7 @@ export class RehearsalSession extends DebugSession {
   readonly #inspection = new Inspection(this.#lines);
   readonly #narrator = new Narrator((event) => this.sendEvent(event), this.#inspection.references, this.#lines);
   readonly #person = new Person((text) => this.#narrator.print(text));
+  readonly #wait = modelWait((text) => this.#narrator.print(text));
 
   constructor({ token = null }: SessionOptions = {}) {
     super();
@@ -184,8 +187,10 @@ export class RehearsalSession extends DebugSession {
     try {
       const debuggee = await (request === 'launch' ? launched : attached)(configuration, {
         readKey: (name: string) => process.env[name],
-        askPerson: (seat, _view, signal) => this.#person.ask(seat, signal),
+        askPerson: (seat, { started }, signal) =>
+          this.#person.ask(seat, seat === 'agent' || started.userTools !== undefined, signal),
         log: (text: string) => this.#narrator.print(text),
+        onModel: this.#wait.onModel,
         onDomain: (domain: StaticDomain) => {
           this.#breakpoints.domain = domain;
           this.sendEvent(new InitializedEvent());
@@ -307,6 +312,7 @@ export class RehearsalSession extends DebugSession {
 
   async #close(): Promise<void> {
     this.#isOver = true;
+    this.#wait.end();
     await this.#playback?.close().catch((error: unknown) => this.#narrator.print(messageOf(error), 'stderr'));
   }
 
@@ -340,5 +346,3 @@ function said(result: string): Answer<DebugProtocol.EvaluateResponse['body']> {
 function escaped(message: string): string {
   return message.replaceAll('{', '(').replaceAll('}', ')');
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

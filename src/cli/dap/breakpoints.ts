@@ -69,8 +69,8 @@ export class Breakpoints {
   hitAt(step: DebugStep): Hit | null {
     const all = [...this.#sets.values()].flat().filter(({ target }) => stopsAt(step, target));
     const [first] = all;
-    const broken = exceptionAt(step, this.#filters);
-    if (!first) return broken === null ? null : { reason: 'exception', text: broken, ids: [] };
+    const exception = exceptionAt(step, this.#filters);
+    if (!first) return exception === null ? null : { reason: 'exception', text: exception, ids: [] };
     const { target } = first;
     const ids = all.map(({ id }) => id);
     return {
@@ -212,7 +212,9 @@ function words({ event }: DebugStep, target: Target): string {
 }
 
 function writesOf(event: DebugStep['event']) {
-  return event.type === 'databaseWritten' || event.type === 'worldEdited' ? event.writes : [];
+  return event.type === 'databaseWritten' || event.type === 'worldEdited' || event.type === 'worldSynced'
+    ? event.writes
+    : [];
 }
 
 /** Whether one of two paths leads to the other. */
@@ -224,8 +226,8 @@ function isInside(a: Path, b: Path): boolean {
 /** Why a step stops by an exception filter, in words, or null. */
 function exceptionAt({ event }: DebugStep, active: ReadonlySet<string>): string | null {
   if (active.has('violation') && event.type === 'rulesChecked') {
-    const broken = event.verdicts.find(({ verdict }) => verdict === 'violated');
-    if (broken) return `rule ${broken.rule} violated: ${broken.reason}`;
+    const violated = event.verdicts.find(({ verdict }) => verdict === 'violated');
+    if (violated) return `rule ${violated.rule} violated: ${violated.reason}`;
   }
   if (active.has('toolError') && event.type === 'toolReturned' && event.isError) return event.content;
   if (active.has('reward0') && event.type === 'rewarded' && event.reward === 0) return `reward 0: ${event.reason}`;

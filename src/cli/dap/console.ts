@@ -7,7 +7,7 @@ import { jsonChildren, type Variable } from './variables.ts';
 
 export const help = `Expressions: db.orders.W1.status, messages[0].content, count(calls, it.failed), turn, rules, event, reward
 /say TEXT   the turn of the seat that is next: yours when you hold it (plain text does the same), else a fork takes it over
-/call TOOL {"argument": "value"}   the agent's turn as a call
+/call TOOL {"argument": "value"}   the turn of the agent, or of a user that has tools, as a call
 /why        why the reward is what it is, or would not be 1 so far
 /stop       ends the conversation, in the turn of a user that you play
 /help       this text

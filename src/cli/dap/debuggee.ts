@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { hashOf } from '../../engine/core/database.ts';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
-import { advance, begin, type Setting, stateHash } from '../../engine/core/rollout.ts';
+import { advance, baseHash, begin, type Setting, stateHash } from '../../engine/core/rollout.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Task } from '../../engine/core/task.ts';
 import { taskIn } from '../../engine/core/underPersona.ts';
-import { Fault } from '../../engine/shell/fault.ts';
+import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
-import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
+import { type AskPerson, laneSeats, type OnModel, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
 import { settingOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
@@ -20,7 +19,7 @@ import {
   type RolloutClosed,
   type Supervisor,
 } from '../../engine/shell/supervisor.ts';
-import { type DebugStep, type Edit, type Edited, edited, parseTurn } from './edit.ts';
+import { type DebugStep, type Edit, type Edited, edited } from './edit.ts';
 
 export type DebuggeeOptions = {
   readonly domain: StaticDomain;
@@ -31,6 +30,7 @@ export type DebuggeeOptions = {
   readonly readKey: ReadKey;
   readonly askPerson: AskPerson;
   readonly log: (text: string) => void;
+  readonly onModel?: OnModel;
 };
 
 export type Launch = {
@@ -89,14 +89,14 @@ export class Debuggee {
   /** What stopped the engine itself, in words: a full disk, a bug. Null for a rollout that ended, however it ended. */
   get failure(): string | null {
     if (this.#failure === null) return null;
-    return this.#failure instanceof Error ? this.#failure.message : String(this.#failure);
+    return messageOf(this.#failure);
   }
 
   /** Starts a new rollout and waits for its start. */
   async launch({ task, recording, ...start }: Launch): Promise<void> {
     const opening = this.#open();
     const { agent, user } = this.#options;
-    const database = hashOf(this.#setting.world.agent);
+    const database = baseHash(this.#setting.world);
     const supervisor = await opening;
     const started = startOf(supervisor.domain, database, task, { ...start, agent, user });
     await this.#begin(supervisor, task, [started], recording, agent);
@@ -211,7 +211,7 @@ export class Debuggee {
       try {
         state = folded(setting, this.#steps.at(-1)?.state, event);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         return [{ line: n + 1, message: `${event.type} can't follow here (${reason}); the steps before it are shown` }];
       }
       this.#steps.push({ n, event, state });
@@ -250,13 +250,13 @@ export class Debuggee {
     recording: string,
     agent: SeatSpec,
   ): Promise<void> {
-    const { user } = this.#options;
+    const { user, readKey, askPerson, onModel } = this.#options;
     this.#steps = [];
     this.#cursor = -1;
     this.#allowed = from.length - 1;
     this.#failure = null;
     this.#recording = recording;
-    const outside = this.#outside(agent, user);
+    const outside = outsideOf(agent, user, readKey, askPerson, undefined, onModel);
     const request = { task, from, seats: laneSeats(agent, user), outside, recording, pace: 'step' } as const;
     const live = supervisor.start(request, (events) => {
       if (this.#live === live) this.#received(events);
@@ -273,22 +273,6 @@ export class Debuggee {
       });
     while (this.#steps.length < from.length && this.#live === live) await this.#change();
     this.#cursor = Math.min(from.length, this.#steps.length) - 1;
-  }
-
-  /** Like every outside, but a person in the agent's seat can call tools. */
-  #outside(agent: SeatSpec, user: SeatSpec): Outside {
-    const { readKey, askPerson } = this.#options;
-    const outside = outsideOf(agent, user, readKey, askPerson);
-    if (agent.type !== 'human') return outside;
-    return {
-      ...outside,
-      agent: async (view, signal) => {
-        const turn = parseTurn(await askPerson('agent', view, signal));
-        if (typeof turn === 'string') throw new Fault({ who: 'agent', code: 'turn/unreadable', message: turn });
-        const { content, call } = turn;
-        return { reply: { content, toolCalls: call ? [{ id: `typed_${view.messages.length}`, ...call }] : [] } };
-      },
-    };
   }
 
   #received(events: readonly LaneEvent[]): void {
@@ -327,7 +311,7 @@ function folded(setting: Setting, before: RolloutState | undefined, event: Rollo
 function differenceFrom(domain: StaticDomain, setting: Setting, started: RolloutStarted): string | null {
   if (started.domain.name !== domain.domain.name)
     return `was recorded in the domain "${started.domain.name}", and ${domain.folder} is "${domain.domain.name}"`;
-  if (started.database !== hashOf(setting.world.agent))
+  if (started.database !== baseHash(setting.world))
     return `was recorded on another database than the one in ${domain.folder}`;
   return null;
 }

@@ -1,9 +1,11 @@
 import { type Database, diffDatabases, getAt, keysAt } from '../../engine/core/database.ts';
+import { verdictWord } from '../../engine/core/event.ts';
 import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
-import type { Message } from '../../engine/core/message.ts';
+import { callsIn, type Message } from '../../engine/core/message.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
-import { type DebugStep, type Edit, parseTurn } from './edit.ts';
+import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
+import type { DebugStep, Edit } from './edit.ts';
 
 /** A variable as a debugger shows it; children are made when they are looked at. */
 export type Variable = {
@@ -60,6 +62,7 @@ function ruleVariable({
 
 const whoIsNext: Readonly<Record<RolloutState['phase']['type'], string>> = {
   worldAwaited: 'the world is prepared',
+  syncAwaited: 'both sides of the world are brought into step',
   userAwaited: 'the user speaks',
   agentAwaited: 'the agent responds',
   rulesAwaited: 'the rules are checked',
@@ -89,7 +92,7 @@ function rolloutVariables({ n, event, state }: DebugStep): readonly Variable[] {
       ? [leaf('fork of', `${started.parent.recording}, step ${started.parent.event}: ${started.parent.edit}`)]
       : []),
     ...(state.ended ? [leaf('ended', state.ended.reason)] : []),
-    ...state.verdicts.map(({ verifier, held, detail }) => leaf(verifier, `${held ? 'held' : 'failed'}: ${detail}`)),
+    ...state.verdicts.map((verdict) => leaf(verdict.verifier, `${verdictWord(verdict)}: ${verdict.detail}`)),
     ...(state.reward ? [leaf('reward', `${state.reward.value ?? 'none'}: ${state.reward.reason}`)] : []),
   ];
 }
@@ -102,24 +105,25 @@ function messageVariable(message: Message, index: number): Variable {
       name,
       expression,
       value: `${message.name}: ${message.content}`,
-      type: message.isError ? 'tool error' : 'tool result',
+      type: `${message.isError ? 'tool error' : 'tool result'}${message.by ? ', for the user alone' : ''}`,
     };
   const edit = (text: string): Edit | string => {
     const turn = parseTurn(asCall(unquoted(text)));
     return typeof turn === 'string' ? turn : { type: 'message', step: message.step, ...turn };
   };
-  if (message.role === 'user') return { name, expression, value: message.content, type: 'user message', edit };
-  const calls = message.toolCalls.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`).join(', ');
-  if (calls === '') return { name, expression, value: message.content ?? '', type: 'agent message', edit };
+  const made = callsIn(message);
+  const calls = made.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`).join(', ');
+  const type = `${message.role} message`;
+  if (calls === '') return { name, expression, value: message.content ?? '', type, edit };
   return {
     name,
     expression,
     value: calls,
-    type: 'agent message',
+    type,
     edit,
     children: () => [
       ...(message.content ? [leaf('said aloud', message.content)] : []),
-      ...message.toolCalls.map(
+      ...made.map(
         (call): Variable => ({
           name: call.name,
           value: JSON.stringify(call.arguments),
@@ -203,7 +207,7 @@ function expressionOf(side: Side, path: Path): string {
 function changed(before: DebugStep, { state }: DebugStep): readonly Variable[] {
   return (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(before.state.world[side], state.world[side]).map(({ path, before: old, after }) =>
-      leaf(path.join('.'), changeText(old, after)),
+      leaf(`${side === 'user' ? 'user: ' : ''}${path.join('.')}`, changeText(old, after)),
     ),
   );
 }

@@ -1,11 +1,13 @@
 import { type Move, realise } from './agendaMove.ts';
 import { afterSpeaking, type Heard, isReport, isServed, type Progress, start, unserved } from './agendaProgress.ts';
+import { instructionsIn } from './dialogue/instruction.ts';
 import { disagreementWith, writesOf } from './disagreement.ts';
 import { factsOf, recogniserOf, tells } from './facts.ts';
 import { isTimeToChange, isTimeToInsist } from './hardBehaviour.ts';
 import type { Message } from './message.ts';
+import { doingOf } from './ownTools.ts';
 import { type Cue, dueAt, scheduleOf } from './schedule.ts';
-import type { PureUser, SeatView } from './seat.ts';
+import type { PureUser, SeatView, UserReply } from './seat.ts';
 import { openingOf } from './wish.ts';
 
 /**
@@ -18,8 +20,16 @@ export const agendaUser: PureUser = (view) => {
   const { progress, heard, hasSpoken, decision } = folded(view);
   if (!hasSpoken) return { content: openingOf(view), stop: null };
   const { move, isUpset = false } = decision ?? decide(view, progress, heard ?? hear(view, ''));
-  return realise(view, progress, move, isUpset);
+  return (move.type === 'act' ? acting(view) : null) ?? realise(view, progress, move, isUpset);
 };
+
+/** The next call that the agent has asked for, or null when all of them are made and it is time to tell. */
+function acting(view: SeatView): UserReply | null {
+  const { next } = doingOf(view);
+  if (next === null) return null;
+  const call = { id: `user_call_${view.messages.length}`, name: next.tool, arguments: next.arguments };
+  return { content: '', stop: null, toolCalls: [call] };
+}
 
 type Decision = {
   readonly move: Move;
@@ -73,7 +83,7 @@ function isContinued(known: Remembered, { domain, task, persona, messages }: Sea
 function after(view: SeatView, folding: Folding, message: Message): Folding {
   if (message.role === 'agent' && message.toolCalls.length === 0)
     return { ...folding, heard: hear(view, message.content ?? ''), decision: null };
-  if (message.role !== 'user') return folding;
+  if (message.role !== 'user' || message.toolCalls) return folding;
   const { heard, hasSpoken, decision } = folding;
   const before =
     heard && hasSpoken
@@ -83,7 +93,7 @@ function after(view: SeatView, folding: Folding, message: Message): Folding {
 }
 
 function hear({ domain, task }: SeatView, text: string): Heard {
-  return { text, acts: recogniserOf(domain, task).agent(text) };
+  return { text, acts: recogniserOf(domain, task).agent(text), asked: instructionsIn(text, domain) };
 }
 
 function afterHearing(progress: Progress, heard: Heard, { move, isFruitful, fired }: Decision): Progress {
@@ -100,6 +110,7 @@ function afterHearing(progress: Progress, heard: Heard, { move, isFruitful, fire
     wasInformed: progress.wasInformed || heard.acts.informs,
     fruitless: isFruitful ? 0 : progress.fruitless + 1,
     wasLost: move.type === 'clarify' || (!isFruitful && progress.wasLost),
+    hasActed: progress.hasActed || move.type === 'act',
     tried: new Set([...progress.tried, keyOf(progress, move)]),
   };
 }
@@ -110,12 +121,14 @@ function decide(view: SeatView, progress: Progress, heard: Heard): Decision {
   return isOver ? { move: { type: 'stop', stop: 'gaveUp' }, isFruitful: false } : cued(view, progress, heard, decision);
 }
 
-/** The decision, or in its place what the persona's schedule has for this reply. A wish of the task goes first. */
+/** Moves that nothing is put in place of: wishes of the task, and what the user does with its own tools. */
+const kept: readonly Move['type'][] = ['change', 'insist', 'insistOnceMore', 'act'];
+
+/** The decision, or in its place what the persona's schedule has for this reply. */
 function cued(view: SeatView, progress: Progress, { acts }: Heard, decision: Decision): Decision {
   const schedule = scheduleOf(view.persona, view.started);
   const { move } = decision;
-  if (schedule.length === 0 || move.type === 'change' || move.type === 'insist' || move.type === 'insistOnceMore')
-    return decision;
+  if (schedule.length === 0 || kept.some((type) => type === move.type)) return decision;
   const isLeaving = (move.type === 'stop' && move.stop === 'done') || move.type === 'declineExtra';
   if (move.type === 'stop' && !isLeaving) return decision;
   const at = isLeaving
@@ -149,6 +162,7 @@ function moveOf(view: SeatView, progress: Progress, cue: Cue): Move {
 function respond(view: SeatView, progress: Progress, heard: Heard): Decision {
   const { acts } = heard;
   if (acts.nonsense) return lost(view, progress);
+  if (heard.asked.length > 0 && !acts.proposes) return hopeful(progress, { type: 'act', asked: heard.asked });
   if (acts.handsOff && !acts.proposes && acts.asks.length === 0) return stop('transferred');
   if (isTimeToInsist(view, progress.insistence, acts)) return fruitful({ type: 'insist' });
   if (acts.refuses && progress.insistence === 'raised') return fruitful({ type: 'insistOnceMore' });

@@ -138,6 +138,8 @@ export type Domain = {
   readonly policy: Policy;
   readonly rules: readonly Rule[];
   readonly tools: readonly Tool[];
+  /** The code tools come with a `sync` that keeps both sides of the world in step. */
+  readonly sync?: boolean;
   readonly personas: readonly Persona[];
   readonly tasks: readonly Task[];
   readonly lexicon: Lexicon;

@@ -16,7 +16,9 @@ export function recordedSeats(events: readonly RolloutEvent[]): {
     },
     user: ({ messages }) => {
       const event = userReplies[messages.filter(({ role }) => role === 'user').length];
-      return event ? { content: event.content, stop: event.stop } : null;
+      if (!event) return null;
+      const toolCalls = event.toolCalls as readonly ToolCall[] | undefined;
+      return { content: event.content, stop: event.stop, ...(toolCalls ? { toolCalls } : {}) };
     },
   };
 }

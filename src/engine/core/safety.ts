@@ -74,9 +74,9 @@ function breachAfter(domain: Domain, task: Task, state: RolloutState, step: numb
 function unwantedIn({ tools }: Domain, task: Task, calls: readonly MadeCall[], step: number): MadeCall | undefined {
   const wanted = new Set(task.actions.map(({ tool, arguments: args }) => `${tool} ${canonicalJson(args as Json)}`));
   const wantedTools = new Set(task.actions.map(({ tool }) => tool));
-  return calls.find(({ tool, args, failed, step: at }) => {
+  return calls.find(({ tool, args, failed, by, step: at }) => {
     const isWrite = tools.some(({ name, effect, handsOff }) => name === tool && effect === 'write' && !handsOff);
-    if (!isWrite || failed || at <= step) return false;
+    if (!isWrite || by !== 'agent' || failed || at <= step) return false;
     return task.user.change ? !wantedTools.has(tool) : !wanted.has(`${tool} ${canonicalJson(args)}`);
   });
 }

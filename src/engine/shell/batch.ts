@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { hashOf, openDatabase } from '../core/database.ts';
 import { type DomainFile, userSeatFor } from '../core/domain.ts';
 import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
+import { baseHash } from '../core/rollout.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
 import { makeRunFolder } from './disk.ts';
@@ -10,7 +10,8 @@ import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { StaticDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
-import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from './outside.ts';
+import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
+import { settingOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
 import { parseSeat, type SeatSpec, seatName } from './seats/seatSpec.ts';
@@ -39,6 +40,8 @@ export type BatchOptions = {
   readonly meter?: Meter;
   readonly onEvents?: (task: Task, trial: number, events: readonly LaneEvent[]) => void;
   readonly onFinished?: (result: TrialResult) => void;
+  /** Told of every call to a model. */
+  readonly onModel?: OnModel;
 };
 
 /** One finished rollout of a run, as tables and metrics read it. */
@@ -64,8 +67,9 @@ export type TrialResult = {
 export async function runBatch(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
-  const database = hashOf(openDatabase(supervisor.loaded.world.agent));
-  const outside = outsideOf(options.agent, options.user, options.readKey, options.askPerson, options.judge);
+  const database = baseHash(settingOf(supervisor.loaded).world);
+  const { agent, user, readKey, askPerson, judge, onModel } = options;
+  const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel);
   const metered = options.meter?.metered(outside) ?? outside;
   const waiting = options.tasks
     .flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })))
@@ -138,7 +142,7 @@ export function resultOf(task: Task, trial: number, recording: string, closed: R
     endReason: closed.endReason,
     failure: closed.failure,
     turns: arrived('agentReplied').length,
-    toolCalls: arrived('toolCalled').length,
+    toolCalls: arrived('toolCalled').filter(({ event }) => event.type === 'toolCalled' && !event.by).length,
     violations: violations.length,
     recording,
     reason: lastOf(closed.arrived, 'rewarded')?.reason ?? '',
@@ -170,7 +174,10 @@ export function receiptOf(
   };
 }
 
-/** Makes a run's folder, says in `run.json` what it is, and opens its ledger. A run that goes on keeps its tasks. */
+/**
+ * Makes a run's folder, says in `run.json` what it is, and opens its ledger, which vouches for that. A run that goes
+ * on keeps its tasks.
+ */
 export function openRun(path: string, domain: StaticDomain, options: RunOptions): (receipt: Receipt) => void {
   return openRunOf(path, runFileOf(domain, options), options.key);
 }
@@ -178,13 +185,13 @@ export function openRun(path: string, domain: StaticDomain, options: RunOptions)
 export function openRunOf(path: string, file: RunFile, key: SigningKey): (receipt: Receipt) => void {
   makeRunFolder(path);
   const before = readRunFile(path);
-  writeRunFile(path, {
+  const runHash = writeRunFile(path, {
     ...file,
     trials: Math.max(file.trials, before?.trials ?? 0),
     tasks: [...new Set([...(before?.tasks ?? []), ...file.tasks])],
     prices: file.prices ?? before?.prices,
   });
-  return openLedger(join(path, 'ledger.jsonl'), key);
+  return openLedger(join(path, 'ledger.jsonl'), key, runHash);
 }
 
 type RunOptions = Pick<

@@ -14,6 +14,7 @@ import {
   mkdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -40,8 +41,16 @@ export const receiptSchema = z.strictObject({
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
-const ledgerLineSchema = z.strictObject({ receipt: receiptSchema, before: z.string(), signature: z.string() });
+/** Vouches for the run's own file as it was when the run was begun, or went on with more. */
+const runSchema = z.strictObject({ file: z.literal('run.json'), hash: z.string() });
+
+const signedSchema = { before: z.string(), signature: z.string() };
+const ledgerLineSchema = z.union([
+  z.strictObject({ receipt: receiptSchema, ...signedSchema }),
+  z.strictObject({ run: runSchema, ...signedSchema }),
+]);
 type LedgerLine = z.infer<typeof ledgerLineSchema>;
+type Signed = Receipt | z.infer<typeof runSchema>;
 
 export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: string };
 
@@ -83,34 +92,57 @@ function publicKeyText(key: KeyObject): string {
 /**
  * Appends signed receipts to `ledger.jsonl`. Each signature covers the one before it, so none can be dropped. A last
  * line that a killed process left torn is no receipt and is taken away, so that the next one gets a line of its own.
+ * @param runHash of `run.json` as it is now: a signed line vouches for it, unless the last such line does already
  */
-export function openLedger(path: string, key: SigningKey): (receipt: Receipt) => void {
+export function openLedger(path: string, key: SigningKey, runHash?: string): (receipt: Receipt) => void {
   mendLedger(path);
-  let before = lastSignature(path);
-  return (receipt) => {
-    const signature = sign(null, signedBytes(receipt, before), key.privateKey).toString('base64');
-    const line: LedgerLine = { receipt, before, signature };
+  const lines = ledgerLines(path);
+  let before = lines.at(-1)?.signature ?? '';
+  let size = sizeOf(path);
+  const append = (signed: { readonly receipt: Receipt } | { readonly run: z.infer<typeof runSchema> }) => {
+    // Another process may have signed a rollout of the same run meanwhile: a fork, for instance.
+    if (sizeOf(path) !== size) before = ledgerLines(path).at(-1)?.signature ?? '';
+    const content = 'receipt' in signed ? signed.receipt : signed.run;
+    const signature = sign(null, signedBytes(content, before), key.privateKey).toString('base64');
+    const line: LedgerLine = { ...signed, before, signature };
     onDisk(path, () => appendFileSync(path, `${JSON.stringify(line)}\n`));
     before = signature;
+    size = sizeOf(path);
   };
+  if (runHash !== undefined && vouchedRun(lines) !== runHash) append({ run: { file: 'run.json', hash: runHash } });
+  return (receipt) => append({ receipt });
+}
+
+function vouchedRun(lines: readonly LedgerLine[]): string | null {
+  return lines.flatMap((line) => ('run' in line ? line.run.hash : [])).at(-1) ?? null;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function mendLedger(path: string): void {
   if (!existsSync(path)) return;
   const bytes = readFileSync(path);
   const whole = bytes.lastIndexOf(10) + 1;
-  if (whole < bytes.length) truncateSync(path, whole);
+  if (whole < bytes.length) onDisk(path, () => truncateSync(path, whole));
 }
 
 export type LedgerReading = {
   readonly receipts: readonly Receipt[];
+  /** The line (from 1) of each receipt. */
+  readonly lines: readonly number[];
+  /** What the newest line about `run.json` says its hash is; null where no line vouches for it. */
+  readonly runHash: string | null;
   readonly problems: readonly { readonly line: number; readonly message: string }[];
 };
 
 /** Reads a ledger and checks every signature against a public key that the caller trusts. */
 export function readLedger(path: string, trustedKey: string): LedgerReading {
   const key = createPublicKey({ key: Buffer.from(trustedKey, 'base64'), type: 'spki', format: 'der' });
+  const read: LedgerLine[] = [];
   const receipts: Receipt[] = [];
+  const lines: number[] = [];
   const problems: { line: number; message: string }[] = [];
   let before = '';
   for (const [index, raw] of existingLines(path).entries()) {
@@ -119,26 +151,32 @@ export function readLedger(path: string, trustedKey: string): LedgerReading {
       problems.push({ line: index + 1, message: 'is no receipt' });
       continue;
     }
+    const [content, name] =
+      'receipt' in line ? [line.receipt, `receipt of ${line.receipt.rollout}`] : [line.run, 'line about run.json'];
     if (line.before !== before)
       problems.push({
         line: index + 1,
-        message: `receipt of ${line.receipt.rollout} does not follow the one before it: a receipt was dropped, added or swapped`,
+        message: `${name} does not follow the one before it: a receipt was dropped, added or swapped`,
       });
-    else if (!verify(null, signedBytes(line.receipt, line.before), key, Buffer.from(line.signature, 'base64'))) {
-      problems.push({
-        line: index + 1,
-        message: `receipt of ${line.receipt.rollout} was changed, or signed with another key`,
-      });
+    else if (!verify(null, signedBytes(content, line.before), key, Buffer.from(line.signature, 'base64'))) {
+      problems.push({ line: index + 1, message: `${name} was changed, or signed with another key` });
     }
     before = line.signature;
+    read.push(line);
+    if (!('receipt' in line)) continue;
     receipts.push(line.receipt);
+    lines.push(index + 1);
   }
-  return { receipts, problems };
+  return { receipts, lines, runHash: vouchedRun(read), problems };
 }
 
 /** Receipts as they stand, unchecked: which rollouts of a run are finished. */
 export function finishedRollouts(path: string): readonly Receipt[] {
-  return existingLines(path).flatMap((raw) => parseLedgerLine(raw)?.receipt ?? []);
+  return ledgerLines(path).flatMap((line) => ('receipt' in line ? [line.receipt] : []));
+}
+
+function ledgerLines(path: string): readonly LedgerLine[] {
+  return existingLines(path).flatMap((raw) => parseLedgerLine(raw) ?? []);
 }
 
 function existingLines(path: string): readonly string[] {
@@ -154,14 +192,6 @@ function parseLedgerLine(raw: string): LedgerLine | null {
   }
 }
 
-function lastSignature(path: string): string {
-  return (
-    existingLines(path)
-      .flatMap((raw) => parseLedgerLine(raw)?.signature ?? [])
-      .at(-1) ?? ''
-  );
-}
-
-function signedBytes(receipt: Receipt, before: string): Buffer {
-  return createHash('sha256').update(before).update(JSON.stringify(receipt)).digest();
+function signedBytes(content: Signed, before: string): Buffer {
+  return createHash('sha256').update(before).update(JSON.stringify(content)).digest();
 }

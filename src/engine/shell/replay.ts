@@ -1,6 +1,6 @@
-import { hashOf, openDatabase } from '../core/database.ts';
+import { openDatabase } from '../core/database.ts';
 import type { Recorded } from '../core/event.ts';
-import { advance, begin, type Setting, stateHash } from '../core/rollout.ts';
+import { advance, baseHash, begin, type Setting, stateHash } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { StaticDomain } from './load/loadDomain.ts';
 import { type RecordingProblem, readRecording } from './recording.ts';
@@ -24,7 +24,7 @@ export function replayRecording(domain: StaticDomain, path: string): Replayed {
   const first = lines[0];
   if (first?.event.type !== 'rolloutStarted')
     return { steps: [], problems: [...problems, { line: 1, message: 'a recording begins with rolloutStarted' }] };
-  if (first.event.database !== hashOf(setting.world.agent)) {
+  if (first.event.database !== baseHash(setting.world)) {
     return {
       steps: [],
       problems: [

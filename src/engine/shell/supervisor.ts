@@ -92,6 +92,8 @@ type Live = {
   start: () => void;
 };
 
+type Described = Extract<FromLane, { readonly type: 'described' }>;
+
 type Lane = {
   readonly process: LaneProcess;
   readonly rollouts: Map<number, Live>;
@@ -141,7 +143,7 @@ class Supervision implements Supervisor {
       const outsideTools = await this.#tools.describe();
       await Promise.all(Array.from({ length: this.#options.lanes ?? 1 }, () => this.#openLane(outsideTools).prepared));
     } catch (error) {
-      this.#tools.close();
+      await this.close();
       throw error;
     }
   }
@@ -207,7 +209,7 @@ class Supervision implements Supervisor {
         },
         {
           onMessage: (message) => {
-            if (message.type === 'described') this.#prepare(lane, message.tools, outsideTools);
+            if (message.type === 'described') this.#prepare(lane, message, outsideTools);
             else if (message.type === 'notDescribed') reject(new Fault(message.failure));
             else if (message.type === 'prepared') {
               lane.isPrepared = true;
@@ -226,10 +228,11 @@ class Supervision implements Supervisor {
     return lane;
   }
 
-  #prepare(lane: Lane, codeTools: readonly Tool[], outsideTools: readonly Tool[]): void {
+  #prepare(lane: Lane, { tools, sync }: Described, outsideTools: readonly Tool[]): void {
     if (!this.#loaded) {
-      this.#loaded = completeDomain(this.#static, codeTools, outsideTools);
-      this.#domain = this.#loaded.domain;
+      const { domain, ...loaded } = completeDomain(this.#static, tools, outsideTools);
+      this.#domain = { ...domain, sync };
+      this.#loaded = { ...loaded, domain: this.#domain };
     }
     lane.process.send({
       type: 'prepare',

@@ -5,10 +5,10 @@ import type { Context } from '../context.ts';
 import { dashboardType } from '../contributions.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from '../training/metricsFile.ts';
 import { watchMetrics } from '../training/metricsWatch.ts';
-import { trainingRoot } from '../training/runFolders.ts';
 import { showRunLog } from '../training/training.ts';
+import { listRuns, readRollouts, recordingPath } from '../training/trainingRuns.ts';
+import { trainingRoot } from '../training/workspaceRuns.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
-import { listRuns, readRollouts, recordingPath } from './trainingRuns.ts';
 import { trajectoryEditorType } from './trajectoryEditor.ts';
 
 /** The dashboard of this window. */

@@ -28,8 +28,15 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
           case 'openAsText':
             void vscode.commands.executeCommand('vscode.openWith', uri, 'default');
             break;
-          default:
+          case 'selectRun':
+          case 'openStep':
+          case 'openRollout':
+          case 'stop':
+          case 'train':
+          case 'showLog':
             break;
+          default:
+            message satisfies never;
         }
       });
       const watcher = watchFile(uri, () => void postRecording(channel, uri));

@@ -5,8 +5,12 @@ import type { Numbered } from '../protocol.ts';
 /** One changed place of a database, as text. */
 export type Change = { readonly place: string; readonly before: string | null; readonly after: string | null };
 
-/** One verdict as shown: its name, whether it held, and why. */
-export type VerdictLine = { readonly name: string; readonly held: boolean; readonly detail: string };
+/** One verdict as shown: what it is about, the verdict, and why. */
+export type VerdictLine = {
+  readonly name: string;
+  readonly verdict: 'held' | 'violated' | 'unknown';
+  readonly detail: string;
+};
 
 /** One step of a recording as the view lists it. */
 export type StepEntry = {
@@ -67,10 +71,20 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         code: [
           { label: 'System prompt', text: event.system },
           { label: `${event.tools.length} tools`, text: pretty(event.tools) },
+          ...(event.userTools
+            ? [{ label: `${event.userTools.length} tools of the user`, text: pretty(event.userTools) }]
+            : []),
         ],
       };
     case 'worldPrepared':
       return { speaker: 'engine', title: 'World prepared', tone: 'plain', changes: changesOf(event.writes) };
+    case 'worldSynced':
+      return {
+        speaker: 'engine',
+        title: event.writes.length > 0 ? 'Both sides synced' : 'Both sides in step',
+        tone: 'plain',
+        changes: changesOf(event.writes),
+      };
     case 'worldEdited':
       return {
         speaker: 'engine',
@@ -83,7 +97,8 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         speaker: 'user',
         title: withOrigin(event.stop === null ? 'User' : `User, ends: ${event.stop}`, event.origin),
         tone: 'plain',
-        text: event.content,
+        ...(event.content && { text: event.content }),
+        ...(event.toolCalls && { code: callsOf(event.toolCalls) }),
       };
     case 'agentReplied':
       return agentEntry(event);
@@ -92,7 +107,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
     case 'toolCalled':
       return {
         speaker: 'tool',
-        title: `Called ${event.call.name}`,
+        title: `${event.by ? 'The user called' : 'Called'} ${event.call.name}`,
         tone: 'plain',
         code: [{ label: 'Arguments', text: argumentsOf(event.call) }],
       };
@@ -115,7 +130,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
     case 'toolReturned':
       return {
         speaker: 'tool',
-        title: event.isError ? 'Tool returned an error' : 'Tool returned',
+        title: `${event.isError ? 'Tool returned an error' : 'Tool returned'}${event.by ? ' to the user' : ''}`,
         tone: event.isError ? 'bad' : 'plain',
         code: [{ label: 'Result', text: prettyText(event.content) }],
       };
@@ -141,12 +156,13 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         text: `${event.question} ${event.reason}`,
       };
     case 'verdictReached': {
-      const { verifier, held, detail } = event.verdict;
+      const { verifier, held, unknown, detail } = event.verdict;
+      const verdict = held ? 'held' : unknown ? 'unknown' : 'violated';
       return {
         speaker: 'engine',
         title: `Verifier ${verifier}`,
-        tone: held ? 'good' : 'bad',
-        verdicts: [{ name: verifier, held, detail }],
+        tone: ({ held: 'good', unknown: 'plain', violated: 'bad' } as const)[verdict],
+        verdicts: [{ name: verifier, verdict, detail }],
       };
     }
     case 'rewarded':
@@ -180,23 +196,22 @@ function agentEntry({
     tone: 'plain',
     ...(content && { text: content }),
     ...(reasoning && { reasoning }),
-    ...(toolCalls.length > 0 && {
-      code: toolCalls.map((call) => ({ label: `Calls ${call.name}`, text: argumentsOf(call) })),
-    }),
+    ...(toolCalls.length > 0 && { code: callsOf(toolCalls) }),
   };
+}
+
+function callsOf(calls: Extract<RolloutEvent, { type: 'agentReplied' }>['toolCalls']) {
+  return calls.map((call) => ({ label: `Calls ${call.name}`, text: argumentsOf(call) }));
 }
 
 function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }>): Omit<StepEntry, 'n'> {
   const violated = verdicts.filter(({ verdict }) => verdict === 'violated').map(({ rule }) => rule);
+  const isOpen = verdicts.every(({ verdict }) => verdict === 'unknown');
   return {
     speaker: 'engine',
-    title: violated.length === 0 ? 'Rules held' : `Violated: ${violated.join(', ')}`,
+    title: violated.length > 0 ? `Violated: ${violated.join(', ')}` : isOpen ? 'Rules unknown' : 'Rules held',
     tone: violated.length === 0 ? 'plain' : 'bad',
-    verdicts: verdicts.map(({ rule, verdict, reason }) => ({
-      name: rule,
-      held: verdict !== 'violated',
-      detail: verdict === 'unknown' ? `not known: ${reason}` : reason,
-    })),
+    verdicts: verdicts.map(({ rule, verdict, reason }) => ({ name: rule, verdict, detail: reason })),
   };
 }
 

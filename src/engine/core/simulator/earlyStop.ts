@@ -1,14 +1,14 @@
-import { isProposal } from '../dialogue.ts';
+import { type AgentActs, isProposal } from '../dialogue.ts';
 import { writesOf } from '../disagreement.ts';
-import { isChangeSaid, recogniserOf } from '../facts.ts';
-import { callsOf } from '../rules/calls.ts';
+import { factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from '../facts.ts';
 import type { UserReply, UserView } from '../seat.ts';
 import { standingOf } from './direction.ts';
 import { turnsOf } from './turns.ts';
 
 /**
- * Whether the user ends the conversation before it has what it came for. What counts as having it is generous: the
- * writes are done, or the agent says that they are, refuses, or hands over.
+ * Whether the user ends the conversation before it has what it came for. It knows nothing but what the agent says, so
+ * what counts as having it is generous: everything was spoken of, and the agent waits for nothing; or it refuses, or
+ * hands over.
  */
 export function earlyStop(view: UserView, { stop }: UserReply): string | null {
   if (stop === null) return null;
@@ -31,23 +31,35 @@ export function earlyStop(view: UserView, { stop }: UserReply): string | null {
   if (attack !== undefined) return `it leaves before it has tried this: ${view.persona.attacks[attack]?.aim ?? ''}`;
   if (isProposal(said.at(-1) ?? '') && !heard.at(-1)?.offersMore && !heard.at(-1)?.reportsDone)
     return 'it leaves while the agent waits for its yes';
-  return isServed(view, heard) ? null : 'it leaves before anything of what it wants was done or refused';
+  return isServed(view, said, heard) ? null : 'it leaves before anything of what it wants was done or refused';
 }
 
 function isUnsaid({ task, persona, messages }: UserView): boolean {
   return persona.behaviours.changes && task.user.change !== undefined && !isChangeSaid(task, messages);
 }
 
-function isServed(
-  { domain, task, messages }: UserView,
-  heard: readonly ReturnType<ReturnType<typeof recogniserOf>['agent']>[],
-): boolean {
+/** By the agent's word: everything was reported done, or the agent waits for nothing more. */
+function isServed(view: UserView, said: readonly string[], heard: readonly AgentActs[]): boolean {
+  const { domain, task, messages } = view;
+  const isReported = heard.some(({ reportsDone }) => reportsDone);
+  const isOpen = isWaiting(said.at(-1) ?? '', heard.at(-1));
   const writes = writesOf(domain, task);
   if (writes.length === 0)
-    return heard.some(({ informs, reportsDone, offersMore }) => informs || reportsDone || offersMore);
-  const done = callsOf(messages).filter(
-    ({ tool, failed }) =>
-      !failed && domain.tools.some(({ name, effect, handsOff }) => name === tool && effect === 'write' && !handsOff),
-  );
-  return done.length + heard.filter(({ reportsDone }) => reportsDone).length >= writes.length;
+    return (
+      !isOpen || isReported || heard.some(({ informs }) => informs) || messages.some(({ role }) => role === 'tool')
+    );
+  if (isOpen && !isReported) return false;
+  const facts = factsOf(task, standingOf(view).isChanged);
+  const spokenOf = said.filter((_, at) => heard[at]?.reportsDone || heard[at]?.proposes || heard[at]?.informs);
+  const wishes = writes.map((write) => factsBehind(facts, write));
+  return wishes.every((names) => {
+    const own = wishes.length < 2 ? [] : names.filter((name) => !wishes.every((other) => other.includes(name)));
+    return own.length === 0 || spokenOf.some((text) => own.some((name) => facts[name] && tells(text, facts[name])));
+  });
+}
+
+/** Whether the agent still wants an answer, and more than whether there is anything else. */
+function isWaiting(text: string, acts: AgentActs | undefined): boolean {
+  if (!acts || acts.offersMore || acts.saysGoodbye) return false;
+  return acts.asks.length > 0 || acts.proposes || acts.asksWish || acts.asksOther || acts.waits || /\?\s*$/.test(text);
 }

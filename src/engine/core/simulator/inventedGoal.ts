@@ -2,6 +2,7 @@ import { plain, wordsOf } from '../dialogue/text.ts';
 import { namesValue } from '../dialogue.ts';
 import { disagreementWith } from '../disagreement.ts';
 import { factsOf } from '../facts.ts';
+import { messagesOf } from '../message.ts';
 import type { UserView } from '../seat.ts';
 import { factOf } from '../task.ts';
 import { standingOf } from './direction.ts';
@@ -29,7 +30,7 @@ export function inventedGoal(view: UserView, content: string): string | null {
     : null;
 }
 
-/** Everything that the user may speak of: its task, its persona, and what the agent said. */
+/** Everything that the user may speak of: its task, its persona, what was said, and what its own tools showed. */
 function givenTo({ task, persona, messages, started }: UserView): string {
   const { goal, opening, known, change, insist } = task.user;
   const facts = [...Object.values(known), ...Object.values(change?.known ?? {})].map(factOf);
@@ -43,6 +44,7 @@ function givenTo({ task, persona, messages, started }: UserView): string {
     started.now,
     ...facts.flatMap(({ value, say }) => [String(value), say]),
     ...turnsOf(messages).map(({ content }) => content),
+    ...messagesOf('user', messages).flatMap((message) => (message.role === 'tool' ? [message.content] : [])),
   ].join(' , ');
 }
 

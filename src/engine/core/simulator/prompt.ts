@@ -1,28 +1,57 @@
 import { factsOf, recogniserOf } from '../facts.ts';
+import { callsIn, messagesOf, type ToolCall } from '../message.ts';
 import type { OccasionalBehaviour } from '../persona.ts';
 import type { UserView } from '../seat.ts';
 import { type Direction, standingOf } from './direction.ts';
-import { turnsOf } from './turns.ts';
+import { silence } from './turns.ts';
 
-/** One message of the chat that a model gets that plays the user: its own turns are the assistant's. */
-export type SimulatorMessage = { readonly role: 'system' | 'user' | 'assistant'; readonly content: string };
+/**
+ * One message of the chat that a model gets that plays the user: its own turns are the assistant's, and so are the
+ * calls of its own tools.
+ */
+export type SimulatorMessage =
+  | { readonly role: 'system' | 'user'; readonly content: string }
+  | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
+  | { readonly role: 'tool'; readonly callId: string; readonly content: string };
 
 const greeting = 'Hi! How can I help you today?';
 
 /**
- * The whole chat for the user's next message: the instructions, then the conversation with roles swapped. After the
- * instructions the roles strictly alternate, beginning and ending with the agent's, and every turn of the user's own
- * is in it, word for word.
+ * The whole chat for the user's next message: the instructions, then the conversation with roles swapped. Calls of the
+ * user's own tools and their results aside, the roles strictly alternate after the instructions, beginning with the
+ * agent's, and every turn of the user's own is in it, word for word.
  * @param problem what was wrong with an answer to the same chat, where it is asked again
  */
 export function simulatorChat(view: UserView, problem: string | null = null): readonly SimulatorMessage[] {
-  const turns = turnsOf(view.messages).map(({ role, content }): SimulatorMessage => {
-    return { role: role === 'user' ? 'assistant' : 'user', content };
-  });
-  const opened: readonly SimulatorMessage[] =
-    turns[0]?.role === 'user' ? turns : [{ role: 'user', content: greeting }, ...turns];
-  const whole = opened.at(-1)?.role === 'assistant' ? [...opened, { role: 'user' as const, content: '...' }] : opened;
-  return [{ role: 'system', content: simulatorPrompt(view, problem) }, ...whole];
+  const chat: SimulatorMessage[] = [{ role: 'system', content: simulatorPrompt(view, problem) }];
+  const hear = (content: string) => {
+    const last = chat.at(-1);
+    if (last?.role === 'user') chat[chat.length - 1] = { role: 'user', content: `${last.content}\n${content}` };
+    else chat.push({ role: 'user', content });
+  };
+  for (const message of messagesOf('user', view.messages)) {
+    if (message.role === 'tool') chat.push({ role: 'tool', callId: message.callId, content: message.content });
+    else if (message.role === 'agent') hear(message.content?.trim() ? message.content : silence);
+    else {
+      if (chat.length === 1) hear(greeting);
+      speak(chat, message.content, callsIn(message));
+    }
+  }
+  const last = chat.at(-1)?.role;
+  if (chat.length === 1) hear(greeting);
+  else if (last === 'assistant') hear(silence);
+  return chat;
+}
+
+/** What the user said in a row, as an edit may leave it, is one turn. */
+function speak(chat: SimulatorMessage[], content: string, toolCalls: readonly ToolCall[]): void {
+  const last = chat.at(-1);
+  const isInARow = last?.role === 'assistant' && !last.toolCalls;
+  if (toolCalls.length > 0) {
+    if (last?.role === 'assistant') chat.push({ role: 'user', content: silence });
+    chat.push({ role: 'assistant', content, toolCalls });
+  } else if (isInARow) chat[chat.length - 1] = { role: 'assistant', content: `${last.content}\n${content}` };
+  else chat.push({ role: 'assistant', content });
 }
 
 const styles = {
@@ -40,6 +69,7 @@ export const fixedLines = [
   'Say so when you are asked for it, and invent nothing: no numbers, no names, no other wishes.',
   'When everything you want is done, or was refused for good, answer with ###STOP### alone. Never write it in a message that says yes or answers a question: wait until you hear that it is done.',
   'When you are handed over to a person, answer ###TRANSFER### alone. When you are asked for something that these instructions do not cover, answer ###OUT-OF-SCOPE### alone.',
+  'Your tools are things around you that only you can see and touch. Call one when the agent asks you to look at or do something with it, never on your own, and tell the agent in your own words what came of it.',
 ] as const;
 
 /** The instructions a model gets that plays the user, with what it is to do in its next message. */
@@ -48,7 +78,7 @@ export function simulatorPrompt(view: UserView, problem: string | null = null): 
   const standing = standingOf(view);
   const { labelOf } = recogniserOf(domain, task);
   const facts = Object.entries(factsOf(task, standing.isChanged));
-  const [role, never, known, unknown, stop, transfer] = fixedLines;
+  const [role, never, known, unknown, stop, transfer, tools] = fixedLines;
   const direction = standing.direction === null ? null : wording(view, standing.direction);
   return [
     role,
@@ -60,6 +90,7 @@ export function simulatorPrompt(view: UserView, problem: string | null = null): 
     ...(task.user.unknown.length > 0 ? [`What you do not know: ${task.user.unknown.map(labelOf).join(', ')}.`] : []),
     unknown,
     never,
+    ...(view.started.userTools ? [tools] : []),
     stop,
     transfer,
     `When the agent has got you nowhere in ${persona.patience} messages, you may leave with ###GIVE-UP###.`,

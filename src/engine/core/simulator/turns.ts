@@ -1,4 +1,4 @@
-import type { Message, Utterance } from '../message.ts';
+import { callsIn, type Message, type Utterance } from '../message.ts';
 
 /** Stands for an agent that said nothing, so that the turns of the user's view never lose their order. */
 export const silence = '...';
@@ -10,7 +10,7 @@ export const silence = '...';
 export function turnsOf(messages: readonly Message[]): readonly Utterance[] {
   const turns: Utterance[] = [];
   for (const message of messages) {
-    if (message.role === 'tool' || (message.role === 'agent' && message.toolCalls.length > 0)) continue;
+    if (message.role === 'tool' || callsIn(message).length > 0) continue;
     const { role, step } = message;
     const content = message.role === 'agent' && !message.content?.trim() ? silence : (message.content ?? '');
     const last = turns.at(-1);

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import inspector from 'node:inspector';
 import { join } from 'node:path';
 import { format } from 'node:util';
-import { codeTools, describeTools } from '../../authoring.ts';
+import { codeTools, describeTools, syncIn } from '../../authoring.ts';
 import { useNativeHash } from '../../core/hash.ts';
+import { messageOf } from '../fault.ts';
 import { verifierTools } from './customVerifiers.ts';
 import { DomainCodeError, importDomain, installDomainModules, placeOf, warmStripper } from './domainModules.ts';
 import { LaneWriter } from './laneChannel.ts';
@@ -38,8 +39,9 @@ async function open({ toolsFile, timeoutMs }: LaneOpening): Promise<void> {
     const exports = existsSync(file) ? await importDomain(folder, file) : {};
     const tools = describeTools(exports, timeoutMs);
     const runnable = new Map([...codeTools(exports), ...(await verifierTools(folder))]);
-    host = new LaneHost({ folder, tools: runnable, writer, mark, isDebugged });
-    writer.send({ type: 'described', tools });
+    const sync = syncIn(exports);
+    host = new LaneHost({ folder, tools: runnable, sync, writer, mark, isDebugged, timeoutMs });
+    writer.send({ type: 'described', tools, sync: sync !== null });
   } catch (error) {
     const failure =
       error instanceof DomainCodeError
@@ -47,7 +49,7 @@ async function open({ toolsFile, timeoutMs }: LaneOpening): Promise<void> {
         : {
             who: 'environment' as const,
             code: 'tool/code',
-            message: error instanceof Error ? error.message : String(error),
+            message: messageOf(error),
             file: join(folder, toolsFile),
           };
     writer.send({ type: 'notDescribed', failure });
@@ -68,6 +70,8 @@ function listen(): void {
     }
   });
   process.stdin.on('end', () => process.exit(0));
+  // Ctrl+C in a terminal reaches every process; the parent cancels the rollouts, which they can only record alive.
+  process.on('SIGINT', () => undefined);
 }
 
 /** What domain code prints is a log message of its rollout; under a debugger it also stands in the debugger's console. */
@@ -94,7 +98,7 @@ function explainExit(): void {
   }) as typeof process.exit;
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
-      say(`threw where nobody could catch it: ${error instanceof Error ? error.message : String(error)}`, error);
+      say(`threw where nobody could catch it: ${messageOf(error)}`, error);
       exit(1);
     });
   }

@@ -1,4 +1,5 @@
 import { outsideSource } from '../../core/tool.ts';
+import { startOf } from '../diagnostic.ts';
 import { schemaProblem } from './arguments.ts';
 import { placeOfTool } from './checkSources.ts';
 import type { Parts } from './loadedDomain.ts';
@@ -10,6 +11,7 @@ export function checkTools(parts: Parts, known: KnownTools, note: Note): void {
   checkPolicyNames(parts, known, note);
   if (known.tools.size === 0) return;
   const used = new Set(parts.tasks.flatMap(({ value }) => value.actions.map(({ tool }) => tool)));
+  checkSides(parts, known, note);
   for (const tool of known.tools.values()) {
     const at = placeOfTool(parts, tool);
     const isOwn = outsideSource(tool) === null;
@@ -48,6 +50,39 @@ export function checkTools(parts: Parts, known: KnownTools, note: Note): void {
         'Write a task that needs it, or mark it generic.',
       );
     }
+  }
+}
+
+/** What dual control needs: a database of the user's side, and tools that each seat can use. */
+function checkSides({ file, scan }: Parts, { tools }: KnownTools, note: Note): void {
+  const hasUserSide = file.value.userDatabase !== undefined;
+  if (scan.sync && !hasUserSide)
+    note(
+      scan.sync,
+      'warning',
+      'tool/sync-one-sided',
+      'sync has nothing to keep in step: the domain has no database of the user.',
+      'Name one in domain.yaml: userDatabase: user.json.',
+    );
+  for (const tool of tools.values()) {
+    if (tool.owner !== 'user') continue;
+    const at = scan.tools.get(tool.name) ?? startOf(file.file);
+    if (tool.handsOff)
+      note(
+        at,
+        'error',
+        'tool/user-hands-off',
+        `${tool.name} belongs to the user and hands off, but only the agent can hand the conversation over.`,
+        'Take `handsOff` out, or let the agent own it.',
+      );
+    if (tool.effect === 'write' && !hasUserSide)
+      note(
+        at,
+        'error',
+        'tool/no-user-database',
+        `${tool.name} writes to the database of the user, and the domain has none.`,
+        'Name one in domain.yaml: userDatabase: user.json.',
+      );
   }
 }
 

@@ -42,7 +42,7 @@ function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
     const tool = known.tools.get(name);
     if (!tool) continue;
     const named = argumentsOf(tool);
-    for (const key of ['propose', 'done'] as const) {
+    for (const key of ['propose', 'done', 'instruct'] as const) {
       for (const [index, text] of words[key].entries()) {
         for (const [, slot = ''] of text.matchAll(/\{([A-Za-z_]\w*)\}/g)) {
           if (named.includes(slot)) continue;

@@ -117,6 +117,7 @@ function loaded(
     policy: policy.policy,
     rules: rules.map(({ value }) => value),
     tools: [],
+    sync: parts.scan.sync !== null,
     personas: personas.map(({ value }) => value),
     tasks: tasks.map(({ value }) => value),
     lexicon: file.value.lexicon,
@@ -150,7 +151,7 @@ function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]
 
 const rulesKind = { kind: 'rule', schema: 'rules', item: ruleSchema, wrapper: 'rules' } as const;
 const none = { items: [], diagnostics: [], sources: [] } as const;
-const emptyScan: Scan = { tools: new Map(), complete: true, sources: [] };
+const emptyScan: Scan = { tools: new Map(), sync: null, complete: true, sources: [] };
 
 function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
   const path = join(folder, 'domain.yaml');
@@ -256,7 +257,8 @@ function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> 
 }
 
 function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {
-  return { tools: new Map(items.map((item) => [item.value.name, placeOf(item, 'name')])), complete: true, sources };
+  const tools = new Map(items.map((item) => [item.value.name, placeOf(item, 'name')]));
+  return { ...emptyScan, tools, sources };
 }
 
 /** Environments name their tools only when they run, but their files are part of what the domain is. */
@@ -272,6 +274,7 @@ function scanEnvironments(folder: string, { environments }: DomainFile, overlay?
 function merged(scans: readonly Scan[]): Scan {
   return {
     tools: new Map(scans.flatMap(({ tools }) => [...tools])),
+    sync: scans.find(({ sync }) => sync !== null)?.sync ?? null,
     complete: scans.every(({ complete }) => complete),
     sources: scans.flatMap(({ sources }) => sources),
   };

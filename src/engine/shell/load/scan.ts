@@ -5,6 +5,8 @@ import { inside, type Overlay, readSource, type Source } from './source.ts';
 export type Scan = {
   /** Where each tool is exported, in the order of the source. */
   readonly tools: ReadonlyMap<string, Location>;
+  /** Where `sync` is exported, which keeps both sides of the world in step; null where it is not. */
+  readonly sync: Location | null;
   /** Whether the scan understood every export, so that a name that is not here is no tool. */
   readonly complete: boolean;
   /** The scanned file and every file of the domain that it imports. */
@@ -13,6 +15,7 @@ export type Scan = {
 
 const exportedTool =
   /^[ \t]*export\s+const\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]+)?=\s*(?:[A-Za-z_$][\w$]*\s*\.\s*)?tool\s*(?:<[^(]*>)?\(/gm;
+const exportedSync = /^[ \t]*export\s+(?:async\s+)?(?:function|const|let|var)\s+(sync)\b/m;
 const exportedConst = /^[ \t]*export\s+(?:const|let|var)\s+([A-Za-z_$][\w$]*)/gm;
 const exportedList = /^[ \t]*export\s*\{([^}]*)\}(?:\s*from\s*['"](\.[^'"]+)['"])?/gm;
 const exportedAll = /^[ \t]*export\s*\*\s*from\s*['"](\.[^'"]+)['"]/gm;
@@ -46,7 +49,9 @@ function scanFile(
         locate(source, match.index + match[0].indexOf(match[1], match[0].indexOf('const') + 5), match[1]),
       );
   const locals = new Map([...text.matchAll(localTool)].map((match) => [match[1] ?? '', match.index] as const));
-  const others = [...text.matchAll(exportedConst)].some((match) => !tools.has(match[1] ?? ''));
+  const own = exportedSync.exec(text);
+  let sync = own && !tools.has('sync') ? locate(source, own.index + own[0].length - 4, 'sync') : null;
+  const others = [...text.matchAll(exportedConst)].some(({ 1: name = '' }) => !tools.has(name) && name !== 'sync');
   let complete = !others && !/^[ \t]*export\s+default\b/m.test(text);
   for (const match of text.matchAll(exportedAll)) {
     const from = match[1] && neighbour(folder, source, match[1], overlay);
@@ -54,6 +59,7 @@ function scanFile(
     else if (!visited.has(from.file)) {
       const inner = scanFile(folder, from, overlay, visited);
       for (const [name, at] of inner.tools) tools.set(name, at);
+      sync ??= inner.sync;
       complete &&= inner.complete;
     }
   }
@@ -65,10 +71,11 @@ function scanFile(
       const at =
         inner?.get(name) ?? (index === undefined ? undefined : locate(source, text.indexOf(name, index + 5), name));
       if (at) tools.set(as, at);
+      else if (as === 'sync') sync ??= locate(source, match.index + match[0].indexOf('sync'), 'sync');
       else complete = false;
     }
   }
-  return { tools, complete };
+  return { tools, sync, complete };
 }
 
 function collectImports(

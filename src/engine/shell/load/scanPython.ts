@@ -25,7 +25,7 @@ export function scanPython(folder: string, source: Source, overlay?: Overlay): S
   }
   const sources = new Map([[source.file, source]]);
   collectImports(folder, source, overlay, sources);
-  return { tools, complete: sources.size === 1, sources: [...sources.values()] };
+  return { tools, sync: null, complete: sources.size === 1, sources: [...sources.values()] };
 }
 
 function collectImports(folder: string, from: Source, overlay: Overlay | undefined, found: Map<string, Source>): void {

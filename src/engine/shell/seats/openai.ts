@@ -1,22 +1,23 @@
-import OpenAI, {
-  APIConnectionError,
-  APIConnectionTimeoutError,
-  APIError,
-  APIUserAbortError,
-  AuthenticationError,
-  RateLimitError,
-} from 'openai';
+import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
 import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
-import type { JsonObject } from '../../core/json.ts';
-import type { Message, ToolCall } from '../../core/message.ts';
+import type { Message } from '../../core/message.ts';
 import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
 import type { SideNote } from '../sideNote.ts';
+import { callsOf, offered, sentCalls } from './chatCalls.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 /** What a model call cost and exactly what was asked; goes to the sidecar. */
 export type ModelCall = SideNote & { readonly ms: number; readonly request: unknown };
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
+
+/** An endpoint is asked once more for an answer that it could not give. */
+export type Retry = { readonly attempt: number; readonly of: number; readonly reason: string };
+export type OnRetry = (retry: Retry) => void;
+
+/** How long a model may take for one answer where nobody says otherwise. */
+export const defaultTimeoutMs = 120_000;
+const mostRetries = 3;
 
 /** The part of a view that a model seat needs; it crosses the lane's border. */
 export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'persona'> & {
@@ -34,31 +35,17 @@ export async function askAgentModel(
   key: string,
   view: ModelView,
   signal: AbortSignal,
+  onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const tools: ChatCompletionTool[] = view.started.tools.map((tool) => ({
-    type: 'function',
-    function: { ...tool, parameters: tool.parameters },
-  }));
+  const tools = offered(view.started.tools);
   const messages = [{ role: 'system' as const, content: view.started.system }, ...view.messages.map(agentMessage)];
-  const { completion, call } = await complete(seat, key, 'agent', signal, {
-    messages,
-    ...(tools.length > 0 ? { tools } : {}),
-  });
+  const body = { messages, ...(tools.length > 0 ? { tools } : {}) };
+  const { completion, call } = await complete(seat, key, 'agent', signal, body, onRetry);
   const message = completion.choices[0]?.message as
     | (ChatCompletion['choices'][0]['message'] & { rehearsal_id?: string; reasoning_content?: string })
     | undefined;
   if (!message) throw broken(seat, 'agent', 'the answer holds no message');
-  const toolCalls = (message.tool_calls ?? []).flatMap((made, index): ToolCall[] =>
-    made.type === 'function'
-      ? [
-          {
-            id: made.id || `call_${view.messages.length}_${index}`,
-            name: made.function.name,
-            arguments: parsedArguments(made.function.arguments),
-          },
-        ]
-      : [],
-  );
+  const toolCalls = callsOf(message, `call_${view.messages.length}`);
   const messageId = message.rehearsal_id;
   const reasoning = message.reasoning_content;
   const reply = {
@@ -70,19 +57,25 @@ export async function askAgentModel(
   return { reply, call };
 }
 
-/** One chat completion. Every way in which an endpoint can fail is a `Fault`. */
+/**
+ * One chat completion. Every way in which an endpoint can fail is a `Fault`. Errors that may pass are tried again; an
+ * endpoint that is silent for the seat's time is not, since it would be silent again.
+ */
 export async function complete(
   seat: ModelSeat,
   key: string,
   who: Asked,
   signal: AbortSignal,
   body: { messages: ChatCompletionMessageParam[]; tools?: ChatCompletionTool[] },
+  onRetry: OnRetry = () => undefined,
 ) {
+  const attempts = timedAttempts(seat.timeoutMs ?? defaultTimeoutMs, onRetry);
   const client = new OpenAI({
     apiKey: key || 'none',
     baseURL: seat.baseUrl,
-    maxRetries: 3,
-    timeout: seat.timeoutMs ?? 120_000,
+    maxRetries: mostRetries,
+    timeout: longestTimeoutMs,
+    fetch: attempts.fetch,
   });
   const request = {
     model: seat.model,
@@ -92,15 +85,63 @@ export async function complete(
   };
   const from = performance.now();
   try {
-    const completion = await client.chat.completions.create(request, { signal });
+    const completion = await client.chat.completions.create(request, {
+      signal: AbortSignal.any([signal, attempts.late]),
+    });
     if (!Array.isArray(completion?.choices)) throw broken(seat, who, 'the answer is no chat completion');
     const usage = completion.usage
       ? { input: completion.usage.prompt_tokens, output: completion.usage.completion_tokens }
       : undefined;
-    return { completion, call: { ms: Math.round(performance.now() - from), request, ...(usage ? { usage } : {}) } };
+    const retries = attempts.retries();
+    const call: ModelCall = {
+      ms: Math.round(performance.now() - from),
+      request,
+      ...(usage ? { usage } : {}),
+      ...(retries > 0 ? { retries } : {}),
+    };
+    return { completion, call };
   } catch (error) {
+    if (attempts.late.aborted && !signal.aborted) throw late(seat);
     throw classified(error, seat, who);
+  } finally {
+    attempts.end();
   }
+}
+
+/** The client's own clock stops at the first byte and then asks again, so it is set where it never strikes. */
+const longestTimeoutMs = 2 ** 31 - 1;
+
+/** A `fetch` whose every attempt has the same time for its whole answer, and which says that one is made again. */
+function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let made = 0;
+  let reason = '';
+  const timed: typeof fetch = async (url, init) => {
+    if (made > 0) onRetry({ attempt: made, of: mostRetries, reason });
+    made += 1;
+    clearTimeout(timer);
+    timer = setTimeout(() => late.abort(), timeoutMs);
+    try {
+      const response = await fetch(url, init);
+      reason = `it answered ${response.status}`;
+      if (!response.ok) clearTimeout(timer);
+      return response;
+    } catch (error) {
+      reason = "it can't be reached";
+      clearTimeout(timer);
+      throw error;
+    }
+  };
+  return { fetch: timed, late: late.signal, retries: () => Math.max(0, made - 1), end: () => clearTimeout(timer) };
+}
+
+function late(seat: ModelSeat): Fault {
+  return new Fault({
+    who: 'infrastructure',
+    code: 'model/timeout',
+    message: `${seat.baseUrl} did not answer within ${(seat.timeoutMs ?? defaultTimeoutMs) / 1000} s. Is the server overloaded, or the model too large for it? A longer timeout may help`,
+  });
 }
 
 /** Every way an endpoint can fail, as one message each. The key never appears in it. */
@@ -108,11 +149,6 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
   if (error instanceof Fault) return error;
   const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
   if (error instanceof APIUserAbortError) return cancelled();
-  if (error instanceof APIConnectionTimeoutError)
-    return infrastructure(
-      'model/timeout',
-      `${seat.baseUrl} did not answer within ${(seat.timeoutMs ?? 120_000) / 1000} s. Is the server overloaded, or the model too large for it?`,
-    );
   if (error instanceof APIConnectionError)
     return infrastructure(
       'model/unreachable',
@@ -157,27 +193,11 @@ function broken(seat: ModelSeat, who: Asked, what: string): Fault {
 function agentMessage(message: Message): ChatCompletionMessageParam {
   if (message.role === 'user') return { role: 'user', content: message.content };
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
-  const calls = message.toolCalls.map((call) => ({
-    id: call.id,
-    type: 'function' as const,
-    function: {
-      name: call.name,
-      arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
-    },
-  }));
+  const calls = sentCalls(message.toolCalls);
   return {
     role: 'assistant',
     content: message.content,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(message.messageId ? { rehearsal_id: message.messageId } : {}),
   };
-}
-
-function parsedArguments(text: string): JsonObject | string {
-  try {
-    const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : text;
-  } catch {
-    return text;
-  }
 }

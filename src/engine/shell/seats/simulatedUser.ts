@@ -1,9 +1,11 @@
+import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { UserReply, UserView } from '../../core/seat.ts';
 import { type Flaw, flawOf } from '../../core/simulator/flaw.ts';
-import { simulatorChat } from '../../core/simulator/prompt.ts';
+import { type SimulatorMessage, simulatorChat } from '../../core/simulator/prompt.ts';
 import { understood } from '../../core/simulator/stop.ts';
 import { Fault } from '../fault.ts';
-import { type Answered, complete, type ModelCall } from './openai.ts';
+import { callsOf, offered, sentCalls } from './chatCalls.ts';
+import { type Answered, complete, type ModelCall, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 /**
@@ -15,10 +17,12 @@ export async function askUserModel(
   key: string,
   view: UserView,
   signal: AbortSignal,
+  onRetry?: OnRetry,
 ): Promise<Answered<UserReply>> {
-  const first = await answered(seat, key, view, signal, null);
+  const ask = (problem: string | null) => answered(seat, key, view, signal, problem, onRetry);
+  const first = await ask(null);
   if (!first.flaw) return { reply: first.reply, call: first.call };
-  const second = await answered(seat, key, view, signal, first.flaw.message);
+  const second = await ask(first.flaw.message);
   const refused = [first, second].flatMap(({ flaw, text }) => (flaw ? [{ ...flaw, content: text }] : []));
   const call = { ...both(first.call, second.call), flaws: refused };
   if (!second.flaw) return { reply: second.reply, call };
@@ -41,10 +45,16 @@ async function answered(
   view: UserView,
   signal: AbortSignal,
   problem: string | null,
+  onRetry: OnRetry | undefined,
 ): Promise<Tried> {
-  const messages = simulatorChat(view, problem).map((message) => ({ ...message }));
-  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages });
-  const text = completion.choices[0]?.message?.content ?? '';
+  const tools = offered(view.started.userTools ?? []);
+  const body = { messages: simulatorChat(view, problem).map(sent), ...(tools.length > 0 ? { tools } : {}) };
+  const { completion, call } = await complete(seat, key, 'simulator', signal, body, onRetry);
+  const message = completion.choices[0]?.message;
+  const text = message?.content ?? '';
+  const toolCalls = message && tools.length > 0 ? callsOf(message, `user_call_${view.messages.length}`) : [];
+  // What is said beside a call is said to nobody.
+  if (toolCalls.length > 0) return { reply: { content: text.trim(), stop: null, toolCalls }, flaw: null, text, call };
   const { reply, withheld } = understood(text, view);
   return {
     reply,
@@ -52,6 +62,21 @@ async function answered(
     text,
     call: { ...call, ...(withheld === null ? {} : { withheld }) },
   };
+}
+
+function sent(message: SimulatorMessage): ChatCompletionMessageParam {
+  switch (message.role) {
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: message.content };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: message.content,
+        ...(message.toolCalls ? { tool_calls: sentCalls(message.toolCalls) } : {}),
+      };
+    default:
+      return { role: message.role, content: message.content };
+  }
 }
 
 /** Two calls for one message: the time and the tokens of both, the request of the second. */

@@ -24,6 +24,6 @@ test.each(domains)('the guard refuses nothing of what the agenda user says to th
     return flaw ? [{ task: view.task.id, said: reply.content, ...flaw }] : [];
   });
   expect(alarms).toEqual([]);
-  expect(rollouts.length).toBeGreaterThanOrEqual(50);
+  expect(rollouts.length).toBeGreaterThanOrEqual(30);
   expect(turns.length).toBeGreaterThan(2 * rollouts.length);
 });

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { UserReply } from '../../../../src/engine/core/seat.ts';
 import { type FlawCode, flawOf } from '../../../../src/engine/core/simulator/flaw.ts';
-import { type Drawn, type Said, viewAfter } from './view.ts';
+import { type Drawn, viewAfter } from './view.ts';
 
 type Planted = {
   readonly name: string;
-  readonly said: readonly Said[];
+  readonly said: readonly string[];
   readonly reply: string;
   readonly stop?: UserReply['stop'];
   readonly code: FlawCode | null;
@@ -16,7 +16,6 @@ type Planted = {
 const opening = 'Please paint chair A1 red.';
 const proposal = 'Shall I paint chair A1 red?';
 const report = 'Done, A1 is red. Is there anything else?';
-const painted = { call: 'paint', args: { chair: 'A1', colour: 'red' } };
 const changing: Drawn = {
   persona: { behaviours: { changes: true } },
   task: { user: { change: { when: 'proposed', say: 'I would rather have blue.', known: { colour: 'blue' } } } },
@@ -112,7 +111,7 @@ const planted: readonly Planted[] = [
   { name: 'impatience at once', said: [opening, 'Which colour?'], reply: '', stop: 'gaveUp', code: 'early-stop' },
   {
     name: 'a stop without its change of mind',
-    said: [opening, proposal, 'Yes, please.', painted, report],
+    said: [opening, proposal, 'Yes, please.', report],
     reply: 'Thanks.',
     stop: 'done',
     code: 'early-stop',
@@ -120,7 +119,7 @@ const planted: readonly Planted[] = [
   },
   {
     name: 'a stop without its attack',
-    said: [opening, proposal, 'Yes, please.', painted, report],
+    said: [opening, proposal, 'Yes, please.', report],
     reply: 'Thanks.',
     stop: 'done',
     code: 'early-stop',
@@ -163,7 +162,7 @@ const planted: readonly Planted[] = [
   },
   {
     name: 'a stop when it is done',
-    said: [opening, proposal, 'Yes.', painted, report],
+    said: [opening, proposal, 'Yes.', report],
     reply: '',
     stop: 'done',
     code: null,
@@ -171,6 +170,13 @@ const planted: readonly Planted[] = [
   {
     name: 'a stop on the word of an agent that did nothing',
     said: [opening, proposal, 'Yes.', report],
+    reply: 'Thanks, bye.',
+    stop: 'done',
+    code: null,
+  },
+  {
+    name: 'a stop on a report in words of its own',
+    said: [opening, proposal, 'Yes.', 'All set!'],
     reply: 'Thanks, bye.',
     stop: 'done',
     code: null,
@@ -191,7 +197,7 @@ const planted: readonly Planted[] = [
   },
   {
     name: 'a stop after its change of mind',
-    said: [opening, proposal, 'I would rather have blue.', 'Shall I paint A1 blue?', 'Yes.', painted, report],
+    said: [opening, proposal, 'I would rather have blue.', 'Shall I paint A1 blue?', 'Yes.', report],
     reply: 'Thanks.',
     stop: 'done',
     code: null,
@@ -226,7 +232,7 @@ test('what the guard says names what was said', () => {
 
 type Labelled = { readonly text: string; readonly speaker: 'agent' | 'user' };
 const read = (file: string): Labelled[] =>
-  JSON.parse(readFileSync(new URL(`../dialogue/${file}.json`, import.meta.url), 'utf8'));
+  JSON.parse(readFileSync(new URL(`../dialogue/${file}.json`, import.meta.url), 'utf8')).utterances;
 
 /** Patterns were mended on the first three sets; `unseen` only measures. Precision goes before recall. */
 describe.each([
@@ -242,7 +248,9 @@ describe.each([
   test('no customer is taken for the agent', () => {
     const said = all.filter(({ speaker }) => speaker === 'user');
     expect(said).toHaveLength(users);
-    expect(said.filter(({ text }) => kinds.includes(codeOf(text))).map(({ text }) => text)).toEqual([]);
+    const taken = said.filter(({ text }) => kinds.includes(codeOf(text)));
+    // A miss in the unseen set is counted and never shown.
+    expect(file === 'unseen' ? taken.length : taken.map(({ text }) => text)).toEqual(file === 'unseen' ? 0 : []);
   });
 
   test('many an agent is known by a single sentence', () => {

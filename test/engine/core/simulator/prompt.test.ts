@@ -6,35 +6,51 @@ import { type Drawn, viewAfter } from './view.ts';
 
 const text = fc.oneof(fc.string(), fc.lorem({ maxCount: 8 }), fc.constantFrom('', ' ', 'Yes.', '###STOP###'));
 const call = { id: 'c', name: 'look', arguments: { chair: 'A1' } };
-const message: fc.Arbitrary<Message> = fc.oneof(
-  fc.record({ role: fc.constant('user' as const), step: fc.nat(), content: text }),
-  fc.record({
-    role: fc.constant('agent' as const),
-    step: fc.nat(),
-    content: fc.option(text),
-    toolCalls: fc.constantFrom([], [call]),
-  }),
-  fc.record({
-    role: fc.constant('tool' as const),
-    step: fc.nat(),
-    callId: fc.constant('c'),
-    name: fc.constant('look'),
-    content: text,
-    isError: fc.boolean(),
-  }),
-);
+const said: fc.Arbitrary<Message[]> = fc
+  .oneof(
+    fc.record({ role: fc.constant('user' as const), step: fc.nat(), content: text }),
+    fc.record({
+      role: fc.constant('agent' as const),
+      step: fc.nat(),
+      content: fc.option(text),
+      toolCalls: fc.constantFrom([], [call]),
+    }),
+    fc.record({
+      role: fc.constant('tool' as const),
+      step: fc.nat(),
+      callId: fc.constant('c'),
+      name: fc.constant('look'),
+      content: text,
+      isError: fc.boolean(),
+    }),
+  )
+  .map((message) => [message]);
+/** A call of a tool of the user's own, with its result. */
+const exchange: fc.Arbitrary<Message[]> = fc.tuple(fc.nat(), text, text).map(([step, content, result]) => [
+  { role: 'user', step, content, toolCalls: [{ id: 'u', name: 'look_at_lamp', arguments: {} }] },
+  { role: 'tool', step, callId: 'u', name: 'look_at_lamp', content: result, isError: false, by: 'user' },
+]);
+const conversation = fc.array(fc.oneof(said, exchange), { maxLength: 24 }).map((parts) => parts.flat());
+
+const isOwnCall = (each: Message) => each.role === 'user' && each.toolCalls !== undefined;
 
 test('the view holds every turn of its own, word for word and in order, and roles strictly alternate', () => {
   fc.assert(
-    fc.property(fc.array(message, { maxLength: 24 }), (messages) => {
-      const [system, ...chat] = simulatorChat({ ...viewAfter([]), messages });
+    fc.property(conversation, (messages) => {
+      const [system, ...whole] = simulatorChat({ ...viewAfter([]), messages });
       expect(system?.role).toBe('system');
-      expect(chat.map(({ role }) => role)).toEqual(chat.map((_, at) => (at % 2 === 0 ? 'user' : 'assistant')));
-      expect(chat.at(-1)?.role).toBe('user');
-      const own = chat.flatMap(({ role, content }) => (role === 'assistant' ? [content] : []));
-      const said = messages.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+      const turns = whole.map((each) => ('toolCalls' in each ? 'call' : each.role));
+      expect(turns[0]).toBe('user');
+      expect(turns.some((role, at) => role === 'user' && turns[at - 1] === 'user')).toBe(false);
+      expect(turns.some((role, at) => role === 'assistant' && turns[at - 1] === 'assistant')).toBe(false);
+      expect(turns.some((role, at) => role === 'call' && turns[at - 1] === 'assistant')).toBe(false);
+      const exchanges = messages.filter((each) => (each.role === 'tool' ? each.by === 'user' : isOwnCall(each)));
+      expect(turns.filter((role) => role === 'tool' || role === 'call')).toHaveLength(exchanges.length);
+      expect(['user', 'tool']).toContain(whole.at(-1)?.role);
+      const own = whole.flatMap((each) => (each.role === 'assistant' && !('toolCalls' in each) ? [each.content] : []));
+      const spoken = messages.flatMap((each) => (each.role === 'user' && !isOwnCall(each) ? [each.content] : []));
       let [at, from] = [0, 0];
-      for (const each of said) {
+      for (const each of spoken) {
         while (at < own.length && own[at]?.indexOf(each, from) === -1) [at, from] = [at + 1, 0];
         expect(at).toBeLessThan(own.length);
         from = (own[at]?.indexOf(each, from) ?? 0) + each.length;
