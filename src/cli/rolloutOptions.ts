@@ -5,11 +5,11 @@ import { userSeatFor } from '../engine/core/domain.ts';
 import type { Task } from '../engine/core/task.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
 import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
-import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
-import { type AskPerson, isPure } from '../engine/shell/outside.ts';
+import type { AskPerson } from '../engine/shell/outside.ts';
 import { runName } from '../engine/shell/runName.ts';
-import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { parseSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
 import { parseTurn } from '../engine/shell/seats/typedTurn.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
@@ -28,7 +28,8 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   out: { type: 'string' },
 };
 
-export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai:MODEL[@BASE_URL] (default: the task's, else the domain's)
+export const rolloutHelp = `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], or agent:FILE, an agent of your own
+                     (default: the task's, else the domain's)
   --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's
                      for the basis)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
@@ -52,13 +53,13 @@ export type RolloutOptions = {
 };
 
 /** Reads a domain folder, or says everything that is wrong with it. */
-export function openDomain(io: Io, given: string | undefined): StaticDomain {
+export function openDomain(io: Io, given: string | undefined): LoadedDomain {
   if (given === undefined) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   return openDomainAt(resolve(io.cwd, given));
 }
 
 /** Reads the domain in a folder, or says everything that is wrong with it. */
-export function openDomainAt(folder: string): StaticDomain {
+export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder);
   const errors = errorsOf(loaded.diagnostics);
   if (errors.length > 0)
@@ -66,7 +67,7 @@ export function openDomainAt(folder: string): StaticDomain {
   return loaded;
 }
 
-export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
+export function taskNamed(domain: LoadedDomain, id: string | undefined): Task {
   if (id === undefined)
     throw new UsageError(
       `name a task; ${domain.folder} has ${domain.tasks
@@ -80,7 +81,7 @@ export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
   return task;
 }
 
-export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): RolloutOptions {
+export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): RolloutOptions {
   const basis = text(given, 'basis') ?? 'evaluate';
   if (basis !== 'evaluate' && basis !== 'train') throw new UsageError(`--basis is evaluate or train, not "${basis}"`);
   const turnCap = wholeNumber(given, 'turn-cap');
@@ -92,25 +93,33 @@ export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): 
     seed: text(given, 'seed') ?? '1',
     basis,
     ...(turnCap === undefined ? {} : { turnCap }),
-    agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io),
-    user: seat(given, 'user', chosen.user, userSeatFor(domain.file, basis), io),
-    ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io) }),
+    agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io, domain.folder),
+    user: seat(given, 'user', chosen.user, userSeatFor(domain.file, basis), io, domain.folder),
+    ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io, domain.folder) }),
   };
 }
 
-function seat(given: Given, which: 'agent' | 'user', chosen: string | undefined, own: string, io: Io): SeatSpec {
-  const parsed = parseSeat(chosen ?? own, which, chosen === undefined ? 'domain' : 'person', io.environment);
+function seat(
+  given: Given,
+  which: 'agent' | 'user',
+  chosen: string | undefined,
+  own: string,
+  io: Io,
+  folder: string,
+): SeatSpec {
+  const isChosen = chosen !== undefined;
+  const folders = isChosen ? [io.cwd, folder] : [folder];
+  const parsed = parseSeat(chosen ?? own, which, isChosen ? 'person' : 'domain', io.environment, folders);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
   const timeoutMs = timeoutOf(given);
-  if (isPure(parsed) || parsed.type !== 'openai') return parsed;
-  return {
-    ...parsed,
+  return withModel(parsed, (model) => ({
+    ...model,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  };
+  }));
 }
 
 /** Milliseconds. */

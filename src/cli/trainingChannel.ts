@@ -8,7 +8,7 @@ import { Fault, messageOf } from '../engine/shell/fault.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../engine/shell/outside.ts';
 import { settingOf } from '../engine/shell/replay.ts';
-import type { SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../engine/shell/start.ts';
 import { type LiveRollout, openSupervisor, type Supervisor } from '../engine/shell/supervisor.ts';
 import { version } from '../engine/shell/version.ts';
@@ -23,6 +23,8 @@ const endpointSchema = z.object({
   api_key_env: z.string().optional(),
   model: z.string(),
 });
+/** With `program` an agent of the user's own takes the seat, and the endpoint is the model that it is lent. */
+const agentSchema = endpointSchema.extend({ program: z.string().optional() });
 
 const paramsOf = {
   hello: z.object({ protocol: z.int() }),
@@ -32,7 +34,7 @@ const paramsOf = {
     task: z.string(),
     seed: z.string(),
     trial: z.int().min(0),
-    agent: z.union([z.enum(['gold', 'scripted']), endpointSchema]),
+    agent: z.union([z.enum(['gold', 'scripted']), agentSchema]),
     user: z.union([z.literal('agenda'), endpointSchema]),
     basis: z.enum(['train', 'evaluate']),
     recording: z.string().nullish(),
@@ -143,7 +145,7 @@ async function rollout(
 ): Promise<object> {
   const task = taskIn(supervisor.domain, params.task);
   if (!task) throw new Refusal('unknown-task', `there is no task "${params.task}" in ${params.domain}`);
-  const agent = seatOf(params.agent, 'agent');
+  const agent = agentOf(params.agent, [cwd, supervisor.loaded.folder]);
   const user = seatOf(params.user, 'user');
   const readKey = (name: string) => keyOf(name === 'agent' ? params.agent : params.user);
   const askPerson = () => Promise.reject(new Error('no person sits at a training rollout'));
@@ -204,6 +206,14 @@ type Endpoint = z.infer<typeof endpointSchema> | string;
 function seatOf(given: Endpoint, keyName: string): SeatSpec {
   if (typeof given === 'string') return { type: given as 'gold' | 'scripted' | 'agenda' };
   return { type: 'openai', model: given.model, baseUrl: given.base_url, keyName, timeoutMs: 600_000 };
+}
+
+function agentOf(given: z.infer<typeof agentSchema> | 'gold' | 'scripted', folders: readonly string[]): SeatSpec {
+  const model = seatOf(given, 'agent');
+  if (typeof given === 'string' || given.program === undefined || model.type !== 'openai') return model;
+  const own = parseSeat(`agent:${given.program}`, 'agent', 'person', process.env, folders);
+  if (typeof own === 'string') throw new Refusal('bad-request', own);
+  return own.type === 'agent' ? { ...own, model } : own;
 }
 
 function keyOf(given: Endpoint): string {

@@ -9,7 +9,8 @@ export type TrainingUser =
 
 /**
  * The user of a training run: the chosen seat, else the domain's for this purpose. Warns where one model plays the user
- * for both purposes. Throws a `UsageError` for what is no seat, and for a person.
+ * for both purposes. Throws a `UsageError` for what is no seat, and for a seat that training can't
+ * ask, such as a person.
  */
 export function trainingUser(
   file: Pick<DomainFile, 'user'>,
@@ -20,9 +21,9 @@ export function trainingUser(
   const own = (basis: 'train' | 'evaluate') => parseSeat(userSeatFor(file, basis), 'user', 'domain', io.environment);
   const user = chosen === undefined ? own(purpose) : parseSeat(chosen, 'user', 'person', io.environment);
   if (typeof user === 'string') throw new UsageError(user);
-  if (user.type === 'human')
-    throw new UsageError("a person can't play the user of a training run: say agenda or openai:MODEL[@BASE_URL]");
-  if (user.type !== 'openai') return 'agenda';
+  if (user.type === 'agenda') return 'agenda';
+  if (user.type !== 'openai')
+    throw new UsageError(`${user.type} can't play the user of a training run: say agenda or openai:MODEL[@BASE_URL]`);
   if (isModel(own(purpose === 'train' ? 'evaluate' : 'train'), user.model))
     io.err(`warning: ${user.model} plays the user both in training and in evaluation\n`);
   return {

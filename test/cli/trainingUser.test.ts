@@ -35,8 +35,9 @@ test('one model for both is warned of', () => {
 });
 
 test.each([
-  ['human', /a person can't play the user of a training run/],
-  ['robot', /"robot" is not a seat for the user: expected agenda, human or openai/],
+  ['human', /human can't play the user of a training run/],
+  ['scripted', /scripted can't play the user of a training run/],
+  ['robot', /"robot" is not a seat for the user: expected agenda, /],
 ])('%s is refused', (chosen, message) => {
   expect(() => userOf('agenda', 'train', chosen)).toThrow(message);
 });

@@ -34,6 +34,8 @@ class Config:
     engine_cwd: str = "."
     split: str = "test"
     user: str | dict[str, Any] = "agenda"
+    agent: str | None = None
+    """The file (*.agent.yaml) of an agent of one's own that takes the seat; the model that is measured is lent to it."""
     basis: Literal["train", "evaluate"] = "evaluate"
     turn_cap: int | None = None
     trials: int = 8
@@ -87,8 +89,9 @@ def run_evaluation(config: Config) -> dict[str, Any]:
         theatre = Theatre(gateway, config.engine_command, config.engine_cwd, lambda _level, _message: None)
         tasks = [task["id"] for task in theatre.tasks(config.domain, config.split)]
         stage = Stage(
-            config.domain, config.user, config.basis, config.turn_cap, config.rollout_timeout_s, config.concurrency
-        )
+            config.domain, config.user, config.basis, config.turn_cap, config.rollout_timeout_s, config.concurrency,
+            config.agent,
+        )  # fmt: skip
         parts: dict[str, Any] = {}
         settings = [
             ("sampled", sampling, config.trials),

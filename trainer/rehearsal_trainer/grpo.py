@@ -39,6 +39,8 @@ class Config:
     engine_cwd: str = "."
     split: str = "train"
     user: str | dict[str, Any] = "agenda"
+    agent: str | None = None
+    """The file (*.agent.yaml) of an agent of one's own that takes the seat; the model that is trained is lent to it."""
     basis: Literal["train", "evaluate"] = "train"
     turn_cap: int | None = None
     steps: int = 100
@@ -136,8 +138,9 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
         tasks = [task["id"] for task in playing.tasks(config.domain, config.split)]
         order = task_order(tasks, config.steps * config.tasks_per_step, config.seed)
         stage = Stage(
-            config.domain, config.user, config.basis, config.turn_cap, config.rollout_timeout_s, config.concurrency
-        )
+            config.domain, config.user, config.basis, config.turn_cap, config.rollout_timeout_s, config.concurrency,
+            config.agent,
+        )  # fmt: skip
         measured = Measurements()
 
         # One optimizer step's rollouts: a row of tokens and a reward for each.

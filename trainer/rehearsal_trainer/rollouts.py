@@ -58,6 +58,8 @@ class Stage:
     turn_cap: int | None = None
     timeout_s: float = 600
     concurrency: int = 32
+    agent: str | None = None
+    """The file of an agent that takes the seat, with the gateway as its model; without one the model does."""
 
 
 class Theatre:
@@ -126,6 +128,8 @@ class Theatre:
             "basis": stage.basis,
             "timeout_s": stage.timeout_s,
         }
+        if stage.agent is not None:
+            params["agent"]["program"] = stage.agent
         if request.recording is not None:
             params["recording"] = request.recording
         if stage.turn_cap is not None:

@@ -7,11 +7,11 @@ import { type Task, taskHash } from '../../engine/core/task.ts';
 import { taskIn, underId } from '../../engine/core/underPersona.ts';
 import { rolloutName, runBatch, runFileOf, simulatorsOf } from '../../engine/shell/batch.ts';
 import { finishedRollouts, signingKey } from '../../engine/shell/ledger.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type Meter, openMeter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
 import { differencesFromRun, type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
-import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
+import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
@@ -93,7 +93,7 @@ type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
   readonly key: ReturnType<typeof signingKey>;
 };
 
-function planOf(given: Given, io: Io, domain: StaticDomain): Plan {
+function planOf(given: Given, io: Io, domain: LoadedDomain): Plan {
   const tasks = chosenTasks(given, domain);
   const trials = wholeNumber(given, 'trials') ?? 1;
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
@@ -118,7 +118,7 @@ function planOf(given: Given, io: Io, domain: StaticDomain): Plan {
     meter: meterOf(
       given,
       {
-        agent: agent.type === 'openai',
+        agent: modelOf(agent) !== null,
         user: options.user.type === 'openai',
         judge: options.judge?.type === 'openai',
         tools: domain.parts.simulated.length > 0,
@@ -130,7 +130,7 @@ function planOf(given: Given, io: Io, domain: StaticDomain): Plan {
 }
 
 /** Runs what has no receipt yet. */
-async function rollOut(plan: Plan, given: Given, io: Io, domain: StaticDomain): Promise<void> {
+async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): Promise<void> {
   const finished = new Set(finishedRollouts(join(plan.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const all = plan.tasks.flatMap((task) => Array.from({ length: plan.trials }, (_, trial) => rolloutName(task, trial)));
   const left = all.filter((name) => !finished.has(name)).length;
@@ -195,7 +195,7 @@ function conclude(record: RunRecord, plan: Plan, given: Given, io: Io): ExitCode
   return 2;
 }
 
-function refuseOtherRun(plan: Plan, domain: StaticDomain): void {
+function refuseOtherRun(plan: Plan, domain: LoadedDomain): void {
   const tasks = plan.tasks.map((task) => ({ id: task.id, hash: taskHash(task) }));
   const differences = differencesFromRun(plan.folder, runFileOf(domain, plan), tasks);
   if (differences.length > 0)
@@ -204,7 +204,7 @@ function refuseOtherRun(plan: Plan, domain: StaticDomain): void {
     );
 }
 
-function chosenTasks(given: Given, domain: StaticDomain): StaticDomain['tasks'] {
+function chosenTasks(given: Given, domain: LoadedDomain): LoadedDomain['tasks'] {
   const split = text(given, 'split');
   if (split !== undefined && split !== 'train' && split !== 'test')
     throw new UsageError(`--split is train or test, not "${split}"`);
@@ -227,7 +227,7 @@ function chosenTasks(given: Given, domain: StaticDomain): StaticDomain['tasks'] 
   return under === undefined ? tasks : tasks.flatMap((task) => tasksUnder(domain, task, under));
 }
 
-function tasksUnder({ domain, folder }: StaticDomain, task: Task, patterns: readonly string[]): readonly Task[] {
+function tasksUnder({ domain, folder }: LoadedDomain, task: Task, patterns: readonly string[]): readonly Task[] {
   const ids = domain.personas.map(({ id }) => id);
   const nobody = patterns.filter((pattern) => !ids.some((id) => matches(id, pattern)));
   if (nobody.length > 0)

@@ -4,7 +4,7 @@ import { runBatch } from '../../engine/shell/batch.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
@@ -91,7 +91,7 @@ function runFolder(given: Given, io: Io, kind: Kind): string {
 }
 
 /** What SFT learns from: what was given, else rollouts of the gold seat on the training tasks. */
-async function recordingsFor(given: Given, io: Io, domain: StaticDomain, run: string): Promise<string> {
+async function recordingsFor(given: Given, io: Io, domain: LoadedDomain, run: string): Promise<string> {
   const named = text(given, 'recordings');
   if (named) {
     const path = resolve(io.cwd, named);
@@ -129,7 +129,7 @@ function configOf(
   given: Given,
   io: Io,
   kind: Kind,
-  domain: StaticDomain,
+  domain: LoadedDomain,
   run: string,
   recordings: readonly string[],
   user: TrainingUser,

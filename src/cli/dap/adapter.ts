@@ -9,7 +9,7 @@ import {
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/fault.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
 import { UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
@@ -105,6 +105,11 @@ export class RehearsalSession extends DebugSession {
     ],
     ['scopes', ({ frameId }: DebugProtocol.ScopesArguments) => this.#inspection.scopes(this.#debuggee, frameId)],
     ['variables', (args: DebugProtocol.VariablesArguments) => this.#inspection.variables(args)],
+    [
+      'rehearsal/request',
+      ({ frameId, name = '' }: { readonly frameId?: number; readonly name?: string }) =>
+        this.#inspection.request(this.#debuggee, frameId, name),
+    ],
     ['completions', (args: DebugProtocol.CompletionsArguments) => this.#inspection.completions(this.#debuggee, args)],
   ]);
 
@@ -191,7 +196,7 @@ export class RehearsalSession extends DebugSession {
           this.#person.ask(seat, seat === 'agent' || started.userTools !== undefined, signal),
         log: (text: string) => this.#narrator.print(text),
         onModel: this.#wait.onModel,
-        onDomain: (domain: StaticDomain) => {
+        onDomain: (domain: LoadedDomain) => {
           this.#breakpoints.domain = domain;
           this.sendEvent(new InitializedEvent());
         },
@@ -245,19 +250,21 @@ export class RehearsalSession extends DebugSession {
     const isCommand = isConsole && (text.startsWith('/') || this.#person.awaited !== null);
     const make = () =>
       isCommand
-        ? this.#command(parseCommand(text))
+        ? this.#command(parseCommand(text), args.frameId)
         : { body: this.#inspection.evaluated(this.#debuggee, args.frameId, text) };
     void this.#answer(response, make, isConsole);
   }
 
   /** A command of the Debug Console, or the words of a person whose turn it is. */
-  async #command(command: Command): Promise<Answer<DebugProtocol.EvaluateResponse['body']>> {
+  async #command(command: Command, frame?: number): Promise<Answer<DebugProtocol.EvaluateResponse['body']>> {
     const { steps = [], cursor = 0 } = this.#debuggee ?? {};
     switch (command.type) {
       case 'help':
         return said(help);
       case 'why':
         return said(explanationOf(steps.slice(0, cursor + 1)));
+      case 'request':
+        return said(this.#inspection.request(this.#debuggee, frame, command.name).body);
       case 'unknown':
         throw new UsageError(`there is no command ${command.name}. ${help}`);
       case 'leave':

@@ -5,12 +5,14 @@ import { advance, baseHash, begin, type Setting, stateHash } from '../../engine/
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Task } from '../../engine/core/task.ts';
 import { taskIn } from '../../engine/core/underPersona.ts';
+import type { Step } from '../../engine/shell/driver.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type AskPerson, laneSeats, type OnModel, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
-import { readRecording } from '../../engine/shell/recording.ts';
+import { readRecording, type SidecarLine, sidecarPath } from '../../engine/shell/recording.ts';
 import { settingOf } from '../../engine/shell/replay.ts';
+import { readTimes } from '../../engine/shell/resume.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import {
@@ -19,10 +21,10 @@ import {
   type RolloutClosed,
   type Supervisor,
 } from '../../engine/shell/supervisor.ts';
-import { type DebugStep, type Edit, type Edited, edited } from './edit.ts';
+import { type Edit, type Edited, edited } from './edit.ts';
 
 export type DebuggeeOptions = {
-  readonly domain: StaticDomain;
+  readonly domain: LoadedDomain;
   readonly agent: SeatSpec;
   readonly user: SeatSpec;
   /** Who takes the agent's seat in a fork. */
@@ -47,7 +49,7 @@ export type Launch = {
  * States are immutable, so going back is moving the cursor. Knows no protocol.
  */
 export class Debuggee {
-  #steps: DebugStep[] = [];
+  #steps: Step[] = [];
   #cursor = -1;
   #live: LiveRollout | null = null;
   /** Number of the last event that the live rollout was let go on to. */
@@ -66,7 +68,7 @@ export class Debuggee {
     this.#setting = settingOf(options.domain);
   }
 
-  get steps(): readonly DebugStep[] {
+  get steps(): readonly Step[] {
     return this.#steps;
   }
 
@@ -74,7 +76,7 @@ export class Debuggee {
     return this.#cursor;
   }
 
-  get current(): DebugStep | undefined {
+  get current(): Step | undefined {
     return this.#steps[this.#cursor];
   }
 
@@ -82,7 +84,7 @@ export class Debuggee {
     return this.#recording;
   }
 
-  get domain(): StaticDomain {
+  get domain(): LoadedDomain {
     return this.#options.domain;
   }
 
@@ -185,7 +187,8 @@ export class Debuggee {
     };
     const left = { steps: this.#steps, cursor: this.#cursor };
     this.#live?.abandon();
-    await this.#begin(supervisor, task, [fork, ...rest], freeForkPath(parent), forkAgent);
+    const sidecar = readTimes(sidecarPath(parent), at + 1);
+    await this.#begin(supervisor, task, [fork, ...rest], freeForkPath(parent), forkAgent, sidecar);
     if (this.#steps.length < events.length) {
       const reason = this.failure ?? 'the rollout did not start';
       this.#steps = left.steps;
@@ -249,6 +252,7 @@ export class Debuggee {
     from: readonly RolloutEvent[],
     recording: string,
     agent: SeatSpec,
+    sidecar: readonly SidecarLine[] = [],
   ): Promise<void> {
     const { user, readKey, askPerson, onModel } = this.#options;
     this.#steps = [];
@@ -257,7 +261,7 @@ export class Debuggee {
     this.#failure = null;
     this.#recording = recording;
     const outside = outsideOf(agent, user, readKey, askPerson, undefined, onModel);
-    const request = { task, from, seats: laneSeats(agent, user), outside, recording, pace: 'step' } as const;
+    const request = { task, from, seats: laneSeats(agent, user), outside, recording, sidecar, pace: 'step' } as const;
     const live = supervisor.start(request, (events) => {
       if (this.#live === live) this.#received(events);
     });
@@ -308,7 +312,7 @@ function folded(setting: Setting, before: RolloutState | undefined, event: Rollo
 }
 
 /** Why a recording can't be shown over a domain, or null. */
-function differenceFrom(domain: StaticDomain, setting: Setting, started: RolloutStarted): string | null {
+function differenceFrom(domain: LoadedDomain, setting: Setting, started: RolloutStarted): string | null {
   if (started.domain.name !== domain.domain.name)
     return `was recorded in the domain "${started.domain.name}", and ${domain.folder} is "${domain.domain.name}"`;
   if (started.database !== baseHash(setting.world))

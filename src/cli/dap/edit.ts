@@ -2,13 +2,10 @@ import { getAt, type Patch } from '../../engine/core/database.ts';
 import type { EventOf, RolloutEvent } from '../../engine/core/event.ts';
 import type { Json, Path } from '../../engine/core/json.ts';
 import { showPath } from '../../engine/core/json.ts';
-import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
+import type { Step } from '../../engine/shell/driver.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import type { Turn } from '../../engine/shell/seats/typedTurn.ts';
-
-/** One stop of the debugger: an event and the state after it. */
-export type DebugStep = { readonly n: number; readonly event: RolloutEvent; readonly state: RolloutState };
 
 /** What a person changed; each makes a fork. */
 export type Edit =
@@ -37,7 +34,7 @@ export type Edited = {
 };
 
 /** @throws Fault that says why an edit can't be made and what can */
-export function edited(steps: readonly DebugStep[], cursor: number, edit: Edit): Edited {
+export function edited(steps: readonly Step[], cursor: number, edit: Edit): Edited {
   switch (edit.type) {
     case 'message':
       return messageEdited(steps, edit);
@@ -50,7 +47,7 @@ export function edited(steps: readonly DebugStep[], cursor: number, edit: Edit):
   }
 }
 
-function messageEdited(steps: readonly DebugStep[], { step, ...turn }: Extract<Edit, { type: 'message' }>): Edited {
+function messageEdited(steps: readonly Step[], { step, ...turn }: Extract<Edit, { type: 'message' }>): Edited {
   const original = steps[step]?.event;
   const shared = { events: eventsUpTo(steps, step), at: step - 1, from: 'the edited message' };
   if (original?.type === 'userReplied') {
@@ -63,7 +60,7 @@ function messageEdited(steps: readonly DebugStep[], { step, ...turn }: Extract<E
   return { ...shared, events: [...shared.events, event], words: `the agent's ${messageAt(steps, step)} was edited` };
 }
 
-function argumentsEdited(steps: readonly DebugStep[], edit: Extract<Edit, { type: 'arguments' }>): Edited {
+function argumentsEdited(steps: readonly Step[], edit: Extract<Edit, { type: 'arguments' }>): Edited {
   const original = steps[edit.step]?.event;
   if (original?.type !== 'agentReplied' && original?.type !== 'userReplied')
     throw refused('only the calls of a message have arguments');
@@ -86,7 +83,7 @@ function argumentsEdited(steps: readonly DebugStep[], edit: Extract<Edit, { type
 
 /** A database value changes between two calls, never inside one: there the call would be made again on top of it. */
 function databaseEdited(
-  steps: readonly DebugStep[],
+  steps: readonly Step[],
   cursor: number,
   { side, path, value }: Extract<Edit, { type: 'database' }>,
 ): Edited {
@@ -111,7 +108,7 @@ function databaseEdited(
   };
 }
 
-function turnTaken(steps: readonly DebugStep[], cursor: number, turn: Turn): Edited {
+function turnTaken(steps: readonly Step[], cursor: number, turn: Turn): Edited {
   const phase = steps[cursor]?.state.phase.type;
   const shared = { events: eventsUpTo(steps, cursor + 1), at: cursor, from: 'the typed turn' };
   if (phase === 'userAwaited') {
@@ -127,7 +124,7 @@ function turnTaken(steps: readonly DebugStep[], cursor: number, turn: Turn): Edi
 }
 
 /** Whether the user's seat has tools of its own. */
-function hasUserTools(steps: readonly DebugStep[]): boolean {
+function hasUserTools(steps: readonly Step[]): boolean {
   return (steps[0]?.state.started.userTools ?? []).length > 0;
 }
 
@@ -143,12 +140,12 @@ function spoken({ content, call }: Turn, step: number): EventOf<'agentReplied'> 
 }
 
 /** A message by the number that VARIABLES shows, which counts messages and not steps. */
-function messageAt(steps: readonly DebugStep[], step: number): string {
+function messageAt(steps: readonly Step[], step: number): string {
   const messages = steps[step]?.state.messages ?? [];
   return `message ${messages.findIndex((message) => message.step === step) + 1}`;
 }
 
-function eventsUpTo(steps: readonly DebugStep[], end: number): readonly RolloutEvent[] {
+function eventsUpTo(steps: readonly Step[], end: number): readonly RolloutEvent[] {
   return steps.slice(0, end).map(({ event }) => event);
 }
 

@@ -2,13 +2,13 @@ import { diffDatabases } from '../../engine/core/database.ts';
 import { verdictWord } from '../../engine/core/event.ts';
 import { showPath } from '../../engine/core/json.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
-import type { DebugStep } from './edit.ts';
+import type { Step } from '../../engine/shell/driver.ts';
 import { changeText } from './variables.ts';
 
 const shownChanges = 12;
 
 /** Why the reward is what it is, or what speaks against 1 so far: of the last of these steps. */
-export function explanationOf(steps: readonly DebugStep[]): string {
+export function explanationOf(steps: readonly Step[]): string {
   const state = steps.at(-1)?.state;
   if (!state) return 'nothing has happened yet';
   const { reward, verdicts, ruleVerdicts, ended } = state;

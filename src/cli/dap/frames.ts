@@ -3,9 +3,9 @@ import { verdictWord } from '../../engine/core/event.ts';
 import { callsIn } from '../../engine/core/message.ts';
 import { baseTask } from '../../engine/core/underPersona.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
-import type { StaticDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
+import type { Step } from '../../engine/shell/driver.ts';
+import type { LoadedDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
 import type { Debuggee } from './debuggee.ts';
-import type { DebugStep } from './edit.ts';
 
 /** One frame of the call stack: the step at the cursor, then the turns before it. */
 export type Frame = {
@@ -36,7 +36,7 @@ export function framesAt({ steps, cursor, domain }: Debuggee, focus: string | un
   });
 }
 
-function nameOf({ event, state }: DebugStep): string {
+function nameOf({ event, state }: Step): string {
   switch (event.type) {
     case 'rolloutStarted':
       return `${event.task.id} begins`;
@@ -91,8 +91,8 @@ function nameOf({ event, state }: DebugStep): string {
 
 /** Where in the domain's files a step is about something: its rule, its tool, its part of the task, else the task. */
 export function placeOf(
-  { locations, parts, domain }: StaticDomain,
-  { event, state }: DebugStep,
+  { locations, parts, domain }: LoadedDomain,
+  { event, state }: Step,
   focus: string | undefined,
 ): Pick<Location, 'file' | 'line'> {
   const { started } = state;
@@ -131,7 +131,7 @@ export function placeOf(
 }
 
 /** The rule that judges what an agent says: a proposal is what the `confirmed` check looks for. */
-function ruleOf({ rules }: StaticDomain['domain'], text: string): string {
+function ruleOf({ rules }: LoadedDomain['domain'], text: string): string {
   const confirmed = rules.find(({ check }) => check === 'confirmed');
   return confirmed && isProposal(text) ? confirmed.rule : '';
 }
@@ -142,7 +142,7 @@ function partOf(task: TaskLocation | undefined, verifier: string): Location | un
   return Object.entries(parts).find(([name]) => name === verifier)?.[1]?.[0];
 }
 
-function calledIn(messages: DebugStep['state']['messages'], callId: string): string {
+function calledIn(messages: Step['state']['messages'], callId: string): string {
   return messages.flatMap(callsIn).findLast(({ id }) => id === callId)?.name ?? '';
 }
 

@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import type { Step } from '../../engine/shell/driver.ts';
+import { requestNamed, type SentRequest, sentRequests } from '../../engine/shell/sentRequests.ts';
 import { UsageError } from '../io.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { completionsOf } from './console.ts';
 import type { Debuggee } from './debuggee.ts';
-import type { DebugStep } from './edit.ts';
 import { evaluate } from './expression.ts';
 import { framesAt } from './frames.ts';
 import { References } from './references.ts';
@@ -90,6 +91,20 @@ export class Inspection {
     return { result: shortened(value), variablesReference: this.references.keep(() => jsonChildren(value)) };
   }
 
+  /**
+   * The exact request of this name, else the last one that was sent up to the step of a frame. Throws a `UsageError`
+   * where there is none.
+   */
+  request(debuggee: Debuggee | undefined, frame: number | undefined, name: string): SentRequest {
+    const step = stepOf(debuggee, frame);
+    if (!debuggee || !step) throw new UsageError('nothing has happened yet');
+    const requests = sentRequests(debuggee.recording);
+    const upTo = requests.findLast((each) => each.step <= step.n);
+    const found = name === '' && upTo ? upTo : requestNamed(requests, name === '' ? String(step.n) : name);
+    if (typeof found === 'string') throw new UsageError(found);
+    return found;
+  }
+
   completions(
     debuggee: Debuggee | undefined,
     { text = '', column = 1, frameId }: DebugProtocol.CompletionsArguments,
@@ -119,6 +134,6 @@ export class Inspection {
 }
 
 /** The step of a frame; the one at the cursor where none is named. */
-function stepOf(debuggee: Debuggee | undefined, frame: number | undefined): DebugStep | undefined {
+function stepOf(debuggee: Debuggee | undefined, frame: number | undefined): Step | undefined {
   return debuggee?.steps[(frame ?? 0) - 1] ?? debuggee?.current;
 }

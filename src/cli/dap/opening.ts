@@ -4,11 +4,11 @@ import { userSeatFor } from '../../engine/core/domain.ts';
 import { openRun, rolloutName } from '../../engine/shell/batch.ts';
 import { startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { AskPerson, OnModel, ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
 import { runName } from '../../engine/shell/runName.ts';
-import { parseSeat, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
+import { parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
 import { UsageError } from '../io.ts';
 import { domainBeside, openDomainAt, taskNamed } from '../rolloutOptions.ts';
 import type { Configuration } from './configuration.ts';
@@ -23,7 +23,7 @@ export type Host = {
   /** Told of every call to a model. */
   readonly onModel: OnModel;
   /** Told as soon as the domain is read, before anything of it runs: breakpoints can be set from here on. */
-  readonly onDomain: (domain: StaticDomain) => void;
+  readonly onDomain: (domain: LoadedDomain) => void;
 };
 
 /** Starts a rollout of the configured task in a run of its own. Throws what a person can read. */
@@ -38,14 +38,15 @@ export async function launched(configuration: Configuration, host: Host): Promis
   }
 }
 
-async function begun(domain: StaticDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
+async function begun(domain: LoadedDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
   const { seed, trial, basis, turnCap } = configuration;
   const task = taskNamed(domain, configuration.task);
   const { timeout } = configuration;
-  const agent = timed(chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent'), timeout);
-  const user = timed(chosenSeat(configuration.user, userSeatFor(domain.file, basis), 'user'), timeout);
+  const { folder } = domain;
+  const agent = timed(chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent', folder), timeout);
+  const user = timed(chosenSeat(configuration.user, userSeatFor(domain.file, basis), 'user', folder), timeout);
   const forkAgent = configuration.forkAgent
-    ? timed(seat(configuration.forkAgent, 'agent'), timeout)
+    ? timed(seat(configuration.forkAgent, 'agent', folder), timeout)
     : agent.type === 'scripted'
       ? ({ type: 'gold' } as const)
       : agent;
@@ -76,9 +77,12 @@ export function attached(configuration: Configuration, host: Host): Debuggee {
     );
   const domain = openDomainAt(resolve(folder));
   const { timeout } = configuration;
-  const forkAgent = timed(seat(configuration.forkAgent ?? configuration.agent ?? 'gold', 'agent'), timeout);
+  const forkAgent = timed(
+    seat(configuration.forkAgent ?? configuration.agent ?? 'gold', 'agent', domain.folder),
+    timeout,
+  );
   const user = timed(
-    configuration.user === undefined ? recordedUser(recording) : seat(configuration.user, 'user'),
+    configuration.user === undefined ? recordedUser(recording) : seat(configuration.user, 'user', domain.folder),
     timeout,
   );
   const debuggee = new Debuggee({ domain, agent: { type: 'gold' }, user, forkAgent, ...host });
@@ -99,19 +103,20 @@ function recordedUser(recording: string): SeatSpec {
   return typeof parsed === 'string' ? { type: 'agenda' } : parsed;
 }
 
-function chosenSeat(chosen: string | undefined, own: string, which: 'agent' | 'user'): SeatSpec {
-  return chosen === undefined ? seat(own, which, 'domain') : seat(chosen, which);
+function chosenSeat(chosen: string | undefined, own: string, which: 'agent' | 'user', folder: string): SeatSpec {
+  return chosen === undefined ? seat(own, which, folder, 'domain') : seat(chosen, which, folder);
 }
 
-function seat(text: string, which: 'agent' | 'user', from: 'person' | 'domain' = 'person'): SeatSpec {
-  const parsed = parseSeat(text, which, from);
+/** @param folder of the domain, where an agent's file may stand */
+function seat(text: string, which: 'agent' | 'user', folder: string, from: 'person' | 'domain' = 'person'): SeatSpec {
+  const parsed = parseSeat(text, which, from, process.env, from === 'person' ? [process.cwd(), folder] : [folder]);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   return parsed;
 }
 
 /** @param timeout seconds that a model may take for one response */
 function timed(spec: SeatSpec, timeout: number | undefined): SeatSpec {
-  return spec.type === 'openai' && timeout !== undefined ? { ...spec, timeoutMs: timeout * 1000 } : spec;
+  return timeout === undefined ? spec : withModel(spec, (model) => ({ ...model, timeoutMs: timeout * 1000 }));
 }
 
 /** Two sessions of one second are two runs. */

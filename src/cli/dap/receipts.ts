@@ -2,13 +2,13 @@ import { basename, dirname, join } from 'node:path';
 import { receiptOf } from '../../engine/shell/batch.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { openLedger, type Receipt, signingKey } from '../../engine/shell/ledger.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { readRunFile } from '../../engine/shell/runFile.ts';
 import type { RolloutClosed } from '../../engine/shell/supervisor.ts';
 
 /** The receipt of a rollout or fork of a session; null where it was left before its end. */
 export function receiptOfClosed(
-  { tasks }: Pick<StaticDomain, 'tasks'>,
+  { tasks }: Pick<LoadedDomain, 'tasks'>,
   recording: string,
   closed: RolloutClosed,
 ): Receipt | null {

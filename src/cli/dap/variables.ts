@@ -4,8 +4,9 @@ import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
 import { callsIn, type Message } from '../../engine/core/message.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
+import type { Step } from '../../engine/shell/driver.ts';
 import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
-import type { DebugStep, Edit } from './edit.ts';
+import type { Edit } from './edit.ts';
 
 /** A variable as a debugger shows it; children are made when they are looked at. */
 export type Variable = {
@@ -26,7 +27,7 @@ export type Scope = Variable & { readonly children: () => readonly Variable[] };
 const pageSize = 100;
 
 /** Everything there is to see at a step. `before` is the step before it, for what changed. */
-export function scopesAt(step: DebugStep, before: DebugStep | undefined): readonly Scope[] {
+export function scopesAt(step: Step, before: Step | undefined): readonly Scope[] {
   const { state } = step;
   const changes = before ? changed(before, step) : [];
   const user = keysAt(state.world.user, []).total;
@@ -74,7 +75,7 @@ const whoIsNext: Readonly<Record<RolloutState['phase']['type'], string>> = {
   closed: 'nothing: it is over',
 };
 
-function rolloutVariables({ n, event, state }: DebugStep): readonly Variable[] {
+function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
   const { started } = state;
   return [
     leaf('step', `${n} ${event.type}`),
@@ -204,7 +205,7 @@ function expressionOf(side: Side, path: Path): string {
   return [side === 'user' ? 'user' : 'db', ...keys].join('');
 }
 
-function changed(before: DebugStep, { state }: DebugStep): readonly Variable[] {
+function changed(before: Step, { state }: Step): readonly Variable[] {
   return (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(before.state.world[side], state.world[side]).map(({ path, before: old, after }) =>
       leaf(`${side === 'user' ? 'user: ' : ''}${path.join('.')}`, changeText(old, after)),

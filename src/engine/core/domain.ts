@@ -94,7 +94,10 @@ export const domainFileSchema = z.strictObject({
     .record(z.string(), environmentSchema)
     .default({})
     .describe('Existing environments in Python whose tools the agent has, by name.'),
-  agent: z.string().default('gold').describe("The agent's seat by default: gold, scripted, human, or a model."),
+  agent: z
+    .string()
+    .default('gold')
+    .describe("The agent's seat by default: gold, scripted, human, a model, or agent:FILE."),
   user: z
     .union([
       z.string(),

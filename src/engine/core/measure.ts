@@ -1,6 +1,6 @@
 import { leavesOf } from './dialogue/value.ts';
 import { namesValue } from './dialogue.ts';
-import type { Failure, RolloutEvent } from './event.ts';
+import type { EventOf, Failure, RolloutEvent } from './event.ts';
 import { contentHash } from './hash.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { LayerName, ReportCard } from './reportCard.ts';
@@ -208,9 +208,12 @@ function spokenBy(events: readonly RolloutEvent[]): readonly string[] {
 function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): Pick<Measure, 'latency' | 'tokens'> {
   const times = (type: RolloutEvent['type']) =>
     timings.flatMap(({ n, ms }) => (events[n]?.type === type && ms !== undefined ? [ms] : []));
-  const tokens = (...types: readonly RolloutEvent['type'][]) =>
+  // What a broken simulator used stands at the end that it brought.
+  const typeOf = ({ n, flaws }: Timing) =>
+    events[n]?.type === 'rolloutEnded' && flaws ? 'userReplied' : events[n]?.type;
+  const tokens = (type: EventOf<'agentReplied' | 'userReplied' | 'judged' | 'toolReturned'>['type']) =>
     timings
-      .filter(({ n }) => types.some((type) => events[n]?.type === type))
+      .filter((timing) => typeOf(timing) === type)
       .reduce(
         ({ input, output }, { usage }) => ({
           input: input + (usage?.input ?? 0),
@@ -222,8 +225,7 @@ function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): P
     latency: { agent: times('agentReplied'), user: times('userReplied'), tools: times('toolReturned') },
     tokens: {
       agent: tokens('agentReplied'),
-      // What a broken simulator used stands at the end that it brought.
-      user: tokens('userReplied', 'rolloutEnded'),
+      user: tokens('userReplied'),
       judge: tokens('judged'),
       tools: tokens('toolReturned'),
     },

@@ -61,6 +61,16 @@ export function utterancesOf(messages: readonly Message[]): readonly Utterance[]
   });
 }
 
+/** The arguments of a call as an object, or their raw text where they are none. */
+export function parsedArguments(text: string): JsonObject | string {
+  try {
+    const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : text;
+  } catch {
+    return text;
+  }
+}
+
 /** The calls that a message makes. */
 export function callsIn(message: Message): readonly ToolCall[] {
   return message.role === 'tool' ? [] : (message.toolCalls ?? []);

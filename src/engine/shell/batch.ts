@@ -8,7 +8,7 @@ import { taskHash } from '../core/task.ts';
 import { makeRunFolder } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
-import type { StaticDomain } from './load/loadDomain.ts';
+import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
 import { settingOf } from './replay.ts';
@@ -178,7 +178,7 @@ export function receiptOf(
  * Makes a run's folder, says in `run.json` what it is, and opens its ledger, which vouches for that. A run that goes
  * on keeps its tasks.
  */
-export function openRun(path: string, domain: StaticDomain, options: RunOptions): (receipt: Receipt) => void {
+export function openRun(path: string, domain: LoadedDomain, options: RunOptions): (receipt: Receipt) => void {
   return openRunOf(path, runFileOf(domain, options), options.key);
 }
 
@@ -213,7 +213,7 @@ export function simulatorsOf(
 }
 
 /** What `run.json` says of a run with these options. */
-export function runFileOf({ domain, folder }: StaticDomain, options: RunOptions): RunFile {
+export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions): RunFile {
   return {
     domain: domain.name,
     folder,

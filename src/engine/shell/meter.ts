@@ -46,35 +46,39 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
       count('judge', answered.call);
       return answered;
     };
+  const metered = <T extends Omit<Outside, 'forRollout'>>(outside: T): T => ({
+    ...outside,
+    agent: async (...given) => {
+      if (isSpent()) throw cancelled();
+      const answered = await outside.agent(...given);
+      count('agent', answered.call);
+      return answered;
+    },
+    user: async (...given) => {
+      if (isSpent()) throw cancelled();
+      try {
+        const answered = await outside.user(...given);
+        count('user', answered.call);
+        return answered;
+      } catch (error) {
+        if (error instanceof Fault && error.note?.flaws) count('user', error.note);
+        throw error;
+      }
+    },
+    simulate: async (...given) => {
+      if (isSpent()) throw cancelled();
+      const answered = await outside.simulate(...given);
+      count('tools', answered.call);
+      return answered;
+    },
+    ...(outside.judge ? { judge: judging(outside.judge) } : {}),
+  });
   return {
     isSpent,
-    metered: (outside) => ({
-      ...outside,
-      agent: async (...given) => {
-        if (isSpent()) throw cancelled();
-        const answered = await outside.agent(...given);
-        count('agent', answered.call);
-        return answered;
-      },
-      user: async (...given) => {
-        if (isSpent()) throw cancelled();
-        try {
-          const answered = await outside.user(...given);
-          count('user', answered.call);
-          return answered;
-        } catch (error) {
-          if (error instanceof Fault && error.note) count('user', error.note);
-          throw error;
-        }
-      },
-      simulate: async (...given) => {
-        if (isSpent()) throw cancelled();
-        const answered = await outside.simulate(...given);
-        count('tools', answered.call);
-        return answered;
-      },
-      ...(outside.judge ? { judge: judging(outside.judge) } : {}),
-    }),
+    metered: (outside) => {
+      const { forRollout } = outside;
+      return { ...metered(outside), ...(forRollout ? { forRollout: () => metered(forRollout()) } : {}) };
+    },
     spent,
     uncounted: () => uncounted,
   };

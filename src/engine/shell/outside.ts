@@ -5,8 +5,11 @@ import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 import type { Answer, LaneSeats, Question, RemoteView, SimulatedAnswer } from './lane/laneMessage.ts';
 import type { RolloutTools } from './rolloutTools.ts';
-import type { Answered, ModelCall, OnRetry, Retry } from './seats/openai.ts';
-import { type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
+import type { AgentSession } from './seats/agentSession.ts';
+import type { AskLentModel } from './seats/lentModel.ts';
+import type { ModelCall } from './seats/modelCall.ts';
+import type { OnRetry, Retry } from './seats/openai.ts';
+import { type AgentSeat, type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
 import { parseTurn } from './seats/typedTurn.ts';
 import type { SideNote } from './sideNote.ts';
 
@@ -33,7 +36,12 @@ export type Outside = {
     asked: AskedSimulator,
     signal: AbortSignal,
   ) => Promise<{ readonly reply: SimulatedAnswer; readonly call: ModelCall }>;
+  /** Where a seat keeps something for each rollout: gives the outside that one rollout asks, from its start to its end. */
+  readonly forRollout?: () => OwnOutside;
 };
+
+/** The outside of one rollout, which gives back what it holds when that ends. */
+export type OwnOutside = Omit<Outside, 'forRollout'> & { readonly close: () => Promise<void> };
 
 export type AskedSimulator = Extract<Question, { readonly type: 'simulated' }>;
 
@@ -69,11 +77,11 @@ export function outsideOf(
   onModel: OnModel = () => undefined,
 ): Outside {
   let calls = 0;
-  const asked = async <Reply>(
+  const asked = async <Answer>(
     role: ModelNotice['role'],
     seat: ModelSeat,
-    ask: (key: string, onRetry: OnRetry) => Promise<Answered<Reply>>,
-  ): Promise<Answered<Reply>> => {
+    ask: (key: string, onRetry: OnRetry) => Promise<Answer>,
+  ): Promise<Answer> => {
     const about = { call: ++calls, role, model: seat.model };
     onModel({ ...about, type: 'asked' });
     try {
@@ -82,7 +90,7 @@ export function outsideOf(
       onModel({ ...about, type: 'answered' });
     }
   };
-  return {
+  const outside: Outside = {
     agent: async (view, signal) => {
       if (agent.type === 'openai') {
         const { askAgentModel } = await import('./seats/openai.ts');
@@ -113,6 +121,30 @@ export function outsideOf(
       const { askToolModel } = await import('./seats/toolSimulator.ts');
       return asked('tool', model, (key, onRetry) => askToolModel(model, key, tool, question, signal, onRetry));
     },
+  };
+  if (agent.type !== 'agent') return outside;
+  const { model } = agent;
+  const ask: AskLentModel = (make) => (model ? asked('agent', model, make) : make('', () => undefined));
+  return { ...outside, forRollout: () => seated(agent, ask, outside) };
+}
+
+/** An agent of the user's own takes the seat for one rollout; one that starts again has it start afresh. */
+function seated(agent: AgentSeat, ask: AskLentModel, outside: Outside): OwnOutside {
+  let session: AgentSession | null = null;
+  return {
+    ...outside,
+    agent: async (view, signal) => {
+      if (session && view.messages.length < session.heard) {
+        await session.close();
+        session = null;
+      }
+      if (!session) {
+        const { AgentSession } = await import('./seats/agentSession.ts');
+        session = new AgentSession(agent, ask);
+      }
+      return session.ask(view, signal);
+    },
+    close: async () => session?.close(),
   };
 }
 

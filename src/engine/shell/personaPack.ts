@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type Persona, personaSchema } from '../core/persona.ts';
 import { onDisk } from './disk.ts';
 import { parseItems } from './load/items.ts';
-import type { StaticDomain } from './load/loadDomain.ts';
+import type { LoadedDomain } from './load/loadDomain.ts';
 import { inside, readSource } from './load/source.ts';
 
 const suffix = '.persona.yaml';
@@ -28,7 +28,7 @@ export function personaPacks(): readonly PersonaPack[] {
  * Copies a pack into the folder of personas of a domain, as a file of its own that people edit and git keeps.
  * @returns the path of the copy, or a sentence that says why there is none
  */
-export function addPack({ folder, domain }: StaticDomain, pack: PersonaPack): { readonly file: string } | string {
+export function addPack({ folder, domain }: LoadedDomain, pack: PersonaPack): { readonly file: string } | string {
   const personas = inside(folder, domain.file.personas);
   if (personas === null) return `the folder of personas, ${domain.file.personas}, lies outside of the domain`;
   const file = join(personas, `${pack.name}${suffix}`);

@@ -2,7 +2,7 @@ import { openDatabase } from '../core/database.ts';
 import type { Recorded } from '../core/event.ts';
 import { advance, baseHash, begin, type Setting, stateHash } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
-import type { StaticDomain } from './load/loadDomain.ts';
+import type { LoadedDomain } from './load/loadDomain.ts';
 import { type RecordingProblem, readRecording } from './recording.ts';
 
 export type ReplayedStep = Recorded & { readonly after: RolloutState };
@@ -10,7 +10,7 @@ export type ReplayedStep = Recorded & { readonly after: RolloutState };
 export type Replayed = { readonly steps: readonly ReplayedStep[]; readonly problems: readonly RecordingProblem[] };
 
 /** What `advance` reads, of a domain whose code has not run: recorded results stand for the tools. */
-export function settingOf({ domain, world }: Pick<StaticDomain, 'domain' | 'world'>): Setting {
+export function settingOf({ domain, world }: Pick<LoadedDomain, 'domain' | 'world'>): Setting {
   return { domain, world: { agent: openDatabase(world.agent), user: openDatabase(world.user) } };
 }
 
@@ -18,7 +18,7 @@ export function settingOf({ domain, world }: Pick<StaticDomain, 'domain' | 'worl
  * Folds a recording again from the domain's database. Problems: a broken chain, a database that is not the
  * recorded one, a state that differs from the recorded one.
  */
-export function replayRecording(domain: StaticDomain, path: string): Replayed {
+export function replayRecording(domain: LoadedDomain, path: string): Replayed {
   const { lines, problems } = readRecording(path);
   const setting = settingOf(domain);
   const first = lines[0];

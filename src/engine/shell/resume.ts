@@ -33,7 +33,7 @@ function beforeCancelling(events: readonly RolloutEvent[]): readonly RolloutEven
 }
 
 /** What the sidecar said of the first events, as far as it is whole. */
-function readTimes(path: string, count: number): readonly SidecarLine[] {
+export function readTimes(path: string, count: number): readonly SidecarLine[] {
   const lines = readSidecar(path).lines.slice(0, count);
   const whole = lines.findIndex((line, index) => line.n !== index);
   return whole < 0 ? lines : lines.slice(0, whole);

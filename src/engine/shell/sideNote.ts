@@ -5,7 +5,10 @@ export type SideNote = {
   readonly ms?: number;
   readonly retries?: number;
   readonly usage?: { readonly input: number; readonly output: number };
+  /** The body that a model was sent for this event; null where it was not asked after all. */
   readonly request?: unknown;
+  /** Bodies sent before it for the same answer: a seat may ask its model more than once. */
+  readonly earlier?: readonly unknown[];
   /** Answers of a model that plays the user which its guard refused, and why. */
   readonly flaws?: readonly (Flaw & { readonly content: string })[];
   /** A stop that the engine took from the user's message. */

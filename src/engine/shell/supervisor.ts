@@ -9,8 +9,8 @@ import { cancelled, Fault } from './fault.ts';
 import { laneEvent } from './lane/laneChannel.ts';
 import type { FromLane, LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
-import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
-import { answerQuestion, type Outside } from './outside.ts';
+import { completeDomain, type LoadedDomain } from './load/loadDomain.ts';
+import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './rolloutTools.ts';
@@ -86,6 +86,7 @@ type Live = {
   readonly abort: AbortController;
   readonly tools: RolloutTools;
   readonly record: RolloutRecord;
+  readonly outside: Outside & Partial<OwnOutside>;
   lane: Lane | null;
   /** Resolves when the lane was told to start it: a step that comes earlier waits for that. */
   started: Promise<void>;
@@ -102,7 +103,7 @@ type Lane = {
 };
 
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
-export async function openSupervisor(domain: StaticDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
+export async function openSupervisor(domain: LoadedDomain, options: SupervisorOptions = {}): Promise<Supervisor> {
   useNativeHash((text) => hash('sha256', text, 'hex'));
   const supervision = new Supervision(domain, options);
   await supervision.open();
@@ -118,11 +119,11 @@ class Supervision implements Supervisor {
   readonly #unwritten = new Set<Live>();
   #writing: NodeJS.Timeout | undefined;
   readonly #live = new Map<number, Live>();
-  readonly #static: StaticDomain;
+  readonly #static: LoadedDomain;
   readonly #options: SupervisorOptions;
   readonly #tools: SharedTools;
 
-  constructor(domain: StaticDomain, options: SupervisorOptions) {
+  constructor(domain: LoadedDomain, options: SupervisorOptions) {
     this.#static = domain;
     this.#options = options;
     this.#tools = new SharedTools(domain, (text) => options.log?.(text));
@@ -160,6 +161,7 @@ class Supervision implements Supervisor {
       abort: new AbortController(),
       tools: new RolloutTools(this.#tools),
       record: new RolloutRecord(request.recording, request.sidecar),
+      outside: request.outside.forRollout?.() ?? request.outside,
       lane: null,
       started: started.promise,
       start: started.resolve,
@@ -328,7 +330,7 @@ class Supervision implements Supervisor {
     if (!this.#write(live)) return;
     try {
       const reach = { domain: this.domain, tools: live.tools };
-      const { answer, note } = await answerQuestion(about, live.request.outside, reach, live.abort.signal);
+      const { answer, note } = await answerQuestion(about, live.outside, reach, live.abort.signal);
       live.record.note(note ?? null);
       lane.process.send({ type: 'answer', question, value: answer });
     } catch (error) {
@@ -383,7 +385,7 @@ class Supervision implements Supervisor {
     live.lane?.rollouts.delete(live.id);
     if (this.#unwritten.has(live)) this.#write(live);
     live.record.close();
-    await live.tools.close();
+    await Promise.all([live.tools.close(), live.outside.close?.()]);
   }
 
   /**

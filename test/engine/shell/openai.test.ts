@@ -190,7 +190,10 @@ test.each([
     { type: 'openai', model: 'gpt', baseUrl: 'http://127.0.0.1:8000/v1', keyName: 'OPENAI_API_KEY' },
   ],
   ['gold', { type: 'gold' }],
-  ['agenda', '"agenda" is not a seat for the agent: expected gold, scripted, human or openai:MODEL[@BASE_URL]'],
+  [
+    'agenda',
+    '"agenda" is not a seat for the agent: expected gold, scripted, human, openai:MODEL[@BASE_URL] or agent:FILE',
+  ],
   ['openai:x@nowhere', '"nowhere" is not a URL: expected something like http://127.0.0.1:8000/v1'],
 ])('the seat "%s"', (text, expected) => {
   expect(parseSeat(text, 'agent', 'person', {})).toEqual(expected);

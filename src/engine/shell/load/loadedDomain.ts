@@ -69,6 +69,3 @@ export type LoadedDomain = {
   readonly pythonFile: string | null;
   readonly parts: Parts;
 };
-
-/** A loaded domain whose tools are not described yet: `domain.tools` is empty. */
-export type StaticDomain = LoadedDomain;

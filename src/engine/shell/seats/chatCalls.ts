@@ -1,7 +1,6 @@
-import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
+import type { ChatCompletion, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { RolloutStarted } from '../../core/event.ts';
-import type { JsonObject } from '../../core/json.ts';
-import { callsIn, type Message, type ToolCall } from '../../core/message.ts';
+import { parsedArguments, type ToolCall } from '../../core/message.ts';
 
 /** The tools of a seat as a chat endpoint is offered them. */
 export function offered(tools: RolloutStarted['tools']): ChatCompletionTool[] {
@@ -26,14 +25,6 @@ export function callsOf(
   );
 }
 
-/** A message as a model in the user's seat has it: its own turns and calls are the assistant's. */
-export function userMessage(message: Message): ChatCompletionMessageParam[] {
-  if (message.role === 'tool') return [{ role: 'tool', tool_call_id: message.callId, content: message.content }];
-  if (message.role === 'agent') return message.content ? [{ role: 'user', content: message.content }] : [];
-  const calls = sentCalls(callsIn(message));
-  return [{ role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];
-}
-
 /** Calls as they are sent back to the endpoint. */
 export function sentCalls(calls: readonly ToolCall[]) {
   return calls.map((call) => ({
@@ -44,13 +35,4 @@ export function sentCalls(calls: readonly ToolCall[]) {
       arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
     },
   }));
-}
-
-function parsedArguments(text: string): JsonObject | string {
-  try {
-    const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : text;
-  } catch {
-    return text;
-  }
 }

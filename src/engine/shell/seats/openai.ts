@@ -1,14 +1,16 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
-import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
+import type {
+  ChatCompletion,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
 import type { Message } from '../../core/message.ts';
 import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
-import type { SideNote } from '../sideNote.ts';
 import { callsOf, offered, sentCalls } from './chatCalls.ts';
+import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
-/** What a model call cost and exactly what was asked; goes to the sidecar. */
-export type ModelCall = SideNote & { readonly ms: number; readonly request: unknown };
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
 
 /** An endpoint is asked once more for an answer that it could not give. */
@@ -38,23 +40,34 @@ export async function askAgentModel(
   onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
   const tools = offered(view.started.tools);
-  const messages = [{ role: 'system' as const, content: view.started.system }, ...view.messages.map(agentMessage)];
-  const body = { messages, ...(tools.length > 0 ? { tools } : {}) };
+  const body = { messages: chatOf(view), ...(tools.length > 0 ? { tools } : {}) };
   const { completion, call } = await complete(seat, key, 'agent', signal, body, onRetry);
-  const message = completion.choices[0]?.message as
-    | (ChatCompletion['choices'][0]['message'] & { rehearsal_id?: string; reasoning_content?: string })
-    | undefined;
+  const message = completion.choices[0]?.message;
   if (!message) throw broken(seat, 'agent', 'the answer holds no message');
-  const toolCalls = callsOf(message, `call_${view.messages.length}`);
-  const messageId = message.rehearsal_id;
-  const reasoning = message.reasoning_content;
-  const reply = {
+  return { reply: replyOf(message, view.messages.length), call };
+}
+
+/** The conversation as the agent's seat sees it, in OpenAI's format. */
+export function chatOf({ started, messages }: Pick<ModelView, 'started' | 'messages'>): ChatCompletionMessageParam[] {
+  return [{ role: 'system' as const, content: started.system }, ...messages.map(agentMessage)];
+}
+
+/**
+ * A model's message as the reply of the agent's seat.
+ * @param at how many messages came before; names calls that came without an id
+ */
+export function replyOf(message: ChatCompletion['choices'][0]['message'], at: number): AgentReply {
+  const { rehearsal_id: messageId, reasoning_content: reasoning } = message as {
+    readonly rehearsal_id?: string;
+    readonly reasoning_content?: string;
+  };
+  const toolCalls = callsOf(message, `call_${at}`);
+  return {
     content: message.content ?? (toolCalls.length > 0 ? null : ''),
     toolCalls,
     ...(reasoning ? { reasoning } : {}),
     ...(messageId ? { messageId } : {}),
   };
-  return { reply, call };
 }
 
 /**
@@ -66,7 +79,7 @@ export async function complete(
   key: string,
   who: Asked,
   signal: AbortSignal,
-  body: { messages: ChatCompletionMessageParam[]; tools?: ChatCompletionTool[] },
+  body: Omit<ChatCompletionCreateParamsNonStreaming, 'model'>,
   onRetry: OnRetry = () => undefined,
 ) {
   const attempts = timedAttempts(seat.timeoutMs ?? defaultTimeoutMs, onRetry);
@@ -101,8 +114,11 @@ export async function complete(
     };
     return { completion, call };
   } catch (error) {
-    if (attempts.late.aborted && !signal.aborted) throw late(seat);
-    throw classified(error, seat, who);
+    const isLate = attempts.late.aborted && !signal.aborted;
+    const fault = isLate ? late(seat) : classified(error, seat, who);
+    if (!(fault instanceof Fault)) throw fault;
+    const { failure, reason } = fault;
+    throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request } });
   } finally {
     attempts.end();
   }
@@ -175,7 +191,8 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
   }
   if (error instanceof APIError)
     return infrastructure(
-      'model/error',
+      // What the request itself is refused for is for an agent that wrote it to know.
+      [400, 413, 422].includes(error.status ?? 0) ? 'model/refused' : 'model/error',
       `${seat.baseUrl} answered ${error.status ?? 'with an error'}: ${String(error.message).slice(0, 300)}`,
     );
   if (error instanceof SyntaxError) return broken(seat, who, 'the answer is not JSON');

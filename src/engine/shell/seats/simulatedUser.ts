@@ -5,7 +5,8 @@ import { type SimulatorMessage, simulatorChat } from '../../core/simulator/promp
 import { understood } from '../../core/simulator/stop.ts';
 import { Fault } from '../fault.ts';
 import { callsOf, offered, sentCalls } from './chatCalls.ts';
-import { type Answered, complete, type ModelCall, type OnRetry } from './openai.ts';
+import { joined } from './modelCall.ts';
+import { type Answered, complete, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 /**
@@ -24,7 +25,7 @@ export async function askUserModel(
   if (!first.flaw) return { reply: first.reply, call: first.call };
   const second = await ask(first.flaw.message);
   const refused = [first, second].flatMap(({ flaw, text }) => (flaw ? [{ ...flaw, content: text }] : []));
-  const call = { ...both(first.call, second.call), flaws: refused };
+  const call = { ...second.call, ...joined([first.call, second.call]), flaws: refused };
   if (!second.flaw) return { reply: second.reply, call };
   const { code, message } = second.flaw;
   throw new Fault(
@@ -77,16 +78,4 @@ function sent(message: SimulatorMessage): ChatCompletionMessageParam {
     default:
       return { role: message.role, content: message.content };
   }
-}
-
-/** Two calls for one message: the time and the tokens of both, the request of the second. */
-function both(first: ModelCall, second: ModelCall): ModelCall {
-  const usage =
-    first.usage || second.usage
-      ? {
-          input: (first.usage?.input ?? 0) + (second.usage?.input ?? 0),
-          output: (first.usage?.output ?? 0) + (second.usage?.output ?? 0),
-        }
-      : undefined;
-  return { ...second, ms: first.ms + second.ms, ...(usage ? { usage } : {}) };
 }
