@@ -145,7 +145,7 @@ class Supervision implements Supervisor {
       abort: new AbortController(),
       tools: new RolloutTools(this.#tools),
       record: new RolloutRecord(request.recording, request.sidecar),
-      outside: request.outside.forRollout?.() ?? request.outside,
+      outside: request.outside.forRollout?.((text) => this.#options.log?.(text)) ?? request.outside,
       lane: null,
       started: started.promise,
       start: started.resolve,
