@@ -282,7 +282,8 @@ function slow({ line, row, home }: House): Story {
 function socket(house: House): Story {
   const story = slow(house);
   house.home.push({ path: ['socket'], value: 'damaged' });
-  const summary = 'Both ends are set right; the socket is broken.';
+  const channel = story.actions.find(({ tool }) => tool === 'set_wifi_channel')?.arguments?.['channel'];
+  const summary = `${house.line} is stable, wifi on ${channel}, and still slow.`;
   return {
     ...story,
     actions: [
