@@ -169,7 +169,7 @@ function metered(outside: Outside, seat: ModelSeat) {
   const { judge } = outside;
   const counting: Outside = {
     agent: async (view, signal) => count('agent', await outside.agent(view, signal)),
-    user: async (view, signal) => count('user', await outside.user(view, signal)),
+    user: async (view, signal, playing) => count('user', await outside.user(view, signal, playing)),
     ...(judge
       ? {
           judge: async (asked, signal) =>

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type DomainFile, userSeatFor } from '../core/domain.ts';
 import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
 import type { Task } from '../core/task.ts';
@@ -14,7 +15,7 @@ import { policyChangeSince } from './policyChange.ts';
 import { settingOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
-import { type SeatSpec, seatName } from './seats/seatSpec.ts';
+import { parseSeat, type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
 
@@ -203,6 +204,19 @@ type RunOptions = Pick<
   'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'judge' | 'tasks' | 'key' | 'prices'
 >;
 
+/** Who plays the user for each purpose: the seat of this run for its own basis, the domain's for the other one. */
+export function simulatorsOf(
+  file: DomainFile,
+  { basis, user }: Pick<BatchOptions, 'basis' | 'user'>,
+): NonNullable<RunFile['simulators']> {
+  const nameOf = (purpose: 'train' | 'evaluate') => {
+    if (purpose === basis) return seatName(user);
+    const own = parseSeat(userSeatFor(file, purpose), 'user', 'domain');
+    return typeof own === 'string' ? userSeatFor(file, purpose) : seatName(own);
+  };
+  return { train: nameOf('train'), evaluate: nameOf('evaluate') };
+}
+
 /** What `run.json` says of a run with these options. */
 export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions): RunFile {
   return {
@@ -214,6 +228,7 @@ export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions)
     agent: seatName(options.agent),
     user: seatName(options.user),
     ...(options.judge ? { judge: seatName(options.judge) } : {}),
+    simulators: simulatorsOf(domain.file, options),
     tasks: options.tasks.map(({ id }) => id),
     tools: domain.tools.map(({ name, effect, generic = false, handsOff = false }) => ({
       name,

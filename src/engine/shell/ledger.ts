@@ -113,14 +113,6 @@ export function openLedger(path: string, key: SigningKey, runHash?: string): (re
   return (receipt) => append({ receipt });
 }
 
-function linesOf(path: string): readonly LedgerLine[] {
-  return existingLines(path).flatMap((raw) => parseLedgerLine(raw) ?? []);
-}
-
-function lastSignature(lines: readonly LedgerLine[]): string {
-  return lines.at(-1)?.signature ?? '';
-}
-
 function vouchedRun(lines: readonly LedgerLine[]): string | null {
   return lines.flatMap((line) => ('run' in line ? line.run.hash : [])).at(-1) ?? null;
 }

@@ -23,6 +23,7 @@ export type Outside = {
   readonly user: (
     view: RemoteView,
     signal: AbortSignal,
+    domain: Domain,
   ) => Promise<{ readonly reply: UserReply; readonly call?: ModelCall }>;
   /** Absent where the rollout has no judge. */
   readonly judge?: (
@@ -99,10 +100,10 @@ export function outsideOf(
       const { content, toolCalls } = typed(await askPerson('agent', view, signal), view, 'agent');
       return { reply: { content, toolCalls } };
     },
-    user: async (view, signal) => {
+    user: async (view, signal, domain) => {
       if (user.type === 'openai') {
-        const { askUserModel } = await import('./seats/openai.ts');
-        return asked('user', user, (key, onRetry) => askUserModel(user, key, withName(view), signal, onRetry));
+        const { askUserModel } = await import('./seats/simulatedUser.ts');
+        return asked('user', user, (key, onRetry) => askUserModel(user, key, { ...view, domain }, signal, onRetry));
       }
       const text = await askPerson('user', view, signal);
       if (leave.includes(text.trim())) return { reply: { content: 'Goodbye.', stop: 'done' } };
@@ -179,7 +180,10 @@ export async function answerQuestion(
   switch (about.type) {
     case 'agent':
     case 'user': {
-      const { reply, call } = await outside[about.type](about.view, signal);
+      const { reply, call } =
+        about.type === 'agent'
+          ? await outside.agent(about.view, signal)
+          : await outside.user(about.view, signal, domain);
       return { answer: reply, ...(call ? { note: call } : {}) };
     }
     case 'tool': {

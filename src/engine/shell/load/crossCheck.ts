@@ -3,6 +3,7 @@ import type { Diagnostic } from '../diagnostic.ts';
 import { checkAmbient } from './checkAmbient.ts';
 import { checkCoverage } from './checkCoverage.ts';
 import { checkGold } from './checkGold.ts';
+import { checkPersonas } from './checkPersonas.ts';
 import { checkRules } from './checkRules.ts';
 import { checkSides } from './checkSides.ts';
 import { checkSources } from './checkSources.ts';
@@ -10,10 +11,11 @@ import { isDate } from './checkState.ts';
 import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
 import { checkPersonaEnding } from './checkUser.ts';
+import { checkUserSeats } from './checkUserSeats.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
-import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
+import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } from './note.ts';
 
 /** Findings that need more than one file of the domain. */
 export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
@@ -25,8 +27,9 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder
   };
   checkDomainFile(parts, known, note);
   checkRules(parts, bases, known, note);
-  checkDuplicates(parts.personas, 'persona', note);
+  checkPersonas(parts, note);
   for (const placed of parts.personas) checkPersonaEnding(placed, note);
+  checkUserSeats(parts, note);
   checkTasks(parts, bases, known, note);
   checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
