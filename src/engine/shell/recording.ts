@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
 import { onDisk } from './disk.ts';
+import type { SideNote } from './sideNote.ts';
 
 /** Chain head before the first line. */
 export const chainStart = '0'.repeat(64);
 
 /** The chain after a line: SHA-256 over the head before it and the line's own text without its chain. */
-export function chained(head: string, text: string): string {
+function chained(head: string, text: string): string {
   return hash('sha256', head + text, 'hex');
 }
 
@@ -37,16 +38,9 @@ export function openRecording(path: string, head = chainStart): ChainedFile<Reco
 }
 
 /** Wall time, latency, retries, cost and the exact requests, keyed by event number; never part of a replay. */
-export type SidecarLine = {
-  readonly n: number;
-  readonly at: string;
-  readonly ms?: number;
-  readonly retries?: number;
-  readonly usage?: { readonly input: number; readonly output: number };
-  readonly request?: unknown;
-  readonly note?: string;
-};
+export type SidecarLine = SideNote & { readonly n: number; readonly at: string; readonly note?: string };
 
+/** A new sidecar at `path`, or one that goes on after `head` when the file is there already. */
 export function openSidecar(path: string, head = chainStart): ChainedFile<SidecarLine> {
   return openChained(path, head, (line) => JSON.stringify(line));
 }
@@ -54,6 +48,57 @@ export function openSidecar(path: string, head = chainStart): ChainedFile<Sideca
 /** The sidecar that belongs to a recording. */
 export function sidecarPath(recording: string): string {
   return recording.replace(/\.traj\.jsonl$/, '.sidecar.jsonl');
+}
+
+/** A sidecar as it stands on the disk. */
+export type ReadSidecar = {
+  /** The whole lines before the first one that is no JSON. */
+  readonly lines: readonly SidecarLine[];
+  readonly problems: readonly RecordingProblem[];
+  /** The chain head after the last line. */
+  readonly head: string;
+};
+
+/** Reads the sidecar of a recording and checks its chain. One that is missing is a problem. */
+export function readSidecar(path: string): ReadSidecar {
+  if (!existsSync(path))
+    return { lines: [], problems: [{ line: 1, message: 'the sidecar is missing' }], head: chainStart };
+  const lines: SidecarLine[] = [];
+  const problems: RecordingProblem[] = [];
+  let head = chainStart;
+  for (const [index, raw] of readFileSync(path, 'utf8').split('\n').entries()) {
+    if (raw === '') continue;
+    const sealed = parseSealed(raw);
+    if (!sealed) {
+      problems.push({ line: index + 1, message: 'is not JSON' });
+      break;
+    }
+    if (!follows(head, sealed))
+      problems.push({
+        line: index + 1,
+        message: 'was changed, dropped, added or swapped: its chain does not fit',
+      });
+    const { chain, ...line } = sealed;
+    head = chain ?? '';
+    lines.push(line as SidecarLine);
+  }
+  return { lines, problems, head };
+}
+
+/** A line of either file: what it says, and the chain that seals it. */
+type Sealed = { readonly chain?: string } & Readonly<Record<string, unknown>>;
+
+function parseSealed(raw: string): Sealed | null {
+  try {
+    return JSON.parse(raw) as Sealed;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a line is the one that was written after a chain head. */
+function follows(head: string, { chain, ...rest }: Sealed): boolean {
+  return chained(head, JSON.stringify(rest)) === chain;
 }
 
 function openChained<Line>(path: string, start: string, textOf: (line: Line) => string): ChainedFile<Line> {
@@ -101,6 +146,7 @@ export function readRecording(path: string): ReadRecording {
   return parseRecording(path, readFileSync(path, 'utf8'));
 }
 
+/** The same of a text that was read already; `path` is where it is from. */
 export function parseRecording(path: string, text: string): ReadRecording {
   const lines: Recorded[] = [];
   const problems: RecordingProblem[] = [];
@@ -112,13 +158,12 @@ export function parseRecording(path: string, text: string): ReadRecording {
       problems.push({ line: index + 1, message: parsed });
       break;
     }
-    const { chain, ...rest } = parsed.raw;
     if (parsed.recorded.n !== lines.length)
       problems.push({
         line: index + 1,
         message: `event ${parsed.recorded.n} stands where event ${lines.length} belongs: events were dropped, added or swapped`,
       });
-    else if (chained(head, JSON.stringify(rest)) !== chain)
+    else if (!follows(head, parsed.sealed))
       problems.push({
         line: index + 1,
         message: `event ${parsed.recorded.n} (${parsed.recorded.event.type}) was changed after it was recorded: its chain does not fit`,
@@ -129,19 +174,15 @@ export function parseRecording(path: string, text: string): ReadRecording {
   return { path, lines, problems };
 }
 
-function parseLine(raw: string): { readonly recorded: Recorded; readonly raw: Record<string, unknown> } | string {
-  let value: Record<string, unknown>;
-  try {
-    value = JSON.parse(raw);
-  } catch {
-    return 'is not JSON: the recording was cut short here, or is not a recording';
-  }
+function parseLine(raw: string): { readonly recorded: Recorded; readonly sealed: Sealed } | string {
+  const value = parseSealed(raw);
+  if (!value) return 'is not JSON: the recording was cut short here, or is not a recording';
   const format = (value['event'] as { format?: unknown } | undefined)?.format;
   if (value['n'] === 0 && format !== undefined && format !== recordingFormat) {
     return `has recording format ${String(format)}; this version reads format ${recordingFormat}`;
   }
   const result = recordedSchema.safeParse(value);
-  if (result.success) return { recorded: result.data, raw: value };
+  if (result.success) return { recorded: result.data, sealed: value };
   const issue = result.error.issues[0];
   return `is no event of a recording: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`;
 }

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { Recorded } from '../core/event.ts';
 import { type Receipt, readLedger } from './ledger.ts';
-import { chained, chainStart, readRecording, sidecarPath } from './recording.ts';
+import { readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { runFileHash } from './runFile.ts';
 
 export type RunProblem = { readonly file: string; readonly line: number; readonly message: string };
@@ -9,21 +10,19 @@ export type Verified = { readonly checked: number; readonly problems: readonly R
 
 /** Checks one recording and its sidecar by their own chains. */
 export function verifyRecording(path: string): Verified {
-  const { problems } = readRecording(path);
-  const own = problems.map((problem) => ({ file: path, ...problem }));
-  return { checked: 1, problems: [...own, ...readSidecar(sidecarPath(path)).problems] };
+  return { checked: 1, problems: readChains(path).problems };
 }
 
 /**
  * Checks a run's folder: each line of the ledger against a key from outside the record, `run.json` against its line,
- * and each recording and sidecar against the chain heads, the reward and the end that its receipt vouches for. Nobody
- * vouches for a recording without a receipt: each is a problem.
+ * and each recording and sidecar against the chain heads, the reward and the end that its receipt vouches for. A
+ * recording without a receipt, of a fork or not, is a problem too: nobody vouches for it.
  */
 export function verifyRun(folder: string, trustedKey: string): Verified {
   const ledger = join(folder, 'ledger.jsonl');
   const { receipts, lines, runHash, problems } = readLedger(ledger, trustedKey);
-  const recordings = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl'));
-  const unvouched = recordings.filter((name) => !receipts.some(({ recording }) => recording === name));
+  const vouched = new Set(receipts.map(({ recording }) => recording));
+  const unvouched = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl') && !vouched.has(name));
   return {
     checked: receipts.length + unvouched.length,
     problems: [
@@ -49,12 +48,6 @@ function verifyRunFile(folder: string, vouched: string | null): readonly RunProb
   return [{ file: join(folder, 'run.json'), line: 1, message }];
 }
 
-/** A recording of a rollout, fork or not, that no receipt vouches for. */
-function verifyUnvouched(path: string): readonly RunProblem[] {
-  const message = 'has no receipt: the rollout was not finished, or its receipt was dropped';
-  return [{ file: path, line: 1, message }, ...verifyRecording(path).problems];
-}
-
 function verifyReceipt(
   folder: string,
   receipt: Receipt,
@@ -62,10 +55,9 @@ function verifyReceipt(
 ): readonly RunProblem[] {
   const path = join(folder, basename(receipt.recording));
   if (!existsSync(path)) return [{ ...at, message: `${receipt.recording} is missing` }];
-  const { lines, problems } = readRecording(path);
-  const found: RunProblem[] = problems.map((problem) => ({ file: path, ...problem }));
-  const last = lines.at(-1);
-  if (found.length === 0 && last?.chain !== receipt.chain)
+  const { lines, problems, isRecordingWhole, sidecar } = readChains(path);
+  const found: RunProblem[] = [...problems];
+  if (isRecordingWhole && lines.at(-1)?.chain !== receipt.chain)
     found.push({
       file: path,
       line: lines.length,
@@ -78,8 +70,6 @@ function verifyReceipt(
       line: lines.length,
       message: `says reward ${rewarded.reward}, its receipt ${receipt.reward}`,
     });
-  const sidecar = readSidecar(sidecarPath(path));
-  found.push(...sidecar.problems);
   if (sidecar.problems.length === 0 && sidecar.head !== receipt.sidecarChain)
     found.push({
       file: sidecarPath(path),
@@ -89,25 +79,31 @@ function verifyReceipt(
   return found;
 }
 
-function readSidecar(path: string): { readonly head: string; readonly problems: readonly RunProblem[] } {
-  if (!existsSync(path))
-    return { head: chainStart, problems: [{ file: path, line: 1, message: 'the sidecar is missing' }] };
-  let head = chainStart;
-  const problems: RunProblem[] = [];
-  for (const [index, raw] of readFileSync(path, 'utf8').split('\n').entries()) {
-    if (raw === '') continue;
-    const at = { file: path, line: index + 1 };
-    let line: { chain?: string };
-    try {
-      line = JSON.parse(raw);
-    } catch {
-      problems.push({ ...at, message: 'is not JSON' });
-      break;
-    }
-    const { chain, ...rest } = line;
-    if (chained(head, JSON.stringify(rest)) !== chain)
-      problems.push({ ...at, message: 'was changed, dropped, added or swapped: its chain does not fit' });
-    head = chain ?? '';
-  }
-  return { head, problems };
+function verifyUnvouched(path: string): readonly RunProblem[] {
+  const { lines, problems } = readChains(path);
+  return [...problems, { file: path, line: Math.max(1, lines.length), message: whyUnvouched(lines) }];
+}
+
+/** A rollout that was cancelled, or whose process died, has no receipt; one that came to its end has lost it. */
+function whyUnvouched(lines: readonly Recorded[]): string {
+  const end = lines.findLast(({ event }) => event.type === 'rolloutEnded')?.event;
+  const isRewarded = lines.some(({ event }) => event.type === 'rewarded');
+  if (isRewarded && end?.type === 'rolloutEnded' && end.reason !== 'cancelled')
+    return 'has no receipt although it is finished: its receipt was dropped, or never written';
+  return `has no receipt: the rollout is unfinished, its last event is ${lines.at(-1)?.event.type ?? 'missing'}`;
+}
+
+/** A recording and its sidecar as they stand, and where their chains break. */
+function readChains(path: string) {
+  const recording = readRecording(path);
+  const sidecar = readSidecar(sidecarPath(path));
+  return {
+    lines: recording.lines,
+    isRecordingWhole: recording.problems.length === 0,
+    sidecar,
+    problems: [
+      ...recording.problems.map((problem): RunProblem => ({ file: path, ...problem })),
+      ...sidecar.problems.map((problem): RunProblem => ({ file: sidecarPath(path), ...problem })),
+    ],
+  };
 }
