@@ -10,6 +10,7 @@ import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './l
 import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
+import { policyChangeSince } from './policyChange.ts';
 import { settingOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
@@ -179,7 +180,8 @@ export function receiptOf(
  * on keeps its tasks.
  */
 export function openRun(path: string, domain: LoadedDomain, options: RunOptions): (receipt: Receipt) => void {
-  return openRunOf(path, runFileOf(domain, options), options.key);
+  const policyChange = policyChangeSince(path, domain);
+  return openRunOf(path, { ...runFileOf(domain, options), policyChange }, options.key);
 }
 
 /** The same for a run that is described already. */
@@ -191,6 +193,7 @@ export function openRunOf(path: string, file: RunFile, key: SigningKey): (receip
     trials: Math.max(file.trials, before?.trials ?? 0),
     tasks: [...new Set([...(before?.tasks ?? []), ...file.tasks])],
     prices: file.prices ?? before?.prices,
+    policyChange: before ? before.policyChange : file.policyChange,
   });
   return openLedger(join(path, 'ledger.jsonl'), key, runHash);
 }

@@ -11,6 +11,7 @@ import type { ModelCall } from './seats/modelCall.ts';
 import type { OnRetry, Retry } from './seats/openai.ts';
 import { type AgentSeat, type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
 import { parseTurn } from './seats/typedTurn.ts';
+import { keptSecret } from './secrets.ts';
 import type { SideNote } from './sideNote.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
@@ -226,7 +227,9 @@ function simulatorOf({ file }: Domain, { name }: Tool): ModelSeat {
 }
 
 async function keyOf(seat: ModelSeat, readKey: ReadKey): Promise<string> {
-  return seat.keyName === null ? '' : ((await readKey(seat.keyName)) ?? '');
+  const { password } = new URL(seat.baseUrl);
+  if (password !== '') keptSecret('password', password);
+  return seat.keyName === null ? '' : keptSecret(seat.keyName, (await readKey(seat.keyName)) ?? '');
 }
 
 function withName(view: RemoteView) {
