@@ -21,6 +21,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { onDisk } from './disk.ts';
+import { wholeLines } from './recording.ts';
 
 /** What a receipt vouches for. A rollout is finished when its receipt is there. */
 export const receiptSchema = z.strictObject({
@@ -104,6 +105,8 @@ function mendLedger(path: string): void {
 
 export type LedgerReading = {
   readonly receipts: readonly Receipt[];
+  /** The line of each receipt, from 1. */
+  readonly lines: readonly number[];
   readonly problems: readonly { readonly line: number; readonly message: string }[];
 };
 
@@ -111,29 +114,39 @@ export type LedgerReading = {
 export function readLedger(path: string, trustedKey: string): LedgerReading {
   const key = createPublicKey({ key: Buffer.from(trustedKey, 'base64'), type: 'spki', format: 'der' });
   const receipts: Receipt[] = [];
+  const lines: number[] = [];
   const problems: { line: number; message: string }[] = [];
+  const { whole, problem } = wholeLines(existsSync(path) ? readFileSync(path, 'utf8') : '');
   let before = '';
-  for (const [index, raw] of existingLines(path).entries()) {
+  for (const [index, raw] of whole.entries()) {
+    const at = index + 1;
     const line = parseLedgerLine(raw);
     if (!line) {
-      problems.push({ line: index + 1, message: 'is no receipt' });
+      problems.push({ line: at, message: 'is no receipt' });
       continue;
     }
+    const { receipt, signature } = line;
     if (line.before !== before)
       problems.push({
-        line: index + 1,
-        message: `receipt of ${line.receipt.rollout} does not follow the one before it: a receipt was dropped, added or swapped`,
+        line: at,
+        message: `receipt of ${receipt.rollout} does not follow the one before it: a receipt was dropped, added or swapped`,
       });
-    else if (!verify(null, signedBytes(line.receipt, line.before), key, Buffer.from(line.signature, 'base64'))) {
+    else if (JSON.stringify(line) !== raw || !isSigned(line, key))
       problems.push({
-        line: index + 1,
-        message: `receipt of ${line.receipt.rollout} was changed, or signed with another key`,
+        line: at,
+        message: `receipt of ${receipt.rollout} was changed, or signed with another key`,
       });
-    }
-    before = line.signature;
-    receipts.push(line.receipt);
+    before = signature;
+    receipts.push(receipt);
+    lines.push(at);
   }
-  return { receipts, problems };
+  return { receipts, lines, problems: problem ? [...problems, problem] : problems };
+}
+
+/** A signature has one spelling: base64 that decodes to the same bytes is not the one that was written. */
+function isSigned({ receipt, before, signature }: LedgerLine, key: KeyObject): boolean {
+  const bytes = Buffer.from(signature, 'base64');
+  return bytes.toString('base64') === signature && verify(null, signedBytes(receipt, before), key, bytes);
 }
 
 /** Receipts as they stand, unchecked: which rollouts of a run are finished. */
