@@ -12,6 +12,7 @@ import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from './outside.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
+import { lockRun } from './runLock.ts';
 import { type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
@@ -61,6 +62,15 @@ export type TrialResult = {
  * where it was.
  */
 export async function runBatch(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
+  const release = lockRun(options.folder);
+  try {
+    return await runLocked(supervisor, options);
+  } finally {
+    release();
+  }
+}
+
+async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
   const database = hashOf(openDatabase(supervisor.loaded.world.agent));

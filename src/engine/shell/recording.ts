@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
-import { onDisk } from './disk.ts';
+import { deletedMeanwhile, onDisk } from './disk.ts';
 
 /** Chain head before the first line. */
 export const chainStart = '0'.repeat(64);
@@ -69,6 +69,7 @@ function openChained<Line>(path: string, start: string, textOf: (line: Line) => 
         return `${sealed(text, head)}\n`;
       });
       size += onDisk(path, () => writeLines(file, size, texts.join('')));
+      if (fstatSync(file).nlink === 0) throw deletedMeanwhile(path);
     },
     head: () => head,
     close: () => closeSync(file),

@@ -3,7 +3,7 @@ import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
 import type { Task } from '../../../src/engine/core/task.ts';
 import { receiptOf, runBatch } from '../../../src/engine/shell/batch.ts';
@@ -22,6 +22,7 @@ const [whole, other, damaged] = ['whole', 'other', 'damaged'].map((name) => join
   string,
 ];
 const key = signingKey(join(root, 'key.pem'));
+vi.setConfig({ testTimeout: 30_000 * runs(1) });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 /** A run of two tasks with two trials, and a fork beside it, as a debug session leaves one. */

@@ -96,6 +96,8 @@ def failure_of(name: str, error: BaseException, folder: str, log: Callable[[str]
 
 def message_of(error: BaseException) -> str:
     text = str(error)
+    if isinstance(error, SystemExit):
+        return f"the tool called sys.exit({text})"
     return f"{type(error).__name__}: {text}" if isinstance(error, KeyError) or not text else text
 
 

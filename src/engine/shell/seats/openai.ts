@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI, {
   APIConnectionError,
   APIConnectionTimeoutError,
@@ -148,7 +149,7 @@ export async function complete(
   };
   const from = performance.now();
   try {
-    const completion = await client.chat.completions.create(request, { signal });
+    const completion = await wholeAnswer(() => client.chat.completions.create(request, { signal }), signal);
     if (!Array.isArray(completion?.choices)) throw broken(seat, who, 'the answer is no chat completion');
     const usage = completion.usage
       ? { input: completion.usage.prompt_tokens, output: completion.usage.completion_tokens }
@@ -157,6 +158,25 @@ export async function complete(
   } catch (error) {
     throw classified(error, seat, who);
   }
+}
+
+const mostBreaks = 3;
+
+/** An answer that broke off in its middle is asked for again: the client only tries again what has not begun. */
+async function wholeAnswer<T>(ask: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  for (let breaks = 1; ; breaks += 1) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isCutOff(error) || signal.aborted || breaks > mostBreaks) throw error;
+      await delay(100 * 2 ** breaks, undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+/** How `fetch` says that a connection ended inside a body. */
+function isCutOff(error: unknown): boolean {
+  return error instanceof TypeError && error.message === 'terminated';
 }
 
 /** Every way an endpoint can fail, as one message each. The key never appears in it. */
@@ -199,6 +219,8 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
       `${seat.baseUrl} answered ${error.status ?? 'with an error'}: ${String(error.message).slice(0, 300)}`,
     );
   if (error instanceof SyntaxError) return broken(seat, who, 'the answer is not JSON');
+  if (isCutOff(error))
+    return infrastructure('model/cut', `${seat.baseUrl} broke off in the middle of its answer, also after retries`);
   return error;
 }
 
