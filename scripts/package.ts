@@ -11,7 +11,7 @@ import { addTypescriptPlugin } from './typescriptPlugin.ts';
 /** The packaged extension stays under this size. */
 export const largestPackage = 3_000_000;
 
-const inputs = ['package.json', '.vscodeignore', 'README.md', 'CHANGELOG.md', 'LICENSE', 'media', 'syntaxes'];
+const inputs = ['package.json', '.vscodeignore', 'README.md', 'CHANGELOG.md', 'LICENSE', 'syntaxes'];
 const sources = ['src', 'domains', 'trainer', 'scripts/build.ts', 'scripts/typescriptPlugin.ts', 'package-lock.json'];
 
 /** Path of the package that this version of the repository makes. */

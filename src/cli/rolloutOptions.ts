@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import type { Task } from '../engine/core/task.ts';
-import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
-import type { StaticDomain } from '../engine/shell/load/loadDomain.ts';
+import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { type AskPerson, isPure } from '../engine/shell/outside.ts';
+import { runName } from '../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
@@ -45,21 +46,22 @@ export type RolloutOptions = {
 };
 
 /** Reads a domain folder, or says everything that is wrong with it. */
-export function openDomain(io: Io, given: string | undefined): StaticDomain {
+export function openDomain(io: Io, given: string | undefined): LoadedDomain {
   if (given === undefined) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
   return openDomainAt(resolve(io.cwd, given));
 }
 
 /** Reads the domain in a folder, or says everything that is wrong with it. */
-export function openDomainAt(folder: string): StaticDomain {
+export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder);
-  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error');
+  const errors = errorsOf(loaded.diagnostics);
   if (errors.length > 0)
     throw new UsageError(`the domain has errors:\n${errors.map((each) => formatDiagnostic(each)).join('\n')}`);
   return loaded;
 }
 
-export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
+/** The task that a person named. Throws a `UsageError` that says which there are. */
+export function taskNamed(domain: LoadedDomain, id: string | undefined): Task {
   if (id === undefined)
     throw new UsageError(
       `name a task; ${domain.folder} has ${domain.tasks
@@ -73,7 +75,8 @@ export function taskNamed(domain: StaticDomain, id: string | undefined): Task {
   return task;
 }
 
-export function readRolloutOptions(given: Given, domain: StaticDomain, io: Io): RolloutOptions {
+/** Reads the options that every rollout shares. Throws a `UsageError` that names the first that can't be used. */
+export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): RolloutOptions {
   const basis = text(given, 'basis') ?? 'evaluate';
   if (basis !== 'evaluate' && basis !== 'train') throw new UsageError(`--basis is evaluate or train, not "${basis}"`);
   const turnCap = wholeNumber(given, 'turn-cap');
@@ -113,6 +116,7 @@ function temperatureOf(given: Given): number | undefined {
   return temperature;
 }
 
+/** The whole number above 0 that an option was given, if it was. Throws a `UsageError` for anything else. */
 export function wholeNumber(given: Given, name: string): number | undefined {
   const value = text(given, name);
   if (value === undefined) return undefined;
@@ -129,8 +133,7 @@ export function askAtTerminal(io: Io): AskPerson {
 export function newRunFolder(io: Io, given: Given, name: string): string {
   const out = text(given, 'out');
   if (out) return resolve(io.cwd, out);
-  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  return resolve(io.cwd, '.rehearsal', 'runs', `${stamp}-${name}`);
+  return resolve(io.cwd, '.rehearsal', 'runs', runName(name));
 }
 
 /** The domain that a recording was made in: the one of the run beside it, else the nearest folder above with a domain.yaml. */

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { hashOf, openDatabase } from '../engine/core/database.ts';
 import { resultOf } from '../engine/shell/batch.ts';
-import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
-import { Fault } from '../engine/shell/fault.ts';
+import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { Fault, messageOf } from '../engine/shell/fault.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../engine/shell/outside.ts';
 import type { SeatSpec } from '../engine/shell/seats/seatSpec.ts';
@@ -118,7 +118,7 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
 
 async function openDomain(folder: string, log: (text: string) => void): Promise<Opened> {
   const domain = loadDomain(folder);
-  const errors = domain.diagnostics.filter(({ severity }) => severity === 'error');
+  const errors = errorsOf(domain.diagnostics);
   if (errors.some(({ code }) => code === 'domain/file-missing'))
     throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
@@ -220,5 +220,5 @@ function errorOf(error: unknown): { readonly code: string; readonly message: str
   if (error instanceof Refusal) return { code: error.code, message: error.message };
   if (error instanceof Fault)
     return { code: error.failure.who === 'environment' ? 'bad-domain' : 'internal', message: error.message };
-  return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
+  return { code: 'internal', message: messageOf(error) };
 }

@@ -1,4 +1,4 @@
-import type { Failure, RolloutEvent } from '../engine/core/event.ts';
+import { type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
 
 /** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
 export type Speaker =
@@ -88,9 +88,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       return [line('note', `the judge on "${event.question}": ${answer}: ${event.reason}`)];
     }
     case 'verdictReached':
-      return [
-        line('note', `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}: ${event.verdict.detail}`),
-      ];
+      return [line('note', `${event.verdict.verifier} ${verdictWord(event.verdict)}: ${event.verdict.detail}`)];
     case 'rewarded':
       return [line('reward', `reward ${event.reward ?? 'none'} (${event.basis}): ${event.reason}`)];
     default:
@@ -105,12 +103,14 @@ function placeOf({ file, line: at }: Failure): string {
 /** One line for what held together, one for each violation. */
 function rulesOf(verdicts: Extract<RolloutEvent, { type: 'rulesChecked' }>['verdicts']): readonly TranscriptLine[] {
   const violated = verdicts.filter(({ verdict }) => verdict === 'violated');
-  const isBroken = (id: string) => violated.some(({ rule }) => rule === id);
-  const held = new Set(verdicts.flatMap(({ rule, verdict }) => (verdict === 'held' && !isBroken(rule) ? [rule] : [])));
+  const isViolated = (id: string) => violated.some(({ rule }) => rule === id);
+  const held = new Set(
+    verdicts.flatMap(({ rule, verdict }) => (verdict === 'held' && !isViolated(rule) ? [rule] : [])),
+  );
   const unknown = verdicts.filter(({ verdict }) => verdict === 'unknown');
   return [
     ...(held.size > 0 ? [line('rule', `${[...held].join(', ')} held`)] : []),
-    ...unknown.map(({ rule, reason }) => line('rule', `${rule} not known: ${reason}`)),
+    ...unknown.map(({ rule, reason }) => line('rule', `${rule} unknown: ${reason}`)),
     ...violated.map(({ rule, gate, reason }) =>
       line('violation', `${rule} violated${gate ? ' (gates the reward)' : ''}: ${reason}`),
     ),

@@ -1,27 +1,27 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { messageOf } from '../engine/shell/fault.ts';
 import { activeFile, cursorLine } from './activeFile.ts';
 import { type Context, keyName } from './context.ts';
 import { type CommandTable, debugType } from './contributions.ts';
-import { pickDomain } from './debug/configurationProvider.ts';
 import { openSample } from './sampleDomain.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
 import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
-import { domainFolderOf, readDomain, taskAt } from './workspaceDomains.ts';
+import { domainFolderOf, pickDomain, readDomain, taskAt } from './workspaceDomains.ts';
 
 /** What each command does. Every command returns a value, so that tests and tasks can use it. */
 export function commandTable(context: Context): CommandTable {
   return {
     'rehearsal.task.debug': (target) => debugTask(target, false),
     'rehearsal.task.run': (target) => debugTask(target, true),
-    'rehearsal.domain.check': (target) => checkDomain(target),
+    'rehearsal.domain.check': (target) => check(context, target),
     'rehearsal.recording.debug': (target) => debugRecording(target),
     'rehearsal.training.sft': (choice) => train(context, 'sft', choice),
     'rehearsal.training.grpo': (choice) => train(context, 'grpo', choice),
-    'rehearsal.training.dashboard': (target) =>
-      showDashboard(context, runFolderOf(target) ?? trainingRuns()[0]?.folder),
+    'rehearsal.training.dashboard': async (target) =>
+      showDashboard(context, runFolderOf(target) ?? (await trainingRuns())[0]?.folder),
     'rehearsal.training.stop': (target) => stopTraining(runFolderOf(target)),
     'rehearsal.sample.open': () => openSample(context),
     'rehearsal.model.key': () => setKey(context),
@@ -89,15 +89,26 @@ async function pickRecording(): Promise<string | undefined> {
   return (await vscode.window.showQuickPick(items, { placeHolder: 'Which recording?' }))?.path;
 }
 
-async function checkDomain(target: unknown): Promise<number | undefined> {
+async function check(context: Context, target: unknown): Promise<number | undefined> {
   const given =
     target instanceof vscode.Uri ? domainFolderOf(target.fsPath) : (target as DomainNode | undefined)?.folder;
   const folder = given ?? (await pickDomain());
   if (!folder) return undefined;
-  const { diagnostics, domain } = await readDomain(folder);
-  if (diagnostics.length > 0) await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
-  else void vscode.window.showInformationMessage(`${domain.name}: ${domain.tasks.length} tasks, no findings.`);
-  return diagnostics.length;
+  const { checkDomain } = await import('./language/domainCheck.ts');
+  try {
+    const checked = await checkDomain(context, folder);
+    if (!checked) return undefined;
+    const { name, tasks, diagnostics, isComplete } = checked;
+    const only = isComplete
+      ? ''
+      : ' Only its files were read: its tools are programs, and this workspace is not trusted.';
+    if (diagnostics.length > 0) await vscode.commands.executeCommand('workbench.panel.markers.view.focus');
+    else void vscode.window.showInformationMessage(`${name}: ${tasks} tasks, no findings.${only}`);
+    return diagnostics.length;
+  } catch (error) {
+    void vscode.window.showErrorMessage(`The domain can't be checked: ${messageOf(error)}`);
+    return undefined;
+  }
 }
 
 async function setKey(context: Context): Promise<boolean> {

@@ -34,3 +34,18 @@ export function taskAt(domain: LoadedDomain, file: string, line: number): string
   const before = inFile.filter(([, location]) => location.line <= line).sort(([, a], [, b]) => b.line - a.line);
   return (before[0] ?? inFile[0])?.[0];
 }
+
+/** The folder of the workspace's only domain, or of the one that a person picks; undefined where there is none. */
+export async function pickDomain(): Promise<string | undefined> {
+  const folders = await domainFolders();
+  if (folders.length === 0) {
+    void vscode.window.showErrorMessage('There is no domain in this workspace: open a folder with a domain.yaml.');
+    return undefined;
+  }
+  if (folders.length === 1) return folders[0];
+  const picked = await vscode.window.showQuickPick(
+    folders.map((folder) => ({ label: vscode.workspace.asRelativePath(folder), folder })),
+    { placeHolder: 'Which domain?' },
+  );
+  return picked?.folder;
+}

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { type Random, randomStream } from '../../src/engine/core/random.ts';
 import type { Task } from '../../src/engine/core/task.ts';
-import { loadDomain, type StaticDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import { type LoadedDomain, loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 
 const root = join(import.meta.dirname, '../../domains');
 
@@ -15,7 +15,7 @@ export const sampleDomains: readonly string[] = readdirSync(root).filter((name) 
 const variants = 3;
 
 /** A sample domain whose every task has some more variants, with scripts of an agent that makes mistakes. */
-export function withMistakes(name: string): StaticDomain {
+export function withMistakes(name: string): LoadedDomain {
   const loaded = loadDomain(join(root, name));
   const calls = loaded.tasks.flatMap(({ actions }) => actions);
   const variantsOf = (task: Task) =>
@@ -56,7 +56,7 @@ function wrong(values: Call['arguments'], random: Random): Call['arguments'] {
 }
 
 /** Any rollout of a domain without a model: a task and a seed, played by the gold seat or with mistakes. */
-export function someRollout(domain: StaticDomain) {
+export function someRollout(domain: LoadedDomain) {
   const mistaken = domain.tasks.filter(({ id }) => id.includes('-mistaken-'));
   const plain = domain.tasks.filter((task) => !mistaken.includes(task));
   const seed = fc.string({ minLength: 1, maxLength: 8 });

@@ -6,7 +6,7 @@ import { metricsOf, type Price, type Prices } from '../../engine/core/metrics.ts
 import { type Task, taskHash } from '../../engine/core/task.ts';
 import { rolloutName, runBatch, runFileOf } from '../../engine/shell/batch.ts';
 import { finishedRollouts, signingKey } from '../../engine/shell/ledger.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type Meter, openMeter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
 import { differencesFromRun, type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
@@ -87,7 +87,7 @@ type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
   readonly key: ReturnType<typeof signingKey>;
 };
 
-function planOf(given: Given, io: Io, domain: StaticDomain): Plan {
+function planOf(given: Given, io: Io, domain: LoadedDomain): Plan {
   const tasks = chosenTasks(given, domain);
   const trials = wholeNumber(given, 'trials') ?? 1;
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
@@ -124,7 +124,7 @@ function planOf(given: Given, io: Io, domain: StaticDomain): Plan {
 }
 
 /** Runs what has no receipt yet. */
-async function rollOut(plan: Plan, given: Given, io: Io, domain: StaticDomain): Promise<void> {
+async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): Promise<void> {
   const finished = new Set(finishedRollouts(join(plan.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const all = plan.tasks.flatMap((task) => Array.from({ length: plan.trials }, (_, trial) => rolloutName(task, trial)));
   const left = all.filter((name) => !finished.has(name)).length;
@@ -178,7 +178,7 @@ function conclude(record: RunRecord, plan: Plan, given: Given, io: Io): ExitCode
   return 2;
 }
 
-function refuseOtherRun(plan: Plan, domain: StaticDomain): void {
+function refuseOtherRun(plan: Plan, domain: LoadedDomain): void {
   const tasks = plan.tasks.map((task) => ({ id: task.id, hash: taskHash(task) }));
   const differences = differencesFromRun(plan.folder, runFileOf(domain, plan), tasks);
   if (differences.length > 0)
@@ -187,7 +187,7 @@ function refuseOtherRun(plan: Plan, domain: StaticDomain): void {
     );
 }
 
-function chosenTasks(given: Given, domain: StaticDomain): StaticDomain['tasks'] {
+function chosenTasks(given: Given, domain: LoadedDomain): LoadedDomain['tasks'] {
   const split = text(given, 'split');
   if (split !== undefined && split !== 'train' && split !== 'test')
     throw new UsageError(`--split is train or test, not "${split}"`);

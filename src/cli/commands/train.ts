@@ -1,16 +1,17 @@
-import { spawn } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { runBatch } from '../../engine/shell/batch.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { runName } from '../../engine/shell/runName.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { preparePython, trainerFolder } from '../pythonEnvironment.ts';
+import { type Io, progress, UsageError } from '../io.ts';
+import { preparePython } from '../pythonEnvironment.ts';
 import { askAtTerminal, openDomain, wholeNumber } from '../rolloutOptions.ts';
+import { launchTrainer } from '../trainerLaunch.ts';
 
 const kinds = ['sft', 'grpo', 'evaluate'] as const;
 type Kind = (typeof kinds)[number];
@@ -69,7 +70,8 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
       config,
       ...(given.values['resume'] === true ? ['--resume'] : []),
     ];
-    return launch(io, python, args, run, given);
+    const isDetached = given.values['detach'] === true;
+    return launchTrainer(io, { python, args, run, isDetached, json: given.values['json'] === true });
   },
 };
 
@@ -77,12 +79,11 @@ function runFolder(given: Given, io: Io, kind: Kind): string {
   const out = text(given, 'out');
   if (given.values['resume'] === true && (!out || !existsSync(resolve(io.cwd, out))))
     throw new UsageError('--resume needs the folder of the run: --out FOLDER');
-  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  return out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'training', `${stamp}-${kind}`);
+  return out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'training', runName(kind));
 }
 
 /** What SFT learns from: what was given, else rollouts of the gold seat on the training tasks. */
-async function recordingsFor(given: Given, io: Io, domain: StaticDomain, run: string): Promise<string> {
+async function recordingsFor(given: Given, io: Io, domain: LoadedDomain, run: string): Promise<string> {
   const named = text(given, 'recordings');
   if (named) {
     const path = resolve(io.cwd, named);
@@ -120,7 +121,7 @@ function configOf(
   given: Given,
   io: Io,
   kind: Kind,
-  domain: StaticDomain,
+  domain: LoadedDomain,
   run: string,
   recordings: readonly string[],
 ): object {
@@ -170,79 +171,4 @@ function settings(given: Given): Record<string, unknown> {
       }
     }),
   );
-}
-
-/** Starts the trainer; its words go to log.txt in the run's folder, so that closing a window loses nothing. */
-async function launch(io: Io, python: string, args: readonly string[], run: string, given: Given): Promise<ExitCode> {
-  const logPath = join(run, 'log.txt');
-  const log = openSync(logPath, 'a');
-  const detach = given.values['detach'] === true;
-  const environment = {
-    ...process.env,
-    PYTHONPATH: trainerFolder(),
-    PYTHONUNBUFFERED: '1',
-    REHEARSAL_NODE: process.execPath,
-  };
-  const child = spawn(python, args, { cwd: run, env: environment, detached: detach, stdio: ['ignore', log, log] });
-  closeSync(log);
-  const failed = new Promise<never>((_resolve, reject) =>
-    child.once('error', (error) =>
-      reject(
-        new Fault({
-          who: 'environment',
-          code: 'python/start',
-          message: `${python} can't be started: ${error.message}`,
-        }),
-      ),
-    ),
-  );
-  if (detach) {
-    await Promise.race([failed, isUp(run, child)]);
-    child.unref();
-    io.out(given.values['json'] === true ? `${JSON.stringify({ run, pid: child.pid })}\n` : `training in ${run}\n`);
-    return 0;
-  }
-  io.err(`training in ${run}; Ctrl+C ends it with a checkpoint, its log is ${logPath}\n`);
-  io.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
-  const code = await Promise.race([failed, new Promise<number | null>((done) => child.once('close', done))]);
-  if (code !== 0)
-    throw new Fault({
-      who: 'environment',
-      code: 'training/failed',
-      message: `training ended with an error: ${lastLine(logPath)}`,
-      file: logPath,
-    });
-  io.out(outcome(run, given.values['json'] === true));
-  return 0;
-}
-
-/** What a run that ended well leaves for its reader: an evaluation's numbers, or where the checkpoint lies. */
-function outcome(run: string, json: boolean): string {
-  const result = join(run, 'result.json');
-  if (!existsSync(result)) {
-    return json ? `${JSON.stringify({ run })}\n` : `trained: ${join(run, 'checkpoints', 'final')}\n`;
-  }
-  return json ? readFileSync(result, 'utf8') : readFileSync(join(run, 'result.txt'), 'utf8');
-}
-
-/** Waits until the run has said `started`, or has ended with an error before that. */
-async function isUp(run: string, child: ReturnType<typeof spawn>): Promise<void> {
-  let ended = false;
-  child.once('close', () => {
-    ended = true;
-  });
-  while (!existsSync(join(run, 'events.jsonl'))) {
-    if (ended)
-      throw new Fault({
-        who: 'environment',
-        code: 'training/failed',
-        message: `training did not start: ${lastLine(join(run, 'log.txt'))}`,
-        file: join(run, 'log.txt'),
-      });
-    await new Promise((later) => setTimeout(later, 200));
-  }
-}
-
-function lastLine(path: string): string {
-  return readFileSync(path, 'utf8').trim().split('\n').at(-1) ?? '';
 }

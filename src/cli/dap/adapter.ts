@@ -8,7 +8,8 @@ import {
   ThreadEvent,
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import { messageOf } from '../../engine/shell/fault.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { UsageError } from '../io.ts';
 import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
 import { capabilities } from './capabilities.ts';
@@ -186,7 +187,7 @@ export class RehearsalSession extends DebugSession {
         readKey: (name: string) => process.env[name],
         askPerson: (seat, _view, signal) => this.#person.ask(seat, signal),
         log: (text: string) => this.#narrator.print(text),
-        onDomain: (domain: StaticDomain) => {
+        onDomain: (domain: LoadedDomain) => {
           this.#breakpoints.domain = domain;
           this.sendEvent(new InitializedEvent());
         },
@@ -340,5 +341,3 @@ function said(result: string): Answer<DebugProtocol.EvaluateResponse['body']> {
 function escaped(message: string): string {
   return message.replaceAll('{', '(').replaceAll('}', ')');
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,5 +1,5 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { Breakpoints, dataIdOf, filters, lines, parseDataId, parseTarget, place } from './breakpoints.ts';
 import type { Variable } from './variables.ts';
 
@@ -18,7 +18,7 @@ type Placed = { readonly breakpoints: DebugProtocol.Breakpoint[] };
 export class BreakpointRequests {
   readonly breakpoints = new Breakpoints();
   /** Breakpoints can be placed from when the domain is read. */
-  domain: StaticDomain | null = null;
+  domain: LoadedDomain | null = null;
   readonly #lines: ClientLines;
 
   constructor(lines: ClientLines) {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { type Path, showPath } from '../../engine/core/json.ts';
 import type { Side } from '../../engine/core/tool.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
-import type { DebugStep } from './edit.ts';
+import type { Step } from '../../engine/shell/driver.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 
 /** What a breakpoint stops on. */
 export type Target =
@@ -66,11 +66,11 @@ export class Breakpoints {
   }
 
   /** Why to stop at a step, or null. A breakpoint goes before an exception: a person put it there. */
-  hitAt(step: DebugStep): Hit | null {
+  hitAt(step: Step): Hit | null {
     const all = [...this.#sets.values()].flat().filter(({ target }) => stopsAt(step, target));
     const [first] = all;
-    const broken = exceptionAt(step, this.#filters);
-    if (!first) return broken === null ? null : { reason: 'exception', text: broken, ids: [] };
+    const exception = exceptionAt(step, this.#filters);
+    if (!first) return exception === null ? null : { reason: 'exception', text: exception, ids: [] };
     const { target } = first;
     const ids = all.map(({ id }) => id);
     return {
@@ -83,7 +83,7 @@ export class Breakpoints {
 }
 
 /** What a line of a domain's file (from 1) stops on: the rule, tool or task that stands there or above it. */
-export function place(domain: StaticDomain, file: string, line: number): Placed {
+export function place(domain: LoadedDomain, file: string, line: number): Placed {
   const { locations, parts } = domain;
   const path = resolve(file);
   if (path === resolve(parts.policyFile)) return placeRule(domain, line);
@@ -99,7 +99,7 @@ export function place(domain: StaticDomain, file: string, line: number): Placed 
 }
 
 /** Lines of a file (from 1) where a breakpoint can stand. */
-export function lines(domain: StaticDomain, file: string): readonly number[] {
+export function lines(domain: LoadedDomain, file: string): readonly number[] {
   const path = resolve(file);
   const { locations, parts } = domain;
   if (path === resolve(parts.policyFile))
@@ -108,7 +108,7 @@ export function lines(domain: StaticDomain, file: string): readonly number[] {
   return all.filter((at) => resolve(at.file) === path).map(({ line }) => line);
 }
 
-function placeRule(domain: StaticDomain, line: number): Placed {
+function placeRule(domain: LoadedDomain, line: number): Placed {
   const rule = domain.domain.policy.rules.findLast((each) => each.line <= line && line <= each.endLine);
   if (!rule)
     return {
@@ -119,7 +119,7 @@ function placeRule(domain: StaticDomain, line: number): Placed {
   return { line: rule.line, problem: `rule ${rule.id} has no machine check in rules.yaml, so nothing can stop here` };
 }
 
-function isChecked(domain: StaticDomain, id: string): boolean {
+function isChecked(domain: LoadedDomain, id: string): boolean {
   return domain.domain.rules.some(({ rule }) => rule === id);
 }
 
@@ -134,7 +134,7 @@ function nearest(
 }
 
 /** Reads a function breakpoint: `tool:NAME`, `rule:ID`, `task:ID`, `role:user`, `turn:5`. Names that the domain lacks are refused. */
-export function parseTarget(domain: StaticDomain | null, text: string): Target | string {
+export function parseTarget(domain: LoadedDomain | null, text: string): Target | string {
   const [kind, rest = ''] = text.trim().split(/:(.*)/s);
   const known = (what: string, names: readonly string[]) =>
     domain === null || names.includes(rest) ? null : `there is no ${what} "${rest}" in this domain`;
@@ -161,6 +161,7 @@ export function dataIdOf(side: Side, path: Path): string {
   return JSON.stringify([side, ...path]);
 }
 
+/** The place that such an identity names, or a sentence that says it is none. */
 export function parseDataId(id: string): Target | string {
   const unreadable = `"${id}" is no value of the database`;
   try {
@@ -172,7 +173,7 @@ export function parseDataId(id: string): Target | string {
 }
 
 /** Whether a step is where a target stops: rules at their check, tools at the call, before anything happened. */
-function stopsAt({ event, state }: DebugStep, target: Target): boolean {
+function stopsAt({ event, state }: Step, target: Target): boolean {
   switch (target.type) {
     case 'rule':
       return event.type === 'rulesChecked' && event.verdicts.some(({ rule }) => rule === target.id);
@@ -191,7 +192,7 @@ function stopsAt({ event, state }: DebugStep, target: Target): boolean {
   }
 }
 
-function words({ event }: DebugStep, target: Target): string {
+function words({ event }: Step, target: Target): string {
   switch (target.type) {
     case 'rule': {
       const verdicts = event.type === 'rulesChecked' ? event.verdicts : [];
@@ -211,7 +212,7 @@ function words({ event }: DebugStep, target: Target): string {
   }
 }
 
-function writesOf(event: DebugStep['event']) {
+function writesOf(event: Step['event']) {
   return event.type === 'databaseWritten' || event.type === 'worldEdited' ? event.writes : [];
 }
 
@@ -222,10 +223,10 @@ function isInside(a: Path, b: Path): boolean {
 }
 
 /** Why a step stops by an exception filter, in words, or null. */
-function exceptionAt({ event }: DebugStep, active: ReadonlySet<string>): string | null {
+function exceptionAt({ event }: Step, active: ReadonlySet<string>): string | null {
   if (active.has('violation') && event.type === 'rulesChecked') {
-    const broken = event.verdicts.find(({ verdict }) => verdict === 'violated');
-    if (broken) return `rule ${broken.rule} violated: ${broken.reason}`;
+    const violated = event.verdicts.find(({ verdict }) => verdict === 'violated');
+    if (violated) return `rule ${violated.rule} violated: ${violated.reason}`;
   }
   if (active.has('toolError') && event.type === 'toolReturned' && event.isError) return event.content;
   if (active.has('reward0') && event.type === 'rewarded' && event.reward === 0) return `reward 0: ${event.reason}`;

@@ -1,7 +1,7 @@
 import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { Json } from '../../engine/core/json.ts';
+import type { Step } from '../../engine/shell/driver.ts';
 import { lineText, transcriptOf } from '../transcript.ts';
-import type { DebugStep } from './edit.ts';
 import { evaluate, roots } from './expression.ts';
 import { jsonChildren, type Variable } from './variables.ts';
 
@@ -71,7 +71,7 @@ function read(name: string, value: Json): Json {
 type Completion = { readonly label: string; readonly start: number; readonly length: number };
 
 /** Keys below a path, roots of paths, or commands, for what was typed so far. */
-export function completionsOf(typed: string, step: DebugStep | undefined): readonly Completion[] {
+export function completionsOf(typed: string, step: Step | undefined): readonly Completion[] {
   const [parent, last = ''] = /^(.*)\.([\w$]*)$/s.exec(typed)?.slice(1) ?? ['', typed];
   const found = parent && step ? evaluate(parent, step) : null;
   const value = found && typeof found !== 'string' ? found.value : null;

@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { hashOf } from '../../engine/core/database.ts';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
-import { advance, begin, type Setting, stateHash } from '../../engine/core/rollout.ts';
-import type { RolloutState } from '../../engine/core/state.ts';
+import { follow, type Setting } from '../../engine/core/rollout.ts';
 import type { Task } from '../../engine/core/task.ts';
-import { Fault } from '../../engine/shell/fault.ts';
+import type { Step } from '../../engine/shell/driver.ts';
+import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
-import { readRecording } from '../../engine/shell/recording.ts';
-import { settingOf } from '../../engine/shell/replay.ts';
+import { type RecordingProblem, readRecording } from '../../engine/shell/recording.ts';
+import { replayed, settingOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import {
@@ -19,10 +19,10 @@ import {
   type RolloutClosed,
   type Supervisor,
 } from '../../engine/shell/supervisor.ts';
-import { type DebugStep, type Edit, type Edited, edited, parseTurn } from './edit.ts';
+import { type Edit, type Edited, edited, parseTurn } from './edit.ts';
 
 export type DebuggeeOptions = {
-  readonly domain: StaticDomain;
+  readonly domain: LoadedDomain;
   readonly agent: SeatSpec;
   readonly user: SeatSpec;
   /** Who takes the agent's seat in a fork. */
@@ -46,7 +46,7 @@ export type Launch = {
  * States are immutable, so going back is moving the cursor. Knows no protocol.
  */
 export class Debuggee {
-  #steps: DebugStep[] = [];
+  #steps: Step[] = [];
   #cursor = -1;
   #live: LiveRollout | null = null;
   /** Number of the last event that the live rollout was let go on to. */
@@ -65,7 +65,7 @@ export class Debuggee {
     this.#setting = settingOf(options.domain);
   }
 
-  get steps(): readonly DebugStep[] {
+  get steps(): readonly Step[] {
     return this.#steps;
   }
 
@@ -73,7 +73,7 @@ export class Debuggee {
     return this.#cursor;
   }
 
-  get current(): DebugStep | undefined {
+  get current(): Step | undefined {
     return this.#steps[this.#cursor];
   }
 
@@ -81,14 +81,14 @@ export class Debuggee {
     return this.#recording;
   }
 
-  get domain(): StaticDomain {
+  get domain(): LoadedDomain {
     return this.#options.domain;
   }
 
   /** What stopped the engine itself, in words: a full disk, a bug. Null for a rollout that ended, however it ended. */
   get failure(): string | null {
     if (this.#failure === null) return null;
-    return this.#failure instanceof Error ? this.#failure.message : String(this.#failure);
+    return messageOf(this.#failure);
   }
 
   /** Starts a new rollout and waits for its start. */
@@ -121,7 +121,8 @@ export class Debuggee {
     if (first.event.policyHash !== domain.domain.policy.hash)
       this.#options.log(`the policy has changed since this was recorded: rules may stand on other lines`);
     const found = this.#follow(lines);
-    for (const { line, message } of [...problems, ...found]) this.#options.log(`${recording}:${line}: ${message}`);
+    for (const { line, message } of found ? [...problems, found] : problems)
+      this.#options.log(`${recording}:${line}: ${message}`);
     this.#recording = recording;
     this.#cursor = 0;
   }
@@ -201,28 +202,15 @@ export class Debuggee {
     await (await this.#supervisor?.catch(() => null))?.close();
   }
 
-  /** Folds recorded events as far as they follow each other, and says where they don't or where a state differs. */
-  #follow(lines: readonly Recorded[]): readonly { readonly line: number; readonly message: string }[] {
+  /** Folds recorded events up to the first that can't follow or leads to another state, and says which that is. */
+  #follow(lines: readonly Recorded[]): RecordingProblem | null {
     // The verdicts of the rules stand in the recording; deciding them again would only cost time.
     const setting = { ...this.#setting, domain: { ...this.#setting.domain, rules: [] } };
-    for (const { n, event, state: recorded } of lines) {
-      let state: RolloutState;
-      try {
-        state = folded(setting, this.#steps.at(-1)?.state, event);
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        return [{ line: n + 1, message: `${event.type} can't follow here (${reason}); the steps before it are shown` }];
-      }
-      this.#steps.push({ n, event, state });
-      if (stateHash(state) !== recorded)
-        return [
-          {
-            line: n + 1,
-            message: `after ${event.type} the database is not the recorded one; the steps up to here are shown`,
-          },
-        ];
+    for (const { step, problem } of replayed(setting, lines)) {
+      if (step) this.#steps.push({ n: step.n, event: step.event, state: step.after });
+      if (problem) return { ...problem, message: `${problem.message}; the steps up to here are shown` };
     }
-    return [];
+    return null;
   }
 
   #taskOf(id: string): Task {
@@ -294,7 +282,7 @@ export class Debuggee {
     for (const { n, event } of events) {
       // A rollout that had to start again on a fresh tool source comes from its first event on.
       if (n < this.#steps.length) this.#restart(n);
-      this.#steps.push({ n, event, state: folded(this.#setting, this.#steps.at(-1)?.state, event) });
+      this.#steps.push({ n, event, state: follow(this.#setting, this.#steps.at(-1)?.state ?? null, event) });
       if (event.type === 'rewarded') this.#live?.step();
     }
     this.#wake();
@@ -316,14 +304,8 @@ export class Debuggee {
   }
 }
 
-function folded(setting: Setting, before: RolloutState | undefined, event: RolloutEvent): RolloutState {
-  if (event.type === 'rolloutStarted') return begin(setting, event)[0];
-  if (!before) throw new Error('a recording begins with rolloutStarted');
-  return advance(setting, before, event)[0];
-}
-
 /** Why a recording can't be shown over a domain, or null. */
-function differenceFrom(domain: StaticDomain, setting: Setting, started: RolloutStarted): string | null {
+function differenceFrom(domain: LoadedDomain, setting: Setting, started: RolloutStarted): string | null {
   if (started.domain.name !== domain.domain.name)
     return `was recorded in the domain "${started.domain.name}", and ${domain.folder} is "${domain.domain.name}"`;
   if (started.database !== hashOf(setting.world.agent))

@@ -2,12 +2,9 @@ import { getAt, type Patch } from '../../engine/core/database.ts';
 import type { EventOf, RolloutEvent } from '../../engine/core/event.ts';
 import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
 import { showPath } from '../../engine/core/json.ts';
-import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
+import type { Step } from '../../engine/shell/driver.ts';
 import { Fault } from '../../engine/shell/fault.ts';
-
-/** One stop of the debugger: an event and the state after it. */
-export type DebugStep = { readonly n: number; readonly event: RolloutEvent; readonly state: RolloutState };
 
 /** What a person typed as a turn: words, or one call. */
 export type Turn =
@@ -41,7 +38,7 @@ export type Edited = {
 };
 
 /** @throws Fault that says why an edit can't be made and what can */
-export function edited(steps: readonly DebugStep[], cursor: number, edit: Edit): Edited {
+export function edited(steps: readonly Step[], cursor: number, edit: Edit): Edited {
   switch (edit.type) {
     case 'message':
       return messageEdited(steps, edit);
@@ -54,7 +51,7 @@ export function edited(steps: readonly DebugStep[], cursor: number, edit: Edit):
   }
 }
 
-function messageEdited(steps: readonly DebugStep[], { step, ...turn }: Extract<Edit, { type: 'message' }>): Edited {
+function messageEdited(steps: readonly Step[], { step, ...turn }: Extract<Edit, { type: 'message' }>): Edited {
   const original = steps[step]?.event;
   const shared = { events: eventsUpTo(steps, step), at: step - 1, from: 'the edited message' };
   if (original?.type === 'userReplied') {
@@ -67,7 +64,7 @@ function messageEdited(steps: readonly DebugStep[], { step, ...turn }: Extract<E
   return { ...shared, events: [...shared.events, event], words: `the agent's message ${step} was edited` };
 }
 
-function argumentsEdited(steps: readonly DebugStep[], edit: Extract<Edit, { type: 'arguments' }>): Edited {
+function argumentsEdited(steps: readonly Step[], edit: Extract<Edit, { type: 'arguments' }>): Edited {
   const original = steps[edit.step]?.event;
   if (original?.type !== 'agentReplied') throw refused('only the calls of an agent message have arguments');
   const toolCalls = original.toolCalls.map((call) =>
@@ -87,7 +84,7 @@ function argumentsEdited(steps: readonly DebugStep[], edit: Extract<Edit, { type
 
 /** A database value changes between two calls, never inside one: there the call would be made again on top of it. */
 function databaseEdited(
-  steps: readonly DebugStep[],
+  steps: readonly Step[],
   cursor: number,
   { side, path, value }: Extract<Edit, { type: 'database' }>,
 ): Edited {
@@ -112,7 +109,7 @@ function databaseEdited(
   };
 }
 
-function turnTaken(steps: readonly DebugStep[], cursor: number, turn: Turn): Edited {
+function turnTaken(steps: readonly Step[], cursor: number, turn: Turn): Edited {
   const phase = steps[cursor]?.state.phase.type;
   const shared = { events: eventsUpTo(steps, cursor + 1), at: cursor, from: 'the typed turn' };
   if (phase === 'userAwaited') {
@@ -150,7 +147,7 @@ export function parseTurn(text: string): Turn | string {
   return `the arguments of ${name} are no JSON object: write for example /call ${name} {"order_id": "W1004"}`;
 }
 
-function eventsUpTo(steps: readonly DebugStep[], end: number): readonly RolloutEvent[] {
+function eventsUpTo(steps: readonly Step[], end: number): readonly RolloutEvent[] {
   return steps.slice(0, end).map(({ event }) => event);
 }
 

@@ -1,32 +1,35 @@
 import { diffDatabases } from '../../engine/core/database.ts';
+import { verdictWord } from '../../engine/core/event.ts';
 import { showPath } from '../../engine/core/json.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
-import type { DebugStep } from './edit.ts';
+import type { Step } from '../../engine/shell/driver.ts';
 import { changeText } from './variables.ts';
 
 const shownChanges = 12;
 
 /** Why the reward is what it is, or what speaks against 1 so far: of the last of these steps. */
-export function explanationOf(steps: readonly DebugStep[]): string {
+export function explanationOf(steps: readonly Step[]): string {
   const state = steps.at(-1)?.state;
   if (!state) return 'nothing has happened yet';
   const { reward, verdicts, ruleVerdicts, ended } = state;
-  const broken = ruleVerdicts.filter(({ verdict }) => verdict === 'violated');
+  const open = ruleVerdicts.filter(({ verdict }) => verdict !== 'held');
   const end = ended
     ? `ended by ${ended.reason} after ${state.turn} turns`
     : `turn ${state.turn} of at most ${state.started.turnCap}`;
   return [
     reward ? `REWARD ${reward.value ?? 'none'}  ${reward.reason}` : 'no reward yet: the rollout goes on',
     `  ${end}${ended?.failure ? `: ${ended.failure.message}` : ''}`,
-    ...verdicts.map(
-      ({ verifier, held, detail, evidence }) =>
-        `  ${held ? 'held  ' : 'failed'}  ${verifier}: ${detail}${held ? '' : seen(evidence)}`,
+    ...verdicts.map((verdict) => {
+      const { verifier, held, detail, evidence } = verdict;
+      return `  ${verdictWord(verdict).padEnd(8)}  ${verifier}: ${detail}${held ? '' : seen(evidence)}`;
+    }),
+    ...open.map(
+      ({ rule, verdict, reason, step, gate, evidence }) =>
+        `  ${verdict.padEnd(8)}  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${reason}${seen(evidence)}`,
     ),
-    ...broken.map(
-      ({ rule, reason, step, gate, evidence }) =>
-        `  broken  rule ${rule} at step ${step}${gate ? ' (gates the reward)' : ''}: ${reason}${seen(evidence)}`,
-    ),
-    ...(broken.length === 0 ? ['  held    every rule that was checked'] : []),
+    ...(open.some(({ verdict }) => verdict === 'violated')
+      ? []
+      : [`  held      every ${open.length > 0 ? 'other ' : ''}rule that was checked`]),
     ...changesOf(steps, state),
   ].join('\n');
 }
@@ -34,7 +37,7 @@ export function explanationOf(steps: readonly DebugStep[]): string {
 const seen = (evidence: readonly number[]) => (evidence.length > 0 ? ` (see step ${evidence.join(', ')})` : '');
 
 /** What the rollout did to the database since the task's own start. */
-function changesOf(steps: readonly DebugStep[], state: RolloutState): readonly string[] {
+function changesOf(steps: readonly Step[], state: RolloutState): readonly string[] {
   const start = steps.find(({ event }) => event.type === 'worldPrepared')?.state.world ?? state.world;
   const changes = (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(start[side], state.world[side]).map((change) => ({ ...change, side })),
@@ -44,7 +47,7 @@ function changesOf(steps: readonly DebugStep[], state: RolloutState): readonly s
     .slice(0, shownChanges)
     .map(
       ({ side, path, before, after }) =>
-        `  changed ${side === 'user' ? 'user: ' : ''}${showPath(path)}  ${changeText(before, after)}`,
+        `  changed   ${side === 'user' ? 'user: ' : ''}${showPath(path)}  ${changeText(before, after)}`,
     );
   const more = changes.length - shown.length;
   return more > 0 ? [...shown, `  and ${more} more changes`] : shown;

@@ -4,7 +4,7 @@ import type { Expression } from '../../engine/core/expression/syntax.ts';
 import { evaluateExpression, parseExpression, pathsIn } from '../../engine/core/expression.ts';
 import type { Json } from '../../engine/core/json.ts';
 import { callsOf } from '../../engine/core/rules/calls.ts';
-import type { DebugStep } from './edit.ts';
+import type { Step } from '../../engine/shell/driver.ts';
 
 /** Roots that an expression of the Debug Console, a watch or a hover can start with. */
 export const roots = ['db', 'user', 'messages', 'calls', 'now', 'turn', 'reward', 'rules', 'event', 'task'] as const;
@@ -14,7 +14,7 @@ export const roots = ['db', 'user', 'messages', 'calls', 'now', 'turn', 'reward'
  * It is the language of rules and assertions, so nothing changes and no code of the domain is called.
  * @returns the value, or a sentence why there is none
  */
-export function evaluate(text: string, step: DebugStep): { readonly value: Json } | string {
+export function evaluate(text: string, step: Step): { readonly value: Json } | string {
   const asked = text.trim();
   const parsed = parseExpression(asked);
   if ('problem' in parsed)
@@ -44,7 +44,7 @@ function isMissing(expression: Expression, scope: Scope): boolean {
   return !Object.hasOwn(of.value, typeof key.value === 'number' ? key.value + index : String(key.value));
 }
 
-function namedAt(name: string, { state, event }: DebugStep): Json | undefined {
+function namedAt(name: string, { state, event }: Step): Json | undefined {
   switch (name) {
     case 'db':
       return readView(state.world.agent);

@@ -1,8 +1,9 @@
 import { isProposal } from '../../engine/core/dialogue.ts';
+import { verdictWord } from '../../engine/core/event.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
-import type { StaticDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
+import type { Step } from '../../engine/shell/driver.ts';
+import type { LoadedDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
 import type { Debuggee } from './debuggee.ts';
-import type { DebugStep } from './edit.ts';
 
 /** One frame of the call stack: the step at the cursor, then the turns before it. */
 export type Frame = {
@@ -33,7 +34,7 @@ export function framesAt({ steps, cursor, domain }: Debuggee, focus: string | un
   });
 }
 
-function nameOf({ event, state }: DebugStep): string {
+function nameOf({ event, state }: Step): string {
   switch (event.type) {
     case 'rolloutStarted':
       return `${event.task.id} begins`;
@@ -51,10 +52,10 @@ function nameOf({ event, state }: DebugStep): string {
       const rulesThat = (wanted: 'held' | 'violated') => [
         ...new Set(event.verdicts.flatMap(({ rule, verdict }) => (verdict === wanted ? [rule] : []))),
       ];
-      const broken = rulesThat('violated');
+      const violated = rulesThat('violated');
       const held = rulesThat('held').length;
-      return broken.length > 0
-        ? `${moment}: ${broken.join(', ')} violated`
+      return violated.length > 0
+        ? `${moment}: ${violated.join(', ')} violated`
         : `${moment}: ${held} ${held === 1 ? 'rule' : 'rules'} held`;
     }
     case 'toolCalled':
@@ -76,7 +77,7 @@ function nameOf({ event, state }: DebugStep): string {
     case 'judged':
       return `judged: ${event.holds === null ? 'no answer' : event.holds ? 'yes' : 'no'}`;
     case 'verdictReached':
-      return `${event.verdict.verifier} ${event.verdict.held ? 'held' : 'failed'}`;
+      return `${event.verdict.verifier} ${verdictWord(event.verdict)}`;
     case 'rewarded':
       return `reward ${event.reward ?? 'none'}`;
   }
@@ -84,8 +85,8 @@ function nameOf({ event, state }: DebugStep): string {
 
 /** Where in the domain's files a step is about something: its rule, its tool, its part of the task, else the task. */
 export function placeOf(
-  { locations, parts, domain }: StaticDomain,
-  { event, state }: DebugStep,
+  { locations, parts, domain }: LoadedDomain,
+  { event, state }: Step,
   focus: string | undefined,
 ): Pick<Location, 'file' | 'line'> {
   const { started } = state;
@@ -118,7 +119,7 @@ export function placeOf(
 }
 
 /** The rule that judges what an agent says: a proposal is what the `confirmed` check looks for. */
-function ruleOf({ rules }: StaticDomain['domain'], text: string): string {
+function ruleOf({ rules }: LoadedDomain['domain'], text: string): string {
   const confirmed = rules.find(({ check }) => check === 'confirmed');
   return confirmed && isProposal(text) ? confirmed.rule : '';
 }
@@ -129,7 +130,7 @@ function partOf(task: TaskLocation | undefined, verifier: string): Location | un
   return Object.entries(parts).find(([name]) => name === verifier)?.[1]?.[0];
 }
 
-function calledIn(messages: DebugStep['state']['messages'], callId: string): string {
+function calledIn(messages: Step['state']['messages'], callId: string): string {
   return (
     messages
       .flatMap((message) => (message.role === 'agent' ? message.toolCalls : []))

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import type { Step } from '../../engine/shell/driver.ts';
 import { UsageError } from '../io.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { completionsOf } from './console.ts';
 import type { Debuggee } from './debuggee.ts';
-import type { DebugStep } from './edit.ts';
 import { evaluate } from './expression.ts';
 import { framesAt } from './frames.ts';
 import { References } from './references.ts';
@@ -119,6 +119,6 @@ export class Inspection {
 }
 
 /** The step of a frame; the one at the cursor where none is named. */
-function stepOf(debuggee: Debuggee | undefined, frame: number | undefined): DebugStep | undefined {
+function stepOf(debuggee: Debuggee | undefined, frame: number | undefined): Step | undefined {
   return debuggee?.steps[(frame ?? 0) - 1] ?? debuggee?.current;
 }

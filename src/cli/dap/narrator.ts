@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { OutputEvent } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import type { Step } from '../../engine/shell/driver.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { consoleLines } from './console.ts';
 import type { Debuggee } from './debuggee.ts';
-import type { DebugStep } from './edit.ts';
 import { explanationOf } from './explanation.ts';
 import { placeOf } from './frames.ts';
 import type { References } from './references.ts';
@@ -46,7 +46,7 @@ export class Narrator {
   }
 
   /** The lines of a step, with a link to what they are about and the whole event behind them. */
-  #say(debuggee: Debuggee, step: DebugStep): void {
+  #say(debuggee: Debuggee, step: Step): void {
     const { file, line } = placeOf(debuggee.domain, step, undefined);
     for (const { text, whole } of consoleLines(step.event, this.hasColours)) {
       const event: DebugProtocol.OutputEvent = new OutputEvent(`${text}\n`, 'stdout');

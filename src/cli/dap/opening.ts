@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import { openRun, receiptOf, rolloutName } from '../../engine/shell/batch.ts';
+import { openRun, rolloutName } from '../../engine/shell/batch.ts';
 import { startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
-import type { StaticDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { AskPerson, ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
+import { runName } from '../../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { UsageError } from '../io.ts';
 import { domainBeside, openDomainAt, taskNamed } from '../rolloutOptions.ts';
 import type { Configuration } from './configuration.ts';
 import { Debuggee } from './debuggee.ts';
+import { receiptOfClosed, signFork } from './receipts.ts';
 
 /** What a debuggee needs of the session around it. */
 export type Host = {
@@ -18,7 +20,7 @@ export type Host = {
   readonly askPerson: AskPerson;
   readonly log: (text: string) => void;
   /** Told as soon as the domain is read, before anything of it runs: breakpoints can be set from here on. */
-  readonly onDomain: (domain: StaticDomain) => void;
+  readonly onDomain: (domain: LoadedDomain) => void;
 };
 
 /** Starts a rollout of the configured task in a run of its own. Throws what a person can read. */
@@ -33,7 +35,7 @@ export async function launched(configuration: Configuration, host: Host): Promis
   }
 }
 
-async function begun(domain: StaticDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
+async function begun(domain: LoadedDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
   const { seed, trial, basis, turnCap } = configuration;
   const task = taskNamed(domain, configuration.task);
   const agent = chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent');
@@ -46,12 +48,11 @@ async function begun(domain: StaticDomain, configuration: Configuration, host: H
   host.onDomain(domain);
   const debuggee = new Debuggee({ domain, agent, user, forkAgent, ...host });
   const runs = configuration.runs ?? join(domain.folder, '.rehearsal', 'runs');
-  const run = freeFolder(join(runs, `${stamp()}-${task.id}`));
+  const run = freeFolder(join(runs, runName(task.id)));
   const receive = openRun(run, domain, { seed, trials: 1, basis, agent, user, tasks: [task], key: signingKey() });
   debuggee.onClosed = (recording, closed) => {
-    if (closed.endReason === 'cancelled') return;
-    const { hash } = domain.domain.policy;
-    receive(receiptOf(hash, { seed, basis }, basename(recording, '.traj.jsonl'), task, trial, closed));
+    const receipt = receiptOfClosed(domain, recording, closed);
+    if (receipt) receive(receipt);
   };
   const recording = join(run, `${rolloutName(task, trial)}.traj.jsonl`);
   await debuggee.launch({ task, seed, trial, basis, recording, ...(turnCap === undefined ? {} : { turnCap }) });
@@ -73,6 +74,11 @@ export function attached(configuration: Configuration, host: Host): Debuggee {
   const forkAgent = seat(configuration.forkAgent ?? configuration.agent ?? 'gold', 'agent');
   const user = configuration.user === undefined ? recordedUser(recording) : seat(configuration.user, 'user');
   const debuggee = new Debuggee({ domain, agent: { type: 'gold' }, user, forkAgent, ...host });
+  debuggee.onClosed = (fork, closed) => {
+    const receipt = receiptOfClosed(domain, fork, closed);
+    const why = receipt && signFork(fork, receipt);
+    if (why) host.log(`${basename(fork)} gets no receipt: ${why}`);
+  };
   debuggee.attach(recording);
   host.onDomain(domain);
   return debuggee;
@@ -93,11 +99,6 @@ function seat(text: string, which: 'agent' | 'user', from: 'person' | 'domain' =
   const parsed = parseSeat(text, which, from);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   return parsed;
-}
-
-/** Sortable name of a run. */
-function stamp(): string {
-  return new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
 }
 
 /** Two sessions of one second are two runs. */

@@ -1,8 +1,9 @@
+import type { Step } from '../../engine/shell/driver.ts';
 import { UsageError } from '../io.ts';
 import type { Breakpoints, Hit } from './breakpoints.ts';
 import type { Configuration } from './configuration.ts';
 import type { Debuggee } from './debuggee.ts';
-import type { DebugStep, Edit } from './edit.ts';
+import type { Edit } from './edit.ts';
 
 /** Why a session stands where it does. `rule` is the one that a breakpoint is on. */
 export type Stop = {
@@ -79,7 +80,7 @@ export class Playback {
   }
 
   toEndOfTurn(): Promise<void> {
-    const isEnd = ({ state }: DebugStep) => state.phase.type === 'agentAwaited' || state.ended !== null;
+    const isEnd = ({ state }: Step) => state.phase.type === 'agentAwaited' || state.ended !== null;
     return this.#run((step) => (isEnd(step) ? 'the end of the turn' : null));
   }
 
@@ -129,7 +130,7 @@ export class Playback {
   }
 
   /** Goes forward until a breakpoint, a pause, the end, or where `until` says. */
-  async #run(until: (step: DebugStep) => string | null): Promise<void> {
+  async #run(until: (step: Step) => string | null): Promise<void> {
     this.refuseWhileRunning();
     const running = Promise.withResolvers<'paused'>();
     this.#running = running;
@@ -140,7 +141,7 @@ export class Playback {
     else await this.#stopAtEnd();
   }
 
-  async #next(until: (step: DebugStep) => string | null, paused: Promise<'paused'>): Promise<Stop | null> {
+  async #next(until: (step: Step) => string | null, paused: Promise<'paused'>): Promise<Stop | null> {
     const { debuggee } = this;
     for (;;) {
       const found = await Promise.race([paused, debuggee.ready()]);

@@ -1,9 +1,11 @@
 import { type Database, diffDatabases, getAt, keysAt } from '../../engine/core/database.ts';
+import { verdictWord } from '../../engine/core/event.ts';
 import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
 import type { Message } from '../../engine/core/message.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
-import { type DebugStep, type Edit, parseTurn } from './edit.ts';
+import type { Step } from '../../engine/shell/driver.ts';
+import { type Edit, parseTurn } from './edit.ts';
 
 /** A variable as a debugger shows it; children are made when they are looked at. */
 export type Variable = {
@@ -24,7 +26,7 @@ export type Scope = Variable & { readonly children: () => readonly Variable[] };
 const pageSize = 100;
 
 /** Everything there is to see at a step. `before` is the step before it, for what changed. */
-export function scopesAt(step: DebugStep, before: DebugStep | undefined): readonly Scope[] {
+export function scopesAt(step: Step, before: Step | undefined): readonly Scope[] {
   const { state } = step;
   const changes = before ? changed(before, step) : [];
   const user = keysAt(state.world.user, []).total;
@@ -71,7 +73,7 @@ const whoIsNext: Readonly<Record<RolloutState['phase']['type'], string>> = {
   closed: 'nothing: it is over',
 };
 
-function rolloutVariables({ n, event, state }: DebugStep): readonly Variable[] {
+function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
   const { started } = state;
   return [
     leaf('step', `${n} ${event.type}`),
@@ -89,7 +91,7 @@ function rolloutVariables({ n, event, state }: DebugStep): readonly Variable[] {
       ? [leaf('fork of', `${started.parent.recording}, step ${started.parent.event}: ${started.parent.edit}`)]
       : []),
     ...(state.ended ? [leaf('ended', state.ended.reason)] : []),
-    ...state.verdicts.map(({ verifier, held, detail }) => leaf(verifier, `${held ? 'held' : 'failed'}: ${detail}`)),
+    ...state.verdicts.map((verdict) => leaf(verdict.verifier, `${verdictWord(verdict)}: ${verdict.detail}`)),
     ...(state.reward ? [leaf('reward', `${state.reward.value ?? 'none'}: ${state.reward.reason}`)] : []),
   ];
 }
@@ -200,7 +202,7 @@ function expressionOf(side: Side, path: Path): string {
   return [side === 'user' ? 'user' : 'db', ...keys].join('');
 }
 
-function changed(before: DebugStep, { state }: DebugStep): readonly Variable[] {
+function changed(before: Step, { state }: Step): readonly Variable[] {
   return (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(before.state.world[side], state.world[side]).map(({ path, before: old, after }) =>
       leaf(path.join('.'), changeText(old, after)),
@@ -263,6 +265,7 @@ export function changeText(before: Json | undefined, after: Json | undefined): s
   return `${shortened(before)} -> ${shortened(after)}`;
 }
 
+/** A value as one line of JSON that fits beside its name. */
 export function shortened(value: Json | undefined): string {
   const text = JSON.stringify(value) ?? 'missing';
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;

@@ -6,7 +6,7 @@ const shownFailures = 20;
 
 /** A run's report for a terminal: its tables, then the rollouts that failed. */
 export function reportText(record: RunRecord, metrics: RunMetrics): string {
-  const { rollouts, unfinished, problems, folder } = record;
+  const { rollouts, unfinished, forks, problems, folder } = record;
   const failed = rollouts.filter(({ reward }) => reward !== 1);
   const lines = [
     ...sectionsOf(metrics, rollouts)
@@ -16,6 +16,7 @@ export function reportText(record: RunRecord, metrics: RunMetrics): string {
     ...(failed.length > shownFailures ? [`... and ${failed.length - shownFailures} more`] : []),
     ...problems,
     ...(unfinished.length > 0 ? [`${unfinished.length} rollouts were begun and not finished`] : []),
+    ...(forks.length > 0 ? [`${forks.length} forks lie beside them and do not count`] : []),
     headline(record),
     passLine(metrics),
     `run ${folder}`,

@@ -1,5 +1,5 @@
 import type { Domain } from './domain.ts';
-import type { EventOf, Failure, Verdict } from './event.ts';
+import { type EventOf, type Failure, type Verdict, verdictWord } from './event.ts';
 import { recoveryItems } from './recovery.ts';
 import type { CardItem, LayerName, ReportCard } from './reportCard.ts';
 import { layerNames } from './reportCard.ts';
@@ -71,9 +71,9 @@ function outcomeItems({ ended, verdicts, next }: RolloutState): readonly CardIte
   return [end, ...verdicts.filter(({ verifier }) => verifier !== 'communicate').map(itemOf)];
 }
 
-function itemOf({ verifier, held, unknown, detail, evidence }: Verdict): CardItem {
-  const verdict = held ? 'held' : unknown ? 'unknown' : 'violated';
-  return { name: verifier, verdict, reason: detail, evidence: [...evidence] };
+function itemOf(verdict: Verdict): CardItem {
+  const { verifier, detail, evidence } = verdict;
+  return { name: verifier, verdict: verdictWord(verdict), reason: detail, evidence: [...evidence] };
 }
 
 /** One item for each rule of the policy that was checked: its first violation, else its last word. */

@@ -45,6 +45,11 @@ export const verdictSchema = z.object({
 });
 export type Verdict = z.infer<typeof verdictSchema>;
 
+/** The word for a verifier's verdict; the verdicts of rules have it already. */
+export function verdictWord({ held, unknown }: Pick<Verdict, 'held' | 'unknown'>): 'held' | 'violated' | 'unknown' {
+  return held ? 'held' : unknown ? 'unknown' : 'violated';
+}
+
 /** Who is to blame for a rollout that did not end properly, and in which words. */
 export const failureSchema = z.object({
   who: z.enum(['agent', 'simulator', 'environment', 'infrastructure']),

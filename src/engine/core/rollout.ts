@@ -89,11 +89,11 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
   }
 }
 
-/** The state after a recording's events, and what comes next. Throws on an empty list. */
-export function replay(setting: Setting, events: readonly RolloutEvent[]): Advanced {
-  const [first, ...rest] = events;
-  if (first?.type !== 'rolloutStarted') throw new Error('a recording begins with rolloutStarted');
-  return rest.reduce<Advanced>(([state], event) => advance(setting, state, event), begin(setting, first));
+/** The state after one more event of a recording; the first begins the rollout. Throws on one that can't follow. */
+export function follow(setting: Setting, before: RolloutState | null, event: RolloutEvent): RolloutState {
+  if (before) return advance(setting, before, event)[0];
+  if (event.type !== 'rolloutStarted') throw new Error('a recording begins with rolloutStarted');
+  return begin(setting, event)[0];
 }
 
 /** Events that stand for nothing without the one that closes their group. */

@@ -7,7 +7,7 @@ import { taskHash } from '../core/task.ts';
 import { makeRunFolder } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
-import type { StaticDomain } from './load/loadDomain.ts';
+import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from './outside.ts';
 import { resumePoint } from './resume.ts';
@@ -129,6 +129,7 @@ async function runTrial(
   }
 }
 
+/** The name of a rollout in its run: that of its recording without the ending. */
 export function rolloutName(task: Task, trial: number): string {
   return `${task.id}.${trial}`;
 }
@@ -180,10 +181,11 @@ export function receiptOf(
 }
 
 /** Makes a run's folder, says in `run.json` what it is, and opens its ledger. A run that goes on keeps its tasks. */
-export function openRun(path: string, domain: StaticDomain, options: RunOptions): (receipt: Receipt) => void {
+export function openRun(path: string, domain: LoadedDomain, options: RunOptions): (receipt: Receipt) => void {
   return openRunOf(path, runFileOf(domain, options), options.key);
 }
 
+/** The same for a run that is described already. */
 export function openRunOf(path: string, file: RunFile, key: SigningKey): (receipt: Receipt) => void {
   makeRunFolder(path);
   const before = readRunFile(path);
@@ -202,7 +204,7 @@ type RunOptions = Pick<
 >;
 
 /** What `run.json` says of a run with these options. */
-export function runFileOf({ domain, folder }: StaticDomain, options: RunOptions): RunFile {
+export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions): RunFile {
   return {
     domain: domain.name,
     folder,

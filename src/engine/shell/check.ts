@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Tool } from '../core/tool.ts';
-import { type Diagnostic, hasErrors, sortDiagnostics, startOf } from './diagnostic.ts';
+import { type Diagnostic, errorsOf, sortDiagnostics, startOf } from './diagnostic.ts';
 import { completeDomain } from './load/completeDomain.ts';
 import { duplicateKeys } from './load/database.ts';
 import { loadDomain } from './load/loadDomain.ts';
@@ -40,7 +40,7 @@ export async function check({ folder, describeTools, describeOutside }: CheckOpt
 
 function resultOf(loaded: LoadedDomain, extra: readonly Diagnostic[]): CheckResult {
   const diagnostics = sortDiagnostics([...loaded.diagnostics, ...extra]);
-  return { loaded: { ...loaded, diagnostics }, diagnostics, ok: !hasErrors(diagnostics) };
+  return { loaded: { ...loaded, diagnostics }, diagnostics, ok: errorsOf(diagnostics).length === 0 };
 }
 
 /** The place of a failure is what it says itself, else the first line of its stack that lies in the domain. */

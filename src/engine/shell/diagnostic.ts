@@ -27,8 +27,10 @@ export function formatDiagnostic(diagnostic: Diagnostic, base = ''): string {
   return `${shown}:${line}:${column} ${severity} ${code} ${hint === undefined ? message : `${message} ${hint}`}`;
 }
 
-export const hasErrors = (diagnostics: readonly Diagnostic[]) =>
-  diagnostics.some(({ severity }) => severity === 'error');
+/** The findings that keep a domain from running. */
+export function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.filter(({ severity }) => severity === 'error');
+}
 
 /** Stable order: by file, then by place, then by code. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {

@@ -23,6 +23,11 @@ export class Fault extends Error {
   }
 }
 
+/** What something that was thrown says of itself, whatever it is. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** The rollout was asked to stop. */
 export function cancelled(): Fault {
   return new Fault({ who: 'infrastructure', code: 'cancelled', message: 'the rollout was cancelled' }, 'cancelled');

@@ -14,6 +14,7 @@ import {
   mkdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -88,19 +89,27 @@ function publicKeyText(key: KeyObject): string {
 export function openLedger(path: string, key: SigningKey): (receipt: Receipt) => void {
   mendLedger(path);
   let before = lastSignature(path);
+  let size = sizeOf(path);
   return (receipt) => {
+    // Another process may have signed a rollout of the same run meanwhile: a fork, for instance.
+    if (sizeOf(path) !== size) before = lastSignature(path);
     const signature = sign(null, signedBytes(receipt, before), key.privateKey).toString('base64');
     const line: LedgerLine = { receipt, before, signature };
     onDisk(path, () => appendFileSync(path, `${JSON.stringify(line)}\n`));
     before = signature;
+    size = sizeOf(path);
   };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function mendLedger(path: string): void {
   if (!existsSync(path)) return;
   const bytes = readFileSync(path);
   const whole = bytes.lastIndexOf(10) + 1;
-  if (whole < bytes.length) truncateSync(path, whole);
+  if (whole < bytes.length) onDisk(path, () => truncateSync(path, whole));
 }
 
 export type LedgerReading = {

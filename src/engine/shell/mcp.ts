@@ -10,7 +10,7 @@ import type { HttpServer, McpServer, StdioServer } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { declaredLimits, type Tool } from '../core/tool.ts';
 import type { Location } from './diagnostic.ts';
-import { Fault } from './fault.ts';
+import { Fault, messageOf } from './fault.ts';
 import { argumentProblems } from './load/arguments.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
 import { watchedFetch } from './streamWatch.ts';
@@ -303,5 +303,3 @@ function textOf(result: Awaited<ReturnType<Client['callTool']>>): string {
   const parts = Array.isArray(result.content) ? (result.content as readonly { type: string; text?: string }[]) : [];
   return parts.map((part) => (part.type === 'text' ? (part.text ?? '') : JSON.stringify(part))).join('\n');
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

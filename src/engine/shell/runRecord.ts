@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { RolloutEvent } from '../core/event.ts';
+import type { Recorded, RolloutEvent } from '../core/event.ts';
 import { type Measure, measureOf, type Timing } from '../core/measure.ts';
 import { finishedRollouts, type Receipt } from './ledger.ts';
 import { readRecording, sidecarPath } from './recording.ts';
@@ -16,6 +16,8 @@ export type RunRecord = {
   readonly rollouts: readonly FinishedRollout[];
   /** Recordings without a receipt: rollouts that were begun and not finished. */
   readonly unfinished: readonly string[];
+  /** Recordings of forks, finished or not: none is a trial of the run. */
+  readonly forks: readonly string[];
   /** Recordings that are missing or not as they were written, each in a sentence. */
   readonly problems: readonly string[];
 };
@@ -26,17 +28,33 @@ export function readRun(folder: string): RunRecord | null {
   if (!file) return null;
   const receipts = [...new Map(finishedRollouts(join(folder, 'ledger.jsonl')).map((each) => [each.rollout, each]))];
   const problems: string[] = [];
+  const forks: string[] = [];
   const rollouts = receipts.flatMap(([, receipt]) => {
     const measured = measureReceipt(folder, file, receipt);
-    if (typeof measured !== 'string') return [measured];
-    problems.push(measured);
+    if (typeof measured === 'object') return [measured];
+    if (measured === 'fork') forks.push(receipt.recording);
+    else problems.push(measured);
     return [];
   });
   const vouched = new Set(receipts.map(([, { recording }]) => recording));
-  const unfinished = readdirSync(folder).filter(
-    (name) => name.endsWith('.traj.jsonl') && !name.includes('.fork-') && !vouched.has(name),
+  const begun = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl') && !vouched.has(name));
+  const { unfinished = [], fork = [] } = Object.groupBy(begun, (name) =>
+    isFork(name, readRecording(join(folder, name)).lines) ? 'fork' : 'unfinished',
   );
-  return { folder, file, rollouts: rollouts.toSorted(byTaskAndTrial(file.tasks)), unfinished, problems };
+  return {
+    folder,
+    file,
+    rollouts: rollouts.toSorted(byTaskAndTrial(file.tasks)),
+    unfinished,
+    forks: [...forks, ...fork],
+    problems,
+  };
+}
+
+/** A fork lies beside its parent. A rollout that was graded again names a parent too, of its own name in another run. */
+function isFork(name: string, [first]: readonly Recorded[]): boolean {
+  const parent = first?.event.type === 'rolloutStarted' ? first.event.parent : undefined;
+  return parent !== undefined && parent.recording !== name;
 }
 
 /** The events of a finished rollout. */
@@ -44,13 +62,15 @@ export function eventsOf(path: string): readonly RolloutEvent[] {
   return readRecording(path).lines.map(({ event }) => event);
 }
 
-function measureReceipt(folder: string, file: RunFile, receipt: Receipt): FinishedRollout | string {
+/** The measures of a rollout, `fork` for one that is no trial of the run, or what is wrong with its recording. */
+function measureReceipt(folder: string, file: RunFile, receipt: Receipt): FinishedRollout | 'fork' | string {
   const path = join(folder, basename(receipt.recording));
   if (!existsSync(path)) return `${receipt.recording} is missing, although the ledger has its receipt`;
   const { lines, problems } = readRecording(path);
   const [problem] = problems;
   if (problem) return `${path}:${problem.line}: ${problem.message}`;
   if (lines[0]?.event.type !== 'rolloutStarted') return `${path}:1: a recording begins with rolloutStarted`;
+  if (isFork(basename(path), lines)) return 'fork';
   const events = lines.map(({ event }) => event);
   // The sidecar of a regraded rollout says how long the verification took, and nothing of the rollout.
   const timings = file.regraded ? [] : timingsOf(path);

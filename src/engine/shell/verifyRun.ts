@@ -31,7 +31,8 @@ export function verifyRecording(path: string): Verified {
 
 /**
  * Checks a run's folder: each receipt's signature against a key from outside the record, each recording and sidecar
- * against the chain heads, the reward and the end that its receipt vouches for, and each fork against its parent.
+ * against the chain heads, the reward and the end that its receipt vouches for, and each fork against its parent. Nobody
+ * vouches for a recording without a receipt: each is a problem.
  */
 export function verifyRun(folder: string, trustedKey: string): Verified {
   const ledger = join(folder, 'ledger.jsonl');
@@ -41,7 +42,7 @@ export function verifyRun(folder: string, trustedKey: string): Verified {
   const recordings = names.filter((name) => name.endsWith(recordingEnd));
   const strangers = recordings.filter((name) => !vouched.has(name));
   return {
-    checked: receipts.length,
+    checked: receipts.length + strangers.length,
     problems: [
       ...(existsSync(ledger) ? encodingProblems(ledger) : missingLedger(ledger, recordings)),
       ...problems.map((problem) => ({ file: ledger, ...problem })),
@@ -66,12 +67,10 @@ function missingLedger(file: string, recordings: readonly string[]): readonly Ru
   return [{ file, line: 1, message: 'is missing: nothing vouches for the recordings of this folder' }];
 }
 
-/** A recording that no receipt vouches for: a fork that was left before its end, or one that should have a receipt. */
+/** A recording of a rollout, fork or not, that no receipt vouches for. */
 function verifyStranger(path: string): readonly RunProblem[] {
-  const own = verifyRecording(path).problems;
-  if (path.includes('.fork-')) return own;
   const message = 'has no receipt: the rollout was not finished, or its receipt was dropped';
-  return [{ file: path, line: 1, message }, ...own];
+  return [{ file: path, line: 1, message }, ...verifyRecording(path).problems];
 }
 
 type Place = { readonly file: string; readonly line: number };

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { debugType } from '../contributions.ts';
-import { domainFolderOf, domainFolders, readDomain, taskAt } from '../workspaceDomains.ts';
+import { domainFolderOf, domainFolders, pickDomain, readDomain, taskAt } from '../workspaceDomains.ts';
 
 type Configuration = vscode.DebugConfiguration & { domain?: string; task?: string; recording?: string; runs?: string };
 
@@ -76,20 +76,6 @@ export const dynamicConfigurations: vscode.DebugConfigurationProvider = {
     );
   },
 };
-
-export async function pickDomain(): Promise<string | undefined> {
-  const folders = await domainFolders();
-  if (folders.length === 0) {
-    void vscode.window.showErrorMessage('There is no domain in this workspace: open a folder with a domain.yaml.');
-    return undefined;
-  }
-  if (folders.length === 1) return folders[0];
-  const picked = await vscode.window.showQuickPick(
-    folders.map((folder) => ({ label: vscode.workspace.asRelativePath(folder), folder })),
-    { placeHolder: 'Which domain?' },
-  );
-  return picked?.folder;
-}
 
 async function taskFor(folder: string, file: string | undefined): Promise<string | undefined> {
   const domain = await readDomain(folder);

@@ -49,10 +49,11 @@ async function publish(collection: vscode.DiagnosticCollection, folder: string):
   collection.forEach((uri) => {
     if (domainFolderOf(uri.fsPath) === folder && !byFile.has(uri.fsPath)) collection.delete(uri);
   });
-  for (const [file, found] of byFile) collection.set(vscode.Uri.file(file), found.map(shown));
+  for (const [file, found] of byFile) collection.set(vscode.Uri.file(file), found.map(shownDiagnostic));
 }
 
-function shown(found: Diagnostic): vscode.Diagnostic {
+/** A finding as the Problems view shows it. */
+export function shownDiagnostic(found: Diagnostic): vscode.Diagnostic {
   const range = new vscode.Range(
     found.line - 1,
     found.column - 1,

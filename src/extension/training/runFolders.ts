@@ -1,14 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { trainerOf } from './trainerProcess.ts';
+import type { Run } from '../../webview/protocol.ts';
 
-export type TrainingRun = {
-  readonly id: string;
-  readonly folder: string;
-  readonly kind: string;
-  readonly running: boolean;
-};
+/** A training run of the workspace: what its configuration says, where it lies, and whether it is under way. */
+export type TrainingRun = Run & { readonly folder: string; readonly running: boolean };
 
 /** Where the training runs of a workspace live. */
 export function trainingRoot(): string | undefined {
@@ -16,25 +11,16 @@ export function trainingRoot(): string | undefined {
   return folder && join(folder.uri.fsPath, '.rehearsal', 'training');
 }
 
-/** Training runs of the workspace, newest first. A run lives on when the editor closes, so this reads the disk. */
-export function trainingRuns(): readonly TrainingRun[] {
+/**
+ * Training runs of the workspace, newest first. A run lives on when the editor closes, so this reads the disk. The
+ * reader is loaded at the first call, so that activation does not wait for it.
+ */
+export async function trainingRuns(): Promise<readonly TrainingRun[]> {
   const root = trainingRoot();
-  if (!root || !existsSync(root)) return [];
-  return readdirSync(root, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => ({
-      id: name,
-      folder: join(root, name),
-      kind: kindOf(join(root, name)),
-      running: trainerOf(join(root, name))?.isRunning ?? false,
-    }))
-    .sort((a, b) => b.id.localeCompare(a.id));
-}
-
-function kindOf(folder: string): string {
-  try {
-    return (JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as { kind?: string }).kind ?? 'training';
-  } catch {
-    return 'preparing';
-  }
+  if (!root) return [];
+  const { isRunning, listRuns } = await import('./trainingRuns.ts');
+  return (await listRuns(root)).map((run) => {
+    const folder = join(root, run.id);
+    return { ...run, folder, running: isRunning(folder) };
+  });
 }

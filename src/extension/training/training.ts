@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as vscode from 'vscode';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
+import { runName } from '../../engine/shell/runName.ts';
 import type { Context } from '../context.ts';
-import { pickDomain } from '../debug/configurationProvider.ts';
 import { mayRun } from '../trust.ts';
+import { pickDomain } from '../workspaceDomains.ts';
 import { trainingRoot, trainingRuns } from './runFolders.ts';
 
 export type TrainingKind = 'sft' | 'grpo';
@@ -36,7 +37,7 @@ export async function startTraining(
   if (!model) return undefined;
   const steps = given.steps ?? (await askSteps(kind));
   if (!steps) return undefined;
-  const run = join(root, `${new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15)}-${kind}`);
+  const run = join(root, runName(kind));
   makeRunFolder(run);
   onFolder(run);
   const python = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
@@ -118,7 +119,7 @@ export async function showRunLog(context: Context, run: string | undefined): Pro
 
 /** Asks a run to end after its current optimizer step, with a checkpoint. */
 export async function stopTraining(given?: string): Promise<boolean> {
-  const running = trainingRuns().filter((run) => run.running);
+  const running = (await trainingRuns()).filter((run) => run.running);
   const picked =
     given ??
     (running.length === 1
@@ -140,7 +141,7 @@ async function pickRun(
 }
 
 async function pickModel(kind: TrainingKind): Promise<string | undefined> {
-  const checkpoints = trainingRuns()
+  const checkpoints = (await trainingRuns())
     .map(({ id, folder }) => ({
       label: id,
       description: 'checkpoint of a run',

@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { messageOf } from '../../engine/shell/fault.ts';
 import type { Run, ToExtension } from '../../webview/protocol.ts';
 import type { Context } from '../context.ts';
 import { dashboardType } from '../contributions.ts';
@@ -7,8 +8,8 @@ import { type MetricsChange, type RunMetrics, readMetrics } from '../training/me
 import { watchMetrics } from '../training/metricsWatch.ts';
 import { trainingRoot } from '../training/runFolders.ts';
 import { showRunLog } from '../training/training.ts';
+import { listRuns, readRollouts, recordingPath } from '../training/trainingRuns.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
-import { listRuns, readRollouts, recordingPath } from './trainingRuns.ts';
 import { trajectoryEditorType } from './trajectoryEditor.ts';
 
 /** The dashboard of this window. */
@@ -178,7 +179,7 @@ async function postRollouts(channel: Channel, folder: string, step: number): Pro
       problem: null,
     });
   } catch (error) {
-    const problem = `The rollouts of optimizer step ${step} can't be read: ${(error as Error).message}`;
+    const problem = `The rollouts of optimizer step ${step} can't be read: ${messageOf(error)}`;
     channel.post({ type: 'rollouts', run: basename(folder), step, rollouts: [], problem });
   }
 }

@@ -8,7 +8,7 @@ const lookEveryMs = 2000;
 export function registerTrainingTree(): vscode.Disposable {
   const tree = new TrainingTree();
   const view = vscode.window.createTreeView('rehearsal.training', { treeDataProvider: tree });
-  const timer = setInterval(() => view.visible && tree.refresh(), lookEveryMs);
+  const timer = setInterval(() => view.visible && void tree.refresh(), lookEveryMs);
   return vscode.Disposable.from(view, { dispose: () => clearInterval(timer) });
 }
 
@@ -20,20 +20,20 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
   #shown = '';
 
   /** Looks at the runs, and says so when they are not what is shown. */
-  refresh(): void {
-    if (JSON.stringify(trainingRuns()) !== this.#shown) this.#changed.fire();
+  async refresh(): Promise<void> {
+    if (JSON.stringify(await trainingRuns()) !== this.#shown) this.#changed.fire();
   }
 
-  getChildren(run?: TrainingRun): TrainingRun[] {
+  async getChildren(run?: TrainingRun): Promise<TrainingRun[]> {
     if (run) return [];
-    const runs = trainingRuns();
+    const runs = await trainingRuns();
     this.#shown = JSON.stringify(runs);
     return [...runs];
   }
 
   getTreeItem(run: TrainingRun): vscode.TreeItem {
     const item = new vscode.TreeItem(run.id);
-    item.description = `${run.kind}${run.running ? ', running' : ''}`;
+    item.description = `${run.kind ?? 'preparing'}${run.running ? ', running' : ''}`;
     item.iconPath = new vscode.ThemeIcon(run.running ? 'sync~spin' : 'graph-line');
     item.contextValue = run.running ? 'trainingRun.running' : 'trainingRun';
     item.command = { command: 'rehearsal.training.dashboard', title: 'Open', arguments: [run.folder] };

@@ -3,7 +3,7 @@ import { Button, Dropdown } from '../controls.ts';
 import type { Dashboard } from '../models/dashboard.ts';
 import { runLabel, statusOf } from '../models/summary.ts';
 import type { ToExtension } from '../protocol.ts';
-import { smoothings } from './interface.ts';
+import { smoothings } from './choices.ts';
 
 export type TopBarProps = {
   readonly dashboard: Dashboard;

@@ -7,8 +7,8 @@ import { chartsOf } from '../models/summary.ts';
 import type { Run } from '../protocol.ts';
 import { usePalette } from '../usePalette.ts';
 import { ChartCard } from './chartCard.tsx';
+import { readChoices } from './choices.ts';
 import { EmptyView } from './emptyView.tsx';
-import { loadInterface } from './interface.ts';
 import { StepRollouts } from './stepRollouts.tsx';
 import { StepTable } from './stepTable.tsx';
 import { TopBar } from './topBar.tsx';
@@ -16,7 +16,7 @@ import './view.css';
 
 /** The training dashboard: a run's charts, the rollouts behind a point, and the same points as a table. */
 export function DashboardView({ bridge }: { bridge: Bridge }): JSX.Element {
-  const [initial] = useState(() => loadInterface(bridge.loadState()));
+  const [initial] = useState(() => readChoices(bridge.loadState()));
   const [dashboard, setDashboard] = useState<Dashboard>(emptyDashboard);
   const [smoothing, setSmoothing] = useState(initial.smoothing);
   const shown = dashboard.run?.id;

@@ -5,8 +5,12 @@ import type { Numbered } from '../protocol.ts';
 /** One changed place of a database, as text. */
 export type Change = { readonly place: string; readonly before: string | null; readonly after: string | null };
 
-/** One verdict as shown: its name, whether it held, and why. */
-export type VerdictLine = { readonly name: string; readonly held: boolean; readonly detail: string };
+/** One verdict as shown: what it is about, the verdict, and why. */
+export type VerdictLine = {
+  readonly name: string;
+  readonly verdict: 'held' | 'violated' | 'unknown';
+  readonly detail: string;
+};
 
 /** One step of a recording as the view lists it. */
 export type StepEntry = {
@@ -141,12 +145,13 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         text: `${event.question} ${event.reason}`,
       };
     case 'verdictReached': {
-      const { verifier, held, detail } = event.verdict;
+      const { verifier, held, unknown, detail } = event.verdict;
+      const verdict = held ? 'held' : unknown ? 'unknown' : 'violated';
       return {
         speaker: 'engine',
         title: `Verifier ${verifier}`,
-        tone: held ? 'good' : 'bad',
-        verdicts: [{ name: verifier, held, detail }],
+        tone: ({ held: 'good', unknown: 'plain', violated: 'bad' } as const)[verdict],
+        verdicts: [{ name: verifier, verdict, detail }],
       };
     }
     case 'rewarded':
@@ -188,15 +193,12 @@ function agentEntry({
 
 function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }>): Omit<StepEntry, 'n'> {
   const violated = verdicts.filter(({ verdict }) => verdict === 'violated').map(({ rule }) => rule);
+  const isOpen = verdicts.every(({ verdict }) => verdict === 'unknown');
   return {
     speaker: 'engine',
-    title: violated.length === 0 ? 'Rules held' : `Violated: ${violated.join(', ')}`,
+    title: violated.length > 0 ? `Violated: ${violated.join(', ')}` : isOpen ? 'Rules unknown' : 'Rules held',
     tone: violated.length === 0 ? 'plain' : 'bad',
-    verdicts: verdicts.map(({ rule, verdict, reason }) => ({
-      name: rule,
-      held: verdict !== 'violated',
-      detail: verdict === 'unknown' ? `not known: ${reason}` : reason,
-    })),
+    verdicts: verdicts.map(({ rule, verdict, reason }) => ({ name: rule, verdict, detail: reason })),
   };
 }
 

@@ -65,13 +65,15 @@ function Changes({ changes }: { readonly changes: readonly Change[] }): JSX.Elem
   );
 }
 
+const marks: Readonly<Record<VerdictLine['verdict'], string>> = { held: '✓', violated: '✕', unknown: '?' };
+
 function Verdicts({ verdicts }: { readonly verdicts: readonly VerdictLine[] }): JSX.Element {
   return (
     <ul class="verdicts" aria-label="Verdicts">
-      {verdicts.map(({ name, held, detail }) => (
-        <li key={name} class={held ? 'held' : 'violated'}>
+      {verdicts.map(({ name, verdict, detail }) => (
+        <li key={name} class={verdict}>
           <strong>
-            {held ? '✓ held' : '✕ violated'} {name}
+            {marks[verdict]} {verdict} {name}
           </strong>{' '}
           <span class="muted">{detail}</span>
         </li>

@@ -14,7 +14,9 @@ test('the console answers paths, /why and /help, and refuses the rest in words',
   expect(await run.type("count(messages, it.role == 'user') > 0")).toBe('true');
   expect(await run.type('db.orders.W9.status')).toMatch(/refused: there is no db\.orders\.W9\.status at step/);
   expect(await run.type('launch()')).toMatch(/refused: "launch\(\)" is no expression/);
-  expect(await run.type('/why')).toMatch(/no reward yet.*broken {2}rule confirm-before-write.*as it was at the start/s);
+  expect(await run.type('/why')).toMatch(
+    /no reward yet.*violated {2}rule confirm-before-write.*as it was at the start/s,
+  );
   expect(await run.type('/help')).toMatch(/\/say TEXT/);
   expect(await run.type('/fly')).toMatch(/refused: there is no command \/fly/);
   expect(await run.type('/stop')).toMatch(/refused: only a user that you play/);

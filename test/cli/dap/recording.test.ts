@@ -1,10 +1,12 @@
-import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
+import { readRun } from '../../../src/engine/shell/runRecord.ts';
+import { rehearsal } from '../../support/terminal.ts';
 import { domain, policy, ruleLine, session, text } from './harness.ts';
 
 /** A recording of the well-known failure, made once. */
@@ -21,6 +23,8 @@ async function recording(change: (lines: readonly string[]) => readonly string[]
   return path;
 }
 
+const better = 'Shall I change the desk lamp in W1138 to white? It can be changed only once.';
+
 test('a recording is stepped through without a call, and forks', async () => {
   const run = session();
   const path = await recording();
@@ -33,12 +37,87 @@ test('a recording is stepped through without a call, and forks', async () => {
   await run.step('reverseContinue');
   expect(text(await run.step('reverseContinue'))).toMatch(/called before anything was proposed/);
   await run.step('stepBack');
-  expect(await run.rewrite('Shall I change the desk lamp in W1138 to white? It can be changed only once.')).toMatch(
-    /^forked: goes on from the edited message$/,
-  );
+  expect(await run.rewrite(better)).toMatch(/^forked: goes on from the edited message$/);
   expect(await run.finish()).toMatch(/^reward 1/);
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
+
+/** A finished run on the disk, made when it is first asked for. */
+let finished: Promise<string> | undefined;
+async function finishedRun(): Promise<string> {
+  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-finished-')), 'run');
+  await rehearsal('run', domain, 'lamp-variant', '--out', folder);
+  return folder;
+}
+
+/** A copy of a finished run, whose recording is attached to and forked; the fork stands right after its edit. */
+async function forkedRun(change: (folder: string) => void = () => undefined) {
+  finished ??= finishedRun();
+  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-forked-')), 'run');
+  cpSync(await finished, folder, { recursive: true });
+  change(folder);
+  const run = session();
+  await run.begin({ recording: join(folder, 'lamp-variant.0.traj.jsonl') }, { breakpoints: { [policy]: ruleLine() } });
+  await run.step('continue');
+  await run.step('stepBack');
+  await run.rewrite(better);
+  return { folder, run };
+}
+
+test('a finished fork of a recording has its receipt in the ledger of the run, and is no trial of it', async () => {
+  const { folder, run } = await forkedRun();
+  expect(await rehearsal('verify', folder)).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/fork-1\.traj\.jsonl:1: has no receipt: the rollout was not finished/),
+  });
+  expect(await run.finish()).toMatch(/^reward 1/);
+  await vi.waitFor(async () => expect((await rehearsal('verify', folder)).code).toBe(0), { timeout: 10_000 });
+  expect((await rehearsal('verify', folder)).out).toBe('2 recordings verified\n');
+  const { rollouts, forks, unfinished } = readRun(folder) ?? {};
+  expect(rollouts?.map(({ reward }) => reward)).toEqual([0]);
+  expect([forks, unfinished]).toEqual([['lamp-variant.0.fork-1.traj.jsonl'], []]);
+  appendFileSync(join(folder, 'lamp-variant.0.fork-1.traj.jsonl'), '\n{}\n');
+  expect((await rehearsal('verify', folder)).code).toBe(1);
+}, 60_000);
+
+const obstacles: readonly {
+  readonly name: string;
+  readonly change: (folder: string) => void;
+  readonly message: RegExp;
+}[] = [
+  {
+    name: 'that is no run',
+    change: (folder) => rmSync(join(folder, 'run.json')),
+    message: /is no run \(it has no run/,
+  },
+  {
+    name: 'of another signer',
+    change: (folder) => {
+      const file = join(folder, 'run.json');
+      writeFileSync(file, readFileSync(file, 'utf8').replace(/"publicKey": "[^"]+"/, '"publicKey": "else"'));
+    },
+    message: /are signed with another key than yours/,
+  },
+  {
+    name: 'whose ledger can not be written',
+    change: (folder) => {
+      rmSync(join(folder, 'ledger.jsonl'));
+      symlinkSync('/proc/version', join(folder, 'ledger.jsonl'));
+    },
+    message: /ledger\.jsonl: can't be written/,
+  },
+];
+
+test.each(obstacles)(
+  'a fork in a folder $name is told to get no receipt',
+  async ({ change, message }) => {
+    const { run } = await forkedRun(change);
+    expect(await run.finish()).toMatch(/^reward 1/);
+    await run.shows(/lamp-variant\.0\.fork-1\.traj\.jsonl gets no receipt: /);
+    expect(run.client.output).toMatch(message);
+  },
+  60_000,
+);
 
 test('a recording that was cut short is shown as far as it goes', async () => {
   const run = session();
@@ -54,6 +133,17 @@ test('a recording whose events can not follow each other is shown as far as they
   const path = await recording((lines) => [...lines.slice(0, 3), ...lines.slice(4)]);
   await run.begin({ recording: path });
   expect(run.client.output).toMatch(/:4: event 4 stands where event 3 belongs/);
+});
+
+test('replay names the line of an event that can not follow', async () => {
+  const path = await recording((lines) => {
+    const result = lines.findIndex((line) => line.includes('"toolReturned"'));
+    return [...lines.slice(0, 3), lines[result] ?? ''];
+  });
+  expect(await rehearsal('replay', path, '--domain', domain, '--quiet')).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/:\d+: event \d+ \(toolReturned\) can't follow here: no call is under way/),
+  });
 });
 
 test.each([

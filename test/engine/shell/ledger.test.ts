@@ -47,3 +47,20 @@ test('the signing key is made once, whole, and leaves nothing beside it', () => 
   expect(existsSync(path)).toBe(true);
   expect(readdirSync(join(folder, 'deep'))).toEqual(['key.pem']);
 });
+
+test('two that sign into one ledger by turns follow each other', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-ledger-'));
+  const [path, key] = [join(folder, 'ledger.jsonl'), signingKey(join(folder, 'key.pem'))];
+  const [one, other] = [openLedger(path, key), openLedger(path, key)];
+  for (const [sign, rollout] of [
+    [one, 'a'],
+    [other, 'b'],
+    [one, 'c'],
+    [one, 'd'],
+    [other, 'e'],
+  ] as const)
+    sign(receipt(rollout));
+  const { receipts, problems } = readLedger(path, key.publicKey);
+  expect(receipts.map(({ rollout }) => rollout)).toEqual(['a', 'b', 'c', 'd', 'e']);
+  expect(problems).toEqual([]);
+});

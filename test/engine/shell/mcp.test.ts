@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import type { StdioServer } from '../../../src/engine/core/domain.ts';
 import { startMcpServer } from '../../../src/engine/shell/mcp.ts';
 import type { ToolSource } from '../../../src/engine/shell/toolSource.ts';
+import { version } from '../../../src/engine/shell/version.ts';
 
 const fixture = fileURLToPath(new URL('fixtures/mcpServer.mjs', import.meta.url));
 const declared = (mode: string, more: Partial<StdioServer> = {}): StdioServer => ({
@@ -43,6 +44,11 @@ test('a call, its state by the reader, and arguments that do not fit', async () 
     content: 'Error: the arguments of add do not fit: by must be of type number.',
     isError: true,
   });
+});
+
+test('a server is told who calls', async () => {
+  const { content } = await (await start('good')).call('client', {});
+  expect(JSON.parse(content)).toEqual({ name: 'rehearsal', version });
 });
 
 const failures: readonly { readonly name: string; readonly act: () => Promise<unknown>; readonly message: RegExp }[] = [

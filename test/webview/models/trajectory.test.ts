@@ -99,6 +99,26 @@ describe('stepEntry', () => {
     ]);
   });
 
+  it('tells what is unknown from what was violated', () => {
+    const rule = {
+      rule: 'tone',
+      check: 'judge' as const,
+      gate: false,
+      verdict: 'unknown' as const,
+      reason: 'no judge',
+    };
+    expect(entry({ type: 'rulesChecked', callId: null, verdicts: [{ ...rule, evidence: [] }] })).toMatchObject({
+      tone: 'plain',
+      title: 'Rules unknown',
+      verdicts: [{ name: 'tone', verdict: 'unknown', detail: 'no judge' }],
+    });
+    const judge = { verifier: 'judge', held: false, unknown: true as const, detail: 'no judge', evidence: [] };
+    expect(entry({ type: 'verdictReached', verdict: judge })).toMatchObject({
+      tone: 'plain',
+      verdicts: [{ verdict: 'unknown' }],
+    });
+  });
+
   it('marks a violated rule, a failed verifier and a reward of 0', () => {
     const verdict = {
       rule: 'confirm',
@@ -111,12 +131,12 @@ describe('stepEntry', () => {
     expect(entry({ type: 'rulesChecked', callId: 'c1', verdicts: [verdict] })).toMatchObject({
       tone: 'bad',
       title: 'Violated: confirm',
-      verdicts: [{ name: 'confirm', held: false, detail: 'no yes' }],
+      verdicts: [{ name: 'confirm', verdict: 'violated', detail: 'no yes' }],
     });
     const failed = { verifier: 'database', held: false, detail: 'orders differ', evidence: [] };
     expect(entry({ type: 'verdictReached', verdict: failed })).toMatchObject({
       tone: 'bad',
-      verdicts: [{ held: false }],
+      verdicts: [{ verdict: 'violated' }],
     });
     expect(entry({ type: 'rewarded', basis: 'train', reward: null, reason: 'not scored' })).toMatchObject({
       tone: 'bad',

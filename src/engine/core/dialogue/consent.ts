@@ -44,6 +44,7 @@ const consents: readonly RegExp[] = [
   /^(?:(?:i am|we are|all) )?good to go$/,
   /^let us (?:do (?:it|that|this)|go|proceed|go ahead|go for it)$/,
   /^(?:and )?you (?:have|have got|got) my (?:full )?(?:ok|okay|approval|permission|consent|confirmation|go ahead|go-ahead|blessing|yes|word|green light)(?: to \w+ [\w ]*| for (?:that|this|it))?$/,
+  /^(?:indeed )?you (?:certainly |surely )?(?:may|can)(?: indeed)?$/,
   /^you (?:may|can)(?: now)? (?:go ahead|proceed|do (?:it|that|so)|continue)\b/,
   /^(?:i would|i do|we would|we do) (?:like|love|want) (?:that|this|it|you to)\b/,
   /^(?:i have |there are |we have )?no (?:objections?|complaints?|reason not to|changes)(?: (?:from|on) (?:me|my side))?$/,

@@ -10,13 +10,16 @@ const plain = new Set(
 );
 const leading = /^(?:the|a|an|my|your|our|that|this|these|those|all|both|of)$/;
 
+/** A question about something else after the yes: "Yes please. And when will my other order W1103 come?" */
+const asideQuestion = /(?<=[.!]\s*)(?:and|also)\b[^.?!]*\?/gi;
+
 /**
  * Whether a user's yes names a detail that the proposal did not: "Yes, switch it to white" after a proposal of black
  * is a change, not a yes. Numbers and what follows a preposition count as details.
  */
 export function departsFrom(proposal: string, answer: string): boolean {
   const proposed = new Set(wordsOf(proposal));
-  const words = wordsOf(answer);
+  const words = wordsOf(answer.replace(asideQuestion, ''));
   return words.some((word, index) => {
     if (/\d/.test(word)) return !proposed.has(word);
     if (!/^(?:to|into|with|for|as)$/.test(word)) return false;

@@ -38,8 +38,9 @@ export function isTag(question: string): boolean {
   );
 }
 
-/** Whether a question could make the asker take a yes back: one about price, loss or risk. */
+/** Whether a question could make the asker take a yes back: one about price, loss or risk, not of another matter. */
 export function isWeighing(question: string): boolean {
+  if (/^(?:and|also) .*\b(?:other|another) \w+/.test(question)) return false;
   return /\b(?:cost|costs|fee|fees|charge[ds]?|price|extra|pay|lose|much|penalty|expensive|free|risk|refundable|right|correct|sure|mean|really|or)\b/.test(
     question,
   );

@@ -37,12 +37,16 @@ function follows(said: readonly string[], start: number, parts: readonly (readon
   return Array.from({ length: gap + 1 }, (_, skipped) => end + skipped).some((next) => follows(said, next, rest));
 }
 
-/** Amounts that a text states: numbers with a currency sign or with decimals, in order. */
+const marked = String.raw`(?:[$€£]\s?(\d[\d,]*(?:\.\d+)?))|(?:(\d[\d,]*(?:\.\d+)?)\s?(?:[$€£]|(?:eur|euros?|usd|dollars?|gbp|pounds?)\b))`;
+const decimal = String.raw`(?<![\d.])(\d[\d,]*\.\d{1,2})(?!\d|\.\d|\s?(?:cm|kg|km|m|mm|ml|l|g)\b)`;
+const counted = String.raw`(?!\d|[.,]\d|\s?(?:%|-|to \d|(?:business |working )?(?:days?|weeks?|hours?|months?|minutes?|times?|items?|orders?|pieces?|of)\b))`;
+const said = String.raw`\b(?:total(?:s|ling)?|sum|altogether|together|comes? to|adds? up to|makes?|get|receive|refund)(?: is| are| of| to| that is| would be| will be)?,? (\d[\d,]*)${counted}|(?<![\w.-])(\d[\d,]*) back\b`;
+const amount = new RegExp([marked, decimal, said].join('|'), 'gi');
+
+/** Amounts that a text states, in order: numbers with a currency sign, with decimals, or said of a sum of money. */
 export function amountsIn(text: string): readonly number[] {
-  const found = text.matchAll(
-    /(?:[$\u20ac\u00a3]\s?(\d[\d,]*(?:\.\d+)?))|(?:(\d[\d,]*(?:\.\d+)?)\s?(?:[$\u20ac\u00a3]|(?:eur|euros?|usd|dollars?|gbp|pounds?)\b))|(?<![\d.])(\d[\d,]*\.\d{1,2})(?!\d|\.\d|\s?(?:cm|kg|km|m|mm|ml|l|g)\b)/gi,
-  );
-  return [...found].map((match) => Number((match[1] ?? match[2] ?? match[3] ?? '').replaceAll(',', '')));
+  const found = [...text.matchAll(amount)].map((match) => match.slice(1).find((part) => part !== undefined) ?? '');
+  return found.map((each) => Number(each.replaceAll(',', '')));
 }
 
 /** Every number in a text, without its sign, in order. */

@@ -3,6 +3,7 @@ import * as nodeModule from 'node:module';
 import { relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Failure } from '../../core/event.ts';
+import { messageOf } from '../fault.ts';
 
 /** Code of a domain that can't be loaded, with its place. */
 export class DomainCodeError extends Error {
@@ -212,7 +213,7 @@ export async function importDomain(folder: string, file: string): Promise<Readon
   } catch (error) {
     if (error instanceof DomainCodeError) throw error;
     const place = placeOf(error, folder);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     const where = place ? at(folder, place.file, place.line, place.column) : relative(folder, file);
     const denied = (error as { readonly code?: unknown }).code === 'ERR_ACCESS_DENIED' ? `: ${deniedAdvice}` : '';
     throw new DomainCodeError(`${where}: ${message}${denied}`, place?.file ?? file, place?.line);

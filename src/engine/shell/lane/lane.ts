@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { format } from 'node:util';
 import { codeTools, describeTools } from '../../authoring.ts';
 import { useNativeHash } from '../../core/hash.ts';
+import { messageOf } from '../fault.ts';
 import { verifierTools } from './customVerifiers.ts';
 import { DomainCodeError, importDomain, installDomainModules, placeOf, warmStripper } from './domainModules.ts';
 import { LaneWriter } from './laneChannel.ts';
@@ -47,7 +48,7 @@ async function open({ toolsFile, timeoutMs }: LaneOpening): Promise<void> {
         : {
             who: 'environment' as const,
             code: 'tool/code',
-            message: error instanceof Error ? error.message : String(error),
+            message: messageOf(error),
             file: join(folder, toolsFile),
           };
     writer.send({ type: 'notDescribed', failure });
@@ -94,7 +95,7 @@ function explainExit(): void {
   }) as typeof process.exit;
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
-      say(`threw where nobody could catch it: ${error instanceof Error ? error.message : String(error)}`, error);
+      say(`threw where nobody could catch it: ${messageOf(error)}`, error);
       exit(1);
     });
   }

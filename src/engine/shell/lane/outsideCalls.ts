@@ -4,7 +4,7 @@ import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { visibleTo, writeProblem } from '../../core/simulatedTool.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
 import type { ToolContext, ToolOutcome } from '../driver.ts';
-import { Fault } from '../fault.ts';
+import { Fault, messageOf } from '../fault.ts';
 import { changedRows, withRows } from '../rows.ts';
 import type { Answer, CallAnswer, PythonAnswer, Question, SimulatedAnswer } from './laneMessage.ts';
 
@@ -114,7 +114,7 @@ function fitting(world: World, side: 'agent' | 'user', patches: readonly Patch[]
   try {
     return patchesTo(world[side], applyPatches(world[side], patches));
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

@@ -1,6 +1,7 @@
 import { type JSONVisitor, type ParseError, parse as parseJsonc, printParseErrorCode, visit } from 'jsonc-parser';
 import type { JsonObject } from '../../core/json.ts';
 import type { Diagnostic, Location } from '../diagnostic.ts';
+import { messageOf } from '../fault.ts';
 import { remembered, type Source } from './source.ts';
 
 export type DatabaseFile = { readonly value: JsonObject | null; readonly problems: readonly Diagnostic[] };
@@ -80,7 +81,7 @@ function syntaxFault(
   parseJsonc(source.text, faults, { disallowComments: true, allowTrailingComma: false });
   const [fault] = faults;
   if (!fault) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return fail(locate(source, 0, 1), 'syntax', `This is not JSON: ${reason}.`, 'Check the text.');
   }
   const words = printParseErrorCode(fault.error)

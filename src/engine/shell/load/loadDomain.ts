@@ -13,7 +13,7 @@ import { bindRules } from './bindRules.ts';
 import { crossCheck } from './crossCheck.ts';
 import { parseDatabase } from './database.ts';
 import { type Items, type Placed, parseFolder, parseItems, placeOf } from './items.ts';
-import type { Parts, StaticDomain } from './loadedDomain.ts';
+import type { LoadedDomain, Parts } from './loadedDomain.ts';
 import { locationsOf } from './locations.ts';
 import { type Scan, scanTools } from './scan.ts';
 import { scanPython } from './scanPython.ts';
@@ -21,7 +21,7 @@ import { scanVerifiers } from './scanVerifiers.ts';
 import { type FileKind, inside, type Overlay, readSource, remembered, type Source } from './source.ts';
 
 export { completeDomain } from './completeDomain.ts';
-export type { LoadedDomain, StaticDomain } from './loadedDomain.ts';
+export type { LoadedDomain } from './loadedDomain.ts';
 
 export type LoadOptions = {
   /** Unsaved texts of an editor, by absolute path. */
@@ -42,7 +42,7 @@ const digests = new WeakMap<Source, string>();
  * Reads the files of a domain without running any of its code. The domain has no tools yet: `completeDomain` adds
  * them once a lane and the MCP servers have described them. Never throws for what a user wrote; see `diagnostics`.
  */
-export function loadDomain(folder: string, { overlay }: LoadOptions = {}): StaticDomain {
+export function loadDomain(folder: string, { overlay }: LoadOptions = {}): LoadedDomain {
   const root = resolve(folder);
   const diagnostics: Diagnostic[] = [];
   const { file, source } = readDomainFile(root, overlay, diagnostics);
@@ -108,8 +108,8 @@ function loaded(
   folder: string,
   parts: Parts,
   hash: string,
-  code: Pick<StaticDomain, 'toolsFile' | 'pythonFile'>,
-): StaticDomain {
+  code: Pick<LoadedDomain, 'toolsFile' | 'pythonFile'>,
+): LoadedDomain {
   const { file, policy, rules, personas, tasks } = parts;
   const domain: Domain = {
     name: file.value.name,

@@ -50,7 +50,10 @@ export type Parts = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** A domain as it was read from its folder. It is fit to run when no diagnostic is an error. */
+/**
+ * A domain as it was read from its folder. It is fit to run when no diagnostic is an error. Before its tools are described
+ * (`completeDomain`), `domain.tools` is empty.
+ */
 export type LoadedDomain = {
   readonly folder: string;
   /** Shortcuts to parts of `domain`. */
@@ -69,6 +72,3 @@ export type LoadedDomain = {
   readonly pythonFile: string | null;
   readonly parts: Parts;
 };
-
-/** A loaded domain whose tools are not described yet: `domain.tools` is empty. */
-export type StaticDomain = LoadedDomain;

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { relative, resolve, sep } from 'node:path';
 import { type Diagnostic, type Location, startOf } from '../diagnostic.ts';
+import { messageOf } from '../fault.ts';
 
 /** Text of a file as every reader gets it: without byte order mark, with `\n` at line ends. */
 export type Source = { readonly file: string; readonly text: string };
@@ -80,7 +81,7 @@ const hints: Readonly<Record<FileKind, string>> = {
 
 function unreadable(at: Location, kind: FileKind, file: string, error: unknown): Diagnostic {
   const isText = !(error instanceof TypeError);
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const message = isText ? `${file} cannot be read: ${reason}.` : `${file} is not a text in UTF-8.`;
   const hint = isText ? 'Check its permissions.' : 'Save it with the encoding UTF-8.';
   return { ...at, code: `${kind}/unreadable`, severity: 'error', message, hint };

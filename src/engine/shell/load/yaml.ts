@@ -1,5 +1,6 @@
 import { Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLError } from 'yaml';
 import type { Diagnostic, Location } from '../diagnostic.ts';
+import { messageOf } from '../fault.ts';
 import { type FileKind, remembered, type Source } from './source.ts';
 
 /** Where something stands in a YAML file, by its path from the root. */
@@ -44,7 +45,7 @@ function parse(source: Source, kind: FileKind): YamlFile {
 
 /** An alias without its anchor, or a document that is too deep or too large to be one. */
 function unresolvable({ file, text }: Source, kind: FileKind, error: unknown, lines: LineCounter): Diagnostic {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const alias = /: (\S+)$/.exec(reason)?.[1] ?? '';
   const from = Math.max(0, alias === '' ? 0 : text.indexOf(`*${alias}`));
   const at = locate(file, lines, from, from + alias.length + 1);

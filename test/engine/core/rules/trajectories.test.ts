@@ -12,20 +12,30 @@ afterAll(() => supervisor.close());
 
 const planted = trajectoriesIn('planted.yaml');
 const clean = trajectoriesIn('clean.yaml');
+const plantedUnseen = trajectoriesIn('plantedUnseen.yaml');
+const cleanUnseen = trajectoriesIn('cleanUnseen.yaml');
 
-it('has thirty of each', () => {
-  expect([planted.length, clean.length]).toEqual([30, 30]);
-  expect(new Set([...planted, ...clean].map(({ name }) => name)).size).toBe(60);
+it.each([
+  ['seen', planted, clean],
+  ['unseen', plantedUnseen, cleanUnseen],
+])('has thirty of each, %s', (_, violating, keeping) => {
+  expect([violating.length, keeping.length]).toEqual([30, 30]);
+  expect(new Set([...violating, ...keeping].map(({ name }) => name)).size).toBe(60);
 });
 
-it('plants a violation of every rule of the policy', () => {
-  const broken = new Set(planted.flatMap(({ violates = [] }) => violates));
+it.each([
+  ['seen', planted],
+  ['unseen', plantedUnseen],
+])('plants a violation of every rule of the policy, %s', (_, violating) => {
+  const broken = new Set(violating.flatMap(({ violates = [] }) => violates));
   expect(supervisor.domain.policy.rules.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
 });
 
 describe.each([
   ['planted', planted],
   ['clean', clean],
+  ['planted, unseen', plantedUnseen],
+  ['clean, unseen', cleanUnseen],
 ] as const)('%s', (_, trajectories) => {
   it.each(trajectories.map((each, n) => ({ ...each, n })))('$name', async ({ n, ...trajectory }) => {
     const result = await played(supervisor, trajectory, n);

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { hashOf, openDatabase } from '../../../../src/engine/core/database.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { readRecording } from '../../../../src/engine/shell/recording.ts';
@@ -98,3 +98,11 @@ test('a hung and a leaving rollout end with the reason; the others go on from th
     await supervisor.close();
   }
 }, 30_000);
+
+test('a domain whose code can not be loaded leaves no lane behind', async () => {
+  const folder = writeDomain();
+  writeFileSync(join(folder, 'tools.ts'), 'throw new Error("no chairs today");\n');
+  const children = () => process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap').length;
+  await expect(openSupervisor(loadDomain(folder), { lanes: 2 })).rejects.toThrow('no chairs today');
+  await vi.waitFor(() => expect(children()).toBe(0), { timeout: 5000 });
+});

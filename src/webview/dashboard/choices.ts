@@ -1,16 +1,16 @@
 import * as z from 'zod/mini';
 
 /** Choices of the reader that survive a reload of the page. */
-const interfaceSchema = z.object({
+const choicesSchema = z.object({
   run: z.optional(z.string()),
   step: z.optional(z.int()),
   smoothing: z._default(z.int(), 5),
 });
-export type Interface = z.infer<typeof interfaceSchema>;
+export type Choices = z.infer<typeof choicesSchema>;
 
 /** The saved choices, or those of a first visit. */
-export function loadInterface(saved: unknown): Interface {
-  const parsed = interfaceSchema.safeParse(saved ?? {});
+export function readChoices(saved: unknown): Choices {
+  const parsed = choicesSchema.safeParse(saved ?? {});
   return parsed.success ? parsed.data : { smoothing: 5 };
 }
 

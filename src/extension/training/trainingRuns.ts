@@ -1,7 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
+import { parseRecording } from '../../engine/shell/recording.ts';
 import type { Rollout, Run } from '../../webview/protocol.ts';
+import { trainerOf } from './trainerProcess.ts';
 
 const configSchema = z.looseObject({
   kind: z.enum(['sft', 'grpo', 'evaluate']).nullable().catch(null),
@@ -31,6 +33,11 @@ function modelName(model: string): string {
   const parts = model.split(/[\\/]/);
   const at = parts.lastIndexOf('checkpoints');
   return at > 0 ? parts.slice(at - 1).join('/') : isAbsolute(model) ? basename(model) : model;
+}
+
+/** Whether a run's trainer is at work, here or started by another window. */
+export function isRunning(folder: string): boolean {
+  return trainerOf(folder)?.isRunning ?? false;
 }
 
 /** The rollouts of one optimizer step: from its summary, or from its recordings while there is none. */
@@ -74,31 +81,28 @@ function summarized(line: string, folder: string): Rollout[] {
   if (!parsed.success) return [];
   const { task, member, reward, turns, end_reason: endReason, failure, recording } = parsed.data;
   const file = recording === null ? null : `${folder}/${basename(recording)}`;
-  return [{ file, task, member, reward, turns, endReason, failure: failure && `${failure.who}: ${failure.message}` }];
+  return [{ file, task, member, reward, turns, endReason, failure: failure && failureText(failure) }];
 }
 
-const lineSchema = z.looseObject({
-  event: z.looseObject({ type: z.string(), reward: z.number().nullish(), reason: z.string().nullish() }),
-});
-
-/** What a recording itself says of its rollout; its name is `<task>.<group member>.traj.jsonl`. */
+/** What a recording itself says of its rollout, as far as it goes; one that can't be read has only its name. */
 async function recordedRollout(runFolder: string, file: string): Promise<Rollout> {
-  const name = basename(file, '.traj.jsonl');
-  const [, task = name, member] = /^(.*)\.(\d+)$/.exec(name) ?? [];
   const text = await readFile(join(runFolder, file), 'utf8').catch(() => '');
-  const events = text.split('\n').flatMap((line) => {
-    const parsed = lineSchema.safeParse(parseJson(line));
-    return parsed.success ? [parsed.data.event] : [];
-  });
+  const events = parseRecording(file, text).lines.map(({ event }) => event);
+  const started = events.find((event) => event.type === 'rolloutStarted');
+  const ended = events.findLast((event) => event.type === 'rolloutEnded');
   return {
     file,
-    task,
-    member: member === undefined ? null : Number(member),
-    reward: events.findLast(({ type }) => type === 'rewarded')?.reward ?? null,
+    task: started?.task.id ?? basename(file, '.traj.jsonl'),
+    member: started?.trial ?? null,
+    reward: events.findLast((event) => event.type === 'rewarded')?.reward ?? null,
     turns: events.filter(({ type }) => type === 'agentReplied').length,
-    endReason: events.findLast(({ type }) => type === 'rolloutEnded')?.reason ?? null,
-    failure: null,
+    endReason: ended?.reason ?? null,
+    failure: ended?.failure ? failureText(ended.failure) : null,
   };
+}
+
+function failureText({ who, message }: { readonly who: string; readonly message: string }): string {
+  return `${who}: ${message}`;
 }
 
 async function readJson(path: string): Promise<unknown> {

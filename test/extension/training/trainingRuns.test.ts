@@ -1,8 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listRuns, readRollouts, readRun, recordingPath } from '../../../src/extension/views/trainingRuns.ts';
-import { runFolder } from '../training/runFolder.ts';
+import type { RolloutEvent } from '../../../src/engine/core/event.ts';
+import { openRecording } from '../../../src/engine/shell/recording.ts';
+import { listRuns, readRollouts, readRun, recordingPath } from '../../../src/extension/training/trainingRuns.ts';
+import { started } from '../../support/rolloutEvents.ts';
+import { runFolder } from './runFolder.ts';
 
 function files(content: Readonly<Record<string, string>>): string {
   const { path } = runFolder();
@@ -11,6 +14,15 @@ function files(content: Readonly<Record<string, string>>): string {
     writeFileSync(join(path, name), text);
   }
   return path;
+}
+
+/** A recording's text, as the engine writes it. */
+function recorded(events: readonly RolloutEvent[]): string {
+  const path = join(files({}), 'x.traj.jsonl');
+  const file = openRecording(path);
+  file.append(...events.map((event, n) => ({ n, event, state: 's' })));
+  file.close();
+  return readFileSync(path, 'utf8');
 }
 
 describe('listRuns', () => {
@@ -100,15 +112,17 @@ describe('readRollouts', () => {
   });
 
   it('reads the recordings themselves while a step has no summary', async () => {
-    const events = [
-      { n: 0, event: { type: 'rolloutStarted' } },
-      { n: 1, event: { type: 'agentReplied' } },
-      { n: 2, event: { type: 'agentReplied' } },
-      { n: 3, event: { type: 'rolloutEnded', reason: 'turnCap' } },
-      { n: 4, event: { type: 'rewarded', reward: 0, reason: 'r' } },
-    ];
+    const failure = { who: 'simulator' as const, code: 'model/empty', message: 'no words' };
+    const whole = recorded([
+      started('a.b', 12),
+      { type: 'agentReplied', content: 'Hello.', toolCalls: [] },
+      { type: 'agentReplied', content: 'Goodbye.', toolCalls: [] },
+      { type: 'rolloutEnded', reason: 'userFailed', failure },
+      { type: 'rewarded', basis: 'train', reward: null, reason: 'not scored' },
+    ]);
     const folder = files({
-      'trajectories/step-000001/a.b.12.traj.jsonl': events.map((event) => JSON.stringify(event)).join('\n'),
+      'trajectories/step-000001/a.b.12.traj.jsonl': whole,
+      'trajectories/step-000001/b.0.traj.jsonl': whole.slice(0, whole.indexOf('Goodbye')),
       'trajectories/step-000001/c.traj.jsonl': '{"n": 0, "ev',
     });
     expect(await readRollouts(folder, 1)).toEqual([
@@ -116,9 +130,18 @@ describe('readRollouts', () => {
         file: 'trajectories/step-000001/a.b.12.traj.jsonl',
         task: 'a.b',
         member: 12,
-        reward: 0,
+        reward: null,
         turns: 2,
-        endReason: 'turnCap',
+        endReason: 'userFailed',
+        failure: 'simulator: no words',
+      },
+      {
+        file: 'trajectories/step-000001/b.0.traj.jsonl',
+        task: 'a.b',
+        member: 12,
+        reward: null,
+        turns: 1,
+        endReason: null,
         failure: null,
       },
       {

@@ -1,0 +1,39 @@
+import { basename, dirname, join } from 'node:path';
+import { receiptOf } from '../../engine/shell/batch.ts';
+import { Fault } from '../../engine/shell/fault.ts';
+import { openLedger, type Receipt, signingKey } from '../../engine/shell/ledger.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { readRunFile } from '../../engine/shell/runFile.ts';
+import type { RolloutClosed } from '../../engine/shell/supervisor.ts';
+
+/** The receipt of a rollout or fork of a session; null where it was left before its end. */
+export function receiptOfClosed(
+  { tasks }: Pick<LoadedDomain, 'tasks'>,
+  recording: string,
+  closed: RolloutClosed,
+): Receipt | null {
+  const started = closed.arrived[0]?.event;
+  if (closed.endReason === 'cancelled' || started?.type !== 'rolloutStarted') return null;
+  const task = tasks.find(({ id }) => id === started.task.id);
+  if (!task) return null;
+  return receiptOf(started.policyHash, started, basename(recording, '.traj.jsonl'), task, started.trial, closed);
+}
+
+/**
+ * Signs the receipt of a fork into the ledger of the run whose folder it lies in.
+ * @returns why there is no receipt now, or null
+ */
+export function signFork(recording: string, receipt: Receipt): string | null {
+  const folder = dirname(recording);
+  const run = readRunFile(folder);
+  if (!run) return `${folder} is no run (it has no run.json)`;
+  const key = signingKey();
+  if (run.publicKey !== key.publicKey) return `the receipts of ${folder} are signed with another key than yours`;
+  try {
+    openLedger(join(folder, 'ledger.jsonl'), key)(receipt);
+    return null;
+  } catch (error) {
+    if (error instanceof Fault) return error.message;
+    throw error;
+  }
+}
