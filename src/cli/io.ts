@@ -1,3 +1,5 @@
+import { statusLine } from './statusLine.ts';
+
 /** Everything a command may touch of the terminal; tests give it buffers. */
 export type Io = {
   readonly out: (text: string) => void;
@@ -17,13 +19,15 @@ export type ExitCode = 0 | 1 | 2;
 /** Bad usage or an input that can't be used; printed as one message, exit code 2. */
 export class UsageError extends Error {}
 
-/** A progress line that rewrites itself in a terminal, and says something every tenth step without one. */
-export function progress(io: Io, total: number): (done: number, note: string) => void {
+/** A progress bar in the last line of a terminal; without one, a word every tenth step. */
+export function progress(io: Io, total: number, line = statusLine(io)): (done: number, note: string) => void {
   return (done, note) => {
-    if (io.terminal)
-      io.err(
-        `\r\u001b[K[${'#'.repeat(Math.round((20 * done) / total)).padEnd(20, '.')}] ${done}/${total} ${note}${done === total ? '\n' : ''}`,
-      );
-    else if (done === total || done % Math.ceil(total / 10) === 0) io.err(`${done}/${total} ${note}\n`);
+    if (!io.terminal) {
+      if (done === total || done % Math.ceil(total / 10) === 0) io.err(`${done}/${total} ${note}\n`);
+      return;
+    }
+    const bar = '#'.repeat(Math.round((20 * done) / total)).padEnd(20, '.');
+    line.show('progress', `[${bar}] ${done}/${total} ${note}`);
+    if (done === total) line.end();
   };
 }

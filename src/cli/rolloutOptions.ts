@@ -21,6 +21,7 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   'turn-cap': { type: 'string' },
   'max-tokens': { type: 'string' },
   temperature: { type: 'string' },
+  timeout: { type: 'string' },
   out: { type: 'string' },
 };
 
@@ -32,6 +33,7 @@ export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai
   --turn-cap N       agent responses at most (default: the domain's)
   --temperature X    for models (default: the endpoint's)
   --max-tokens N     tokens of one response of a model
+  --timeout SECONDS  how long a model may take for one response (default: 120)
   --out FOLDER       where recordings go (default: .rehearsal/runs/<id> here)
   --json             machine-readable output
 `;
@@ -99,12 +101,24 @@ function seat(given: Given, which: 'agent' | 'user', chosen: string | undefined,
   if (typeof parsed === 'string') throw new UsageError(parsed);
   const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
+  const timeoutMs = timeoutOf(given);
   if (isPure(parsed) || parsed.type !== 'openai') return parsed;
   return {
     ...parsed,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   };
+}
+
+/** Milliseconds. */
+function timeoutOf(given: Given): number | undefined {
+  const value = text(given, 'timeout');
+  if (value === undefined) return undefined;
+  const seconds = Number(value);
+  if (value.trim() === '' || !(seconds > 0 && seconds < Number.POSITIVE_INFINITY))
+    throw new UsageError(`--timeout is a number of seconds above 0, not "${value}"`);
+  return seconds * 1000;
 }
 
 function temperatureOf(given: Given): number | undefined {

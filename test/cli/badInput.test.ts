@@ -5,11 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
-import { runBatch } from '../../src/engine/shell/batch.ts';
-import { signingKey } from '../../src/engine/shell/ledger.ts';
-import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
-import { openSupervisor } from '../../src/engine/shell/supervisor.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
@@ -100,9 +96,9 @@ describe('a file of the domain', () => {
 describe('a model', () => {
   const call = (name: string, text: string) =>
     completion({ tool_calls: [{ id: 'c1', type: 'function', function: { name, arguments: text } }] });
-  const asked = async (answer: Parameters<typeof endpoint>[0]) => {
+  const asked = async (answer: Parameters<typeof endpoint>[0], ...more: readonly string[]) => {
     const [run, url] = [fresh(), await endpoint(answer)];
-    const agent = ['--agent', `openai:m@${url}`, '--out', run];
+    const agent = ['--agent', `openai:m@${url}`, '--out', run, ...more];
     return { run, url, ...(await rehearsalWith({ OPENAI_API_KEY: 'sk-secret' }, 'run', domain(), 'looks', ...agent)) };
   };
 
@@ -140,30 +136,14 @@ describe('a model', () => {
     ]);
   });
 
-  test('that never answers', async () => {
-    const [run, url] = [fresh(), await endpoint((n) => (n === 0 ? call('look', '{}') : null))];
-    const supervisor = await openSupervisor(loadDomain(domain()));
-    onTestFinished(() => supervisor.close());
-    const [result] = await runBatch(supervisor, {
-      folder: run,
-      tasks: supervisor.domain.tasks,
-      trials: 1,
-      seed: '1',
-      basis: 'evaluate',
-      agent: { type: 'openai', model: 'm', baseUrl: url, keyName: 'NO_KEY', timeoutMs: 300 },
-      user: { type: 'agenda' },
-      concurrency: 1,
-      key: signingKey(),
-      readKey: () => undefined,
-      askPerson: () => Promise.reject(new Error('nobody is here')),
-    });
-    expect(result).toMatchObject({
-      reward: null,
-      endReason: 'infrastructureFailed',
-      failure: {
-        message: `${url} did not answer within 0.3 s. Is the server overloaded, or the model too large for it?`,
-      },
-    });
+  test('that never answers is waited for as long as --timeout says, once', async () => {
+    const from = performance.now();
+    const { run, url, code, out } = await asked((n) => (n === 0 ? call('look', '{}') : null), '--timeout', '0.3');
+    expect(code).toBe(2);
+    expect(performance.now() - from).toBeLessThan(10_000);
+    expect(out).toContain(
+      `ended: infrastructureFailed (infrastructure: ${url} did not answer within 0.3 s. Is the server overloaded`,
+    );
     expect(resultsOf(run)).toHaveLength(1);
     await expectKept(run);
   });

@@ -35,10 +35,11 @@ const finished = (child: ChildProcess) =>
 
 function receiptsIn(run: string): readonly string[] {
   const path = join(run, 'ledger.jsonl');
-  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : [];
+  return lines.filter((line) => line.startsWith('{"receipt"'));
 }
 
-/** Recordings and receipts as they were written, by name. */
+/** Recordings as they were written, by name. */
 const recordings = (run: string) =>
   new Map(
     readdirSync(run)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -84,6 +84,48 @@ test.each(['sidecar', 'ledger'])('verify finds a changed %s', async (kind) => {
   writeFileSync(path, readFileSync(path, 'utf8').replace(/"(n|trial)":0/, '"$1":7'));
   expect(await rehearsal('verify', run)).toMatchObject({ code: 1, out: expect.stringContaining(name) });
 });
+
+test('verify names a run.json that was changed, is gone, or that no line vouches for', async () => {
+  const run = folder();
+  const options = ['--agent', 'gold', '--out', run, '--json'];
+  await rehearsal('eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46', ...options);
+  const path = join(run, 'run.json');
+  const ledger = join(run, 'ledger.jsonl');
+  const written = readFileSync(path, 'utf8');
+  expect((await rehearsal('verify', run)).code).toBe(0);
+  for (const changed of [
+    written.replace('"seed": "1"', '"seed": "2"'),
+    written.replace('"effect": "write"', '"effect": "read"'),
+    `${written} `,
+  ]) {
+    expect(changed).not.toBe(written);
+    writeFileSync(path, changed);
+    expect(await rehearsal('verify', run)).toMatchObject({
+      code: 1,
+      out: `${path}:1: was changed after it was written: the ledger vouches for other bytes\n1 problems in 1 recordings\n`,
+    });
+  }
+  rmSync(path);
+  expect(await rehearsal('verify', run)).toMatchObject({
+    code: 1,
+    out: expect.stringContaining(`${path}:1: is missing`),
+  });
+  writeFileSync(path, written);
+  expect((await rehearsal('verify', run)).code).toBe(0);
+
+  const lines = readFileSync(ledger, 'utf8');
+  writeFileSync(ledger, lines.slice(lines.indexOf('\n') + 1));
+  const dropped = await rehearsal('verify', run);
+  expect(dropped.out).toContain(`${path}:1: no line of the ledger vouches for it`);
+  expect(dropped.out).toContain(`${ledger}:1: receipt of reschedule-P46.0 does not follow the one before it`);
+  writeFileSync(ledger, lines);
+
+  await rehearsal('eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46,reschedule-P50', ...options);
+  expect(readFileSync(path, 'utf8')).toContain('reschedule-P50');
+  expect(await rehearsal('verify', run)).toMatchObject({ code: 0, out: '2 recordings verified\n' });
+  writeFileSync(path, written);
+  expect((await rehearsal('verify', run)).out, 'an older run.json put back').toContain('was changed');
+}, 60_000);
 
 test('the transcript of the well-known failure', async () => {
   const { code, out } = await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--out', folder());

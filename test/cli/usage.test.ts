@@ -35,6 +35,14 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     argv: ['eval', parcels, '--agent', 'sorcerer'],
     message: /"sorcerer" is not a seat for the agent: expected gold, scripted, human or openai/,
   },
+  {
+    argv: ['run', parcels, 'reschedule-P46', '--agent', 'recorded'],
+    message:
+      /"recorded" is no seat that can be chosen: .* "rehearsal replay RECORDING" and where the debugger opens one/,
+  },
+  { argv: ['check', broken], message: /there is no domain here \(a folder with domain\.yaml\)/ },
+  { argv: ['eval', parcels, '--timeout', 'long'], message: /--timeout is a number of seconds above 0, not "long"/ },
+  { argv: ['eval', parcels, '--timeout', '0'], message: /--timeout is a number of seconds above 0, not "0"/ },
   { argv: ['eval', parcels, '--temperature', 'hot'], message: /--temperature is a number from 0 to 2, not "hot"/ },
   { argv: ['eval', parcels, '--basis', 'mood'], message: /--basis is evaluate or train/ },
   { argv: ['replay', 'nothing.traj.jsonl'], message: /there is no such recording/ },
@@ -54,6 +62,24 @@ test.each(mistakes)('rehearsal $argv: one message, exit code 2', async ({ argv, 
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toMatch(message);
 });
+
+/** What takes no folder and no recording that could be missing: how these are asked for what can't be done. */
+const otherwise: Readonly<Record<string, readonly string[]>> = { serve: [], dap: ['--port', 'x'] };
+
+test.each(commands)(
+  '$name: what could not be done is exit code 2, with one message and nothing else',
+  async ({ name }) => {
+    const missing = join(scratch, 'nothing-here');
+    const kind = name === 'train' ? ['sft'] : [];
+    const argv = otherwise[name] ?? [...kind, missing, missing];
+    const { code, out, err } = await rehearsal(name, ...argv);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(new RegExp(`^rehearsal ${name}: .`));
+    const json = await rehearsal(name, ...argv, '--json');
+    expect(json.code).toBe(2);
+    expect(JSON.parse(json.out)).toMatchObject({ error: { message: expect.stringMatching(/./) } });
+  },
+);
 
 test('with --json the message is data', async () => {
   const { code, out } = await rehearsal('run', parcels, 'no-such-task', '--json');

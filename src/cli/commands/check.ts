@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { check as checkDomain } from '../../engine/shell/check.ts';
 import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
 import { formatDiagnostic } from '../../engine/shell/diagnostic.ts';
@@ -9,11 +10,13 @@ import { UsageError } from '../io.ts';
 export const check: Command = {
   name: 'check',
   summary: 'find what is wrong with a domain before a rollout does',
-  help: 'rehearsal check DOMAIN [--static]\n\nReads every file of a domain and reports findings as file:line:column. Exit code 1 when one is an error.\n\n  --static           run nothing of the domain: no tools, no MCP servers\n  --json             machine-readable output\n',
+  help: 'rehearsal check DOMAIN [--static]\n\nReads every file of a domain and reports findings as file:line:column. Exit code 1 when one is an error, 2 when\nthere is no domain to check.\n\n  --static           run nothing of the domain: no tools, no MCP servers\n  --json             machine-readable output\n',
   options: { static: { type: 'boolean' } },
   run: async (given, io) => {
     if (!given.positionals[0]) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
     const folder = resolve(io.cwd, given.positionals[0]);
+    if (!existsSync(join(folder, 'domain.yaml')))
+      throw new UsageError(`${folder}: there is no domain here (a folder with domain.yaml)`);
     const runs = given.values['static'] !== true;
     const describe = {
       describeTools: () => describeCodeTools(loadDomain(folder)),

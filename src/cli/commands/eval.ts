@@ -14,6 +14,7 @@ import type { SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { modelWait } from '../modelWait.ts';
 import { reportText } from '../report/text.ts';
 import {
   askAtTerminal,
@@ -24,6 +25,7 @@ import {
   rolloutOptions,
   wholeNumber,
 } from '../rolloutOptions.ts';
+import { statusLine } from '../statusLine.ts';
 
 export const evaluate: Command = {
   name: 'eval',
@@ -129,7 +131,10 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
   const all = plan.tasks.flatMap((task) => Array.from({ length: plan.trials }, (_, trial) => rolloutName(task, trial)));
   const left = all.filter((name) => !finished.has(name)).length;
   if (left < all.length) io.err(`${all.length - left} of ${all.length} rollouts are finished already\n`);
-  const show = given.values['json'] === true ? () => undefined : progress(io, Math.max(left, 1));
+  const isQuiet = given.values['json'] === true;
+  const line = statusLine(io);
+  const show = isQuiet ? () => undefined : progress(io, Math.max(left, 1), line);
+  const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
   const lanes = isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
   const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
   let done = 0;
@@ -141,6 +146,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
       readKey: (name) => io.environment[name],
       askPerson: askAtTerminal(io),
       signal: io.signal,
+      onModel: wait.onModel,
       onFinished: ({ reward }) => {
         done += 1;
         rewarded += reward ?? 0;
@@ -148,6 +154,8 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
       },
     });
   } finally {
+    wait.end();
+    line.end();
     await supervisor.close();
   }
 }

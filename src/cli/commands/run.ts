@@ -2,6 +2,7 @@ import { runBatch } from '../../engine/shell/batch.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import type { Command } from '../command.ts';
+import { modelWait } from '../modelWait.ts';
 import {
   askAtTerminal,
   newRunFolder,
@@ -11,6 +12,7 @@ import {
   rolloutOptions,
   taskNamed,
 } from '../rolloutOptions.ts';
+import { statusLine } from '../statusLine.ts';
 import { lineText, transcriptOf } from '../transcript.ts';
 
 export const runCommand: Command = {
@@ -24,6 +26,7 @@ export const runCommand: Command = {
     const { agentFor, ...options } = readRolloutOptions(given, domain, io);
     const json = given.values['json'] === true;
     const supervisor = await openSupervisor(domain, { log: (text) => io.err(`${text}\n`) });
+    const wait = modelWait((text) => io.err(`${text}\n`), io.terminal ? statusLine(io) : undefined);
     try {
       const folder = newRunFolder(io, given, task.id);
       const [result] = await runBatch(supervisor, {
@@ -37,6 +40,7 @@ export const runCommand: Command = {
         readKey: (name) => io.environment[name],
         askPerson: askAtTerminal(io),
         signal: io.signal,
+        onModel: wait.onModel,
         onEvents: (_task, _trial, events) => {
           if (!json)
             for (const { event } of events)
@@ -51,6 +55,7 @@ export const runCommand: Command = {
       if (result.reward === null) return 2;
       return given.values['gate'] === true && result.reward < 1 ? 1 : 0;
     } finally {
+      wait.end();
       await supervisor.close();
     }
   },

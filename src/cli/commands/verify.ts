@@ -8,7 +8,7 @@ import { UsageError } from '../io.ts';
 export const verify: Command = {
   name: 'verify',
   summary: 'check that a run or a recording is as it was written',
-  help: 'rehearsal verify RUN_FOLDER|RECORDING [--key PUBLIC_KEY]\n\nChecks every chain, every sidecar, every receipt and its signature. Exit code 1 when anything was changed.\n\n  --key PUBLIC_KEY   the key you trust, base64 (default: the one of this machine; never the one in the record)\n',
+  help: 'rehearsal verify RUN_FOLDER|RECORDING [--key PUBLIC_KEY]\n\nChecks run.json, every chain, every sidecar, every receipt and its signature. Exit code 1 when anything was changed.\n\n  --key PUBLIC_KEY   the key you trust, base64 (default: the one of this machine; never the one in the record)\n',
   options: { key: { type: 'string' } },
   run: async (given, io) => {
     const path = resolve(io.cwd, given.positionals[0] ?? '');

@@ -11,6 +11,7 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { UsageError } from '../io.ts';
+import { modelWait } from '../modelWait.ts';
 import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
 import { capabilities } from './capabilities.ts';
 import { readConfiguration } from './configuration.ts';
@@ -65,6 +66,7 @@ export class RehearsalSession extends DebugSession {
   readonly #inspection = new Inspection(this.#lines);
   readonly #narrator = new Narrator((event) => this.sendEvent(event), this.#inspection.references, this.#lines);
   readonly #person = new Person((text) => this.#narrator.print(text));
+  readonly #wait = modelWait((text) => this.#narrator.print(text));
 
   constructor({ token = null }: SessionOptions = {}) {
     super();
@@ -187,6 +189,7 @@ export class RehearsalSession extends DebugSession {
         readKey: (name: string) => process.env[name],
         askPerson: (seat, _view, signal) => this.#person.ask(seat, signal),
         log: (text: string) => this.#narrator.print(text),
+        onModel: this.#wait.onModel,
         onDomain: (domain: LoadedDomain) => {
           this.#breakpoints.domain = domain;
           this.sendEvent(new InitializedEvent());
@@ -308,6 +311,7 @@ export class RehearsalSession extends DebugSession {
 
   async #close(): Promise<void> {
     this.#isOver = true;
+    this.#wait.end();
     await this.#playback?.close().catch((error: unknown) => this.#narrator.print(messageOf(error), 'stderr'));
   }
 

@@ -14,6 +14,8 @@ const configurationSchema = z.object({
   trial: z.int().min(0).default(0),
   basis: z.enum(['evaluate', 'train']).default('evaluate'),
   turnCap: z.int().min(1).optional(),
+  /** Seconds that a model may take for one response. */
+  timeout: z.number().positive().optional(),
   stopOnEntry: z.boolean().default(false),
   noStopAtEnd: z.boolean().default(false),
   noDebug: z.boolean().default(false),

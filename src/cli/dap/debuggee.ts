@@ -8,7 +8,14 @@ import type { Step } from '../../engine/shell/driver.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
+import {
+  type AskPerson,
+  laneSeats,
+  type OnModel,
+  type Outside,
+  outsideOf,
+  type ReadKey,
+} from '../../engine/shell/outside.ts';
 import { type RecordingProblem, readRecording } from '../../engine/shell/recording.ts';
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
@@ -30,6 +37,7 @@ export type DebuggeeOptions = {
   readonly readKey: ReadKey;
   readonly askPerson: AskPerson;
   readonly log: (text: string) => void;
+  readonly onModel?: OnModel;
 };
 
 export type Launch = {
@@ -264,8 +272,8 @@ export class Debuggee {
 
   /** Like every outside, but a person in the agent's seat can call tools. */
   #outside(agent: SeatSpec, user: SeatSpec): Outside {
-    const { readKey, askPerson } = this.#options;
-    const outside = outsideOf(agent, user, readKey, askPerson);
+    const { readKey, askPerson, onModel } = this.#options;
+    const outside = outsideOf(agent, user, readKey, askPerson, undefined, onModel);
     if (agent.type !== 'human') return outside;
     return {
       ...outside,

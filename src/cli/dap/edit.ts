@@ -57,11 +57,11 @@ function messageEdited(steps: readonly Step[], { step, ...turn }: Extract<Edit, 
   if (original?.type === 'userReplied') {
     if (turn.call) throw refused('the user makes no calls: type what the user says');
     const event: RolloutEvent = { ...original, content: turn.content, stop: null, origin: 'edited' };
-    return { ...shared, events: [...shared.events, event], words: `the user's message ${step} was edited` };
+    return { ...shared, events: [...shared.events, event], words: `the user's ${messageAt(steps, step)} was edited` };
   }
   if (original?.type !== 'agentReplied') throw refused('only messages of the agent and of the user can be edited');
   const event: RolloutEvent = { ...spoken(turn, step), origin: 'edited' };
-  return { ...shared, events: [...shared.events, event], words: `the agent's message ${step} was edited` };
+  return { ...shared, events: [...shared.events, event], words: `the agent's ${messageAt(steps, step)} was edited` };
 }
 
 function argumentsEdited(steps: readonly Step[], edit: Extract<Edit, { type: 'arguments' }>): Edited {
@@ -77,7 +77,7 @@ function argumentsEdited(steps: readonly Step[], edit: Extract<Edit, { type: 'ar
   return {
     events: [...eventsUpTo(steps, edit.step), event],
     at: edit.step - 1,
-    words: `an argument of the agent's call ${edit.step} was edited`,
+    words: `an argument of a call in the agent's ${messageAt(steps, edit.step)} was edited`,
     from: 'the edited call',
   };
 }
@@ -145,6 +145,12 @@ export function parseTurn(text: string): Turn | string {
     // The sentence below says what is expected, whatever is wrong with the text.
   }
   return `the arguments of ${name} are no JSON object: write for example /call ${name} {"order_id": "W1004"}`;
+}
+
+/** A message by the number that VARIABLES shows, which counts messages and not steps. */
+function messageAt(steps: readonly Step[], step: number): string {
+  const messages = steps[step]?.state.messages ?? [];
+  return `message ${messages.findIndex((message) => message.step === step) + 1}`;
 }
 
 function eventsUpTo(steps: readonly Step[], end: number): readonly RolloutEvent[] {

@@ -4,7 +4,7 @@ import { openRun, rolloutName } from '../../engine/shell/batch.ts';
 import { startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import type { AskPerson, ReadKey } from '../../engine/shell/outside.ts';
+import type { AskPerson, OnModel, ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
@@ -19,6 +19,8 @@ export type Host = {
   readonly readKey: ReadKey;
   readonly askPerson: AskPerson;
   readonly log: (text: string) => void;
+  /** Told of every call to a model. */
+  readonly onModel: OnModel;
   /** Told as soon as the domain is read, before anything of it runs: breakpoints can be set from here on. */
   readonly onDomain: (domain: LoadedDomain) => void;
 };
@@ -38,10 +40,11 @@ export async function launched(configuration: Configuration, host: Host): Promis
 async function begun(domain: LoadedDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
   const { seed, trial, basis, turnCap } = configuration;
   const task = taskNamed(domain, configuration.task);
-  const agent = chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent');
-  const user = chosenSeat(configuration.user, domain.file.user, 'user');
+  const { timeout } = configuration;
+  const agent = timed(chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent'), timeout);
+  const user = timed(chosenSeat(configuration.user, domain.file.user, 'user'), timeout);
   const forkAgent = configuration.forkAgent
-    ? seat(configuration.forkAgent, 'agent')
+    ? timed(seat(configuration.forkAgent, 'agent'), timeout)
     : agent.type === 'scripted'
       ? ({ type: 'gold' } as const)
       : agent;
@@ -71,8 +74,12 @@ export function attached(configuration: Configuration, host: Host): Debuggee {
       `${recording}: which domain was it recorded in? Name its folder as "domain" in the configuration`,
     );
   const domain = openDomainAt(resolve(folder));
-  const forkAgent = seat(configuration.forkAgent ?? configuration.agent ?? 'gold', 'agent');
-  const user = configuration.user === undefined ? recordedUser(recording) : seat(configuration.user, 'user');
+  const { timeout } = configuration;
+  const forkAgent = timed(seat(configuration.forkAgent ?? configuration.agent ?? 'gold', 'agent'), timeout);
+  const user = timed(
+    configuration.user === undefined ? recordedUser(recording) : seat(configuration.user, 'user'),
+    timeout,
+  );
   const debuggee = new Debuggee({ domain, agent: { type: 'gold' }, user, forkAgent, ...host });
   debuggee.onClosed = (fork, closed) => {
     const receipt = receiptOfClosed(domain, fork, closed);
@@ -99,6 +106,11 @@ function seat(text: string, which: 'agent' | 'user', from: 'person' | 'domain' =
   const parsed = parseSeat(text, which, from);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   return parsed;
+}
+
+/** @param timeout seconds that a model may take for one response */
+function timed(spec: SeatSpec, timeout: number | undefined): SeatSpec {
+  return spec.type === 'openai' && timeout !== undefined ? { ...spec, timeoutMs: timeout * 1000 } : spec;
 }
 
 /** Two sessions of one second are two runs. */

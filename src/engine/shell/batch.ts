@@ -9,7 +9,7 @@ import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
-import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from './outside.ts';
+import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
 import { lockRun } from './runLock.ts';
@@ -39,6 +39,8 @@ export type BatchOptions = {
   readonly meter?: Meter;
   readonly onEvents?: (task: Task, trial: number, events: readonly LaneEvent[]) => void;
   readonly onFinished?: (result: TrialResult) => void;
+  /** Told of every call to a model. */
+  readonly onModel?: OnModel;
 };
 
 /** One finished rollout of a run, as tables and metrics read it. */
@@ -74,7 +76,8 @@ async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
   const database = hashOf(openDatabase(supervisor.loaded.world.agent));
-  const outside = outsideOf(options.agent, options.user, options.readKey, options.askPerson, options.judge);
+  const { agent, user, readKey, askPerson, judge, onModel } = options;
+  const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel);
   const metered = options.meter?.metered(outside) ?? outside;
   const waiting = options.tasks
     .flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })))
@@ -180,7 +183,10 @@ export function receiptOf(
   };
 }
 
-/** Makes a run's folder, says in `run.json` what it is, and opens its ledger. A run that goes on keeps its tasks. */
+/**
+ * Makes a run's folder, says in `run.json` what it is, and opens its ledger, which vouches for that. A run that goes
+ * on keeps its tasks.
+ */
 export function openRun(path: string, domain: LoadedDomain, options: RunOptions): (receipt: Receipt) => void {
   return openRunOf(path, runFileOf(domain, options), options.key);
 }
@@ -189,13 +195,13 @@ export function openRun(path: string, domain: LoadedDomain, options: RunOptions)
 export function openRunOf(path: string, file: RunFile, key: SigningKey): (receipt: Receipt) => void {
   makeRunFolder(path);
   const before = readRunFile(path);
-  writeRunFile(path, {
+  const runHash = writeRunFile(path, {
     ...file,
     trials: Math.max(file.trials, before?.trials ?? 0),
     tasks: [...new Set([...(before?.tasks ?? []), ...file.tasks])],
     prices: file.prices ?? before?.prices,
   });
-  return openLedger(join(path, 'ledger.jsonl'), key);
+  return openLedger(join(path, 'ledger.jsonl'), key, runHash);
 }
 
 type RunOptions = Pick<

@@ -42,8 +42,16 @@ export const receiptSchema = z.strictObject({
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
-const ledgerLineSchema = z.strictObject({ receipt: receiptSchema, before: z.string(), signature: z.string() });
+/** Vouches for the run's own file as it was when the run was begun, or went on with more. */
+const runSchema = z.strictObject({ file: z.literal('run.json'), hash: z.string() });
+
+const signedSchema = { before: z.string(), signature: z.string() };
+const ledgerLineSchema = z.union([
+  z.strictObject({ receipt: receiptSchema, ...signedSchema }),
+  z.strictObject({ run: runSchema, ...signedSchema }),
+]);
 type LedgerLine = z.infer<typeof ledgerLineSchema>;
+type Signed = Receipt | z.infer<typeof runSchema>;
 
 export type SigningKey = { readonly privateKey: KeyObject; readonly publicKey: string };
 
@@ -85,20 +93,37 @@ function publicKeyText(key: KeyObject): string {
 /**
  * Appends signed receipts to `ledger.jsonl`. Each signature covers the one before it, so none can be dropped. A last
  * line that a killed process left torn is no receipt and is taken away, so that the next one gets a line of its own.
+ * @param runHash of `run.json` as it is now: a signed line vouches for it, unless the last such line does already
  */
-export function openLedger(path: string, key: SigningKey): (receipt: Receipt) => void {
+export function openLedger(path: string, key: SigningKey, runHash?: string): (receipt: Receipt) => void {
   mendLedger(path);
-  let before = lastSignature(path);
+  const lines = linesOf(path);
+  let before = lastSignature(lines);
   let size = sizeOf(path);
-  return (receipt) => {
+  const append = (signed: { readonly receipt: Receipt } | { readonly run: z.infer<typeof runSchema> }) => {
     // Another process may have signed a rollout of the same run meanwhile: a fork, for instance.
-    if (sizeOf(path) !== size) before = lastSignature(path);
-    const signature = sign(null, signedBytes(receipt, before), key.privateKey).toString('base64');
-    const line: LedgerLine = { receipt, before, signature };
+    if (sizeOf(path) !== size) before = lastSignature(linesOf(path));
+    const content = 'receipt' in signed ? signed.receipt : signed.run;
+    const signature = sign(null, signedBytes(content, before), key.privateKey).toString('base64');
+    const line: LedgerLine = { ...signed, before, signature };
     onDisk(path, () => appendFileSync(path, `${JSON.stringify(line)}\n`));
     before = signature;
     size = sizeOf(path);
   };
+  if (runHash !== undefined && vouchedRun(lines) !== runHash) append({ run: { file: 'run.json', hash: runHash } });
+  return (receipt) => append({ receipt });
+}
+
+function linesOf(path: string): readonly LedgerLine[] {
+  return existingLines(path).flatMap((raw) => parseLedgerLine(raw) ?? []);
+}
+
+function lastSignature(lines: readonly LedgerLine[]): string {
+  return lines.at(-1)?.signature ?? '';
+}
+
+function vouchedRun(lines: readonly LedgerLine[]): string | null {
+  return lines.flatMap((line) => ('run' in line ? line.run.hash : [])).at(-1) ?? null;
 }
 
 function sizeOf(path: string): number {
@@ -114,14 +139,17 @@ function mendLedger(path: string): void {
 
 export type LedgerReading = {
   readonly receipts: readonly Receipt[];
-  /** The line of each receipt, from 1. */
+  /** The line (from 1) of each receipt. */
   readonly lines: readonly number[];
+  /** What the newest line about `run.json` says its hash is; null where no line vouches for it. */
+  readonly runHash: string | null;
   readonly problems: readonly { readonly line: number; readonly message: string }[];
 };
 
 /** Reads a ledger and checks every signature against a public key that the caller trusts. */
 export function readLedger(path: string, trustedKey: string): LedgerReading {
   const key = createPublicKey({ key: Buffer.from(trustedKey, 'base64'), type: 'spki', format: 'der' });
+  const read: LedgerLine[] = [];
   const receipts: Receipt[] = [];
   const lines: number[] = [];
   const problems: { line: number; message: string }[] = [];
@@ -134,33 +162,33 @@ export function readLedger(path: string, trustedKey: string): LedgerReading {
       problems.push({ line: at, message: 'is no receipt' });
       continue;
     }
-    const { receipt, signature } = line;
+    const [content, name] =
+      'receipt' in line ? [line.receipt, `receipt of ${line.receipt.rollout}`] : [line.run, 'line about run.json'];
     if (line.before !== before)
       problems.push({
         line: at,
-        message: `receipt of ${receipt.rollout} does not follow the one before it: a receipt was dropped, added or swapped`,
+        message: `${name} does not follow the one before it: a receipt was dropped, added or swapped`,
       });
-    else if (JSON.stringify(line) !== raw || !isSigned(line, key))
-      problems.push({
-        line: at,
-        message: `receipt of ${receipt.rollout} was changed, or signed with another key`,
-      });
-    before = signature;
-    receipts.push(receipt);
+    else if (JSON.stringify(line) !== raw || !isSigned(content, line, key))
+      problems.push({ line: at, message: `${name} was changed, or signed with another key` });
+    before = line.signature;
+    read.push(line);
+    if (!('receipt' in line)) continue;
+    receipts.push(line.receipt);
     lines.push(at);
   }
-  return { receipts, lines, problems: problem ? [...problems, problem] : problems };
+  return { receipts, lines, runHash: vouchedRun(read), problems: problem ? [...problems, problem] : problems };
 }
 
 /** A signature has one spelling: base64 that decodes to the same bytes is not the one that was written. */
-function isSigned({ receipt, before, signature }: LedgerLine, key: KeyObject): boolean {
+function isSigned(content: Signed, { before, signature }: LedgerLine, key: KeyObject): boolean {
   const bytes = Buffer.from(signature, 'base64');
-  return bytes.toString('base64') === signature && verify(null, signedBytes(receipt, before), key, bytes);
+  return bytes.toString('base64') === signature && verify(null, signedBytes(content, before), key, bytes);
 }
 
 /** Receipts as they stand, unchecked: which rollouts of a run are finished. */
 export function finishedRollouts(path: string): readonly Receipt[] {
-  return existingLines(path).flatMap((raw) => parseLedgerLine(raw)?.receipt ?? []);
+  return linesOf(path).flatMap((line) => ('receipt' in line ? [line.receipt] : []));
 }
 
 function existingLines(path: string): readonly string[] {
@@ -176,14 +204,6 @@ function parseLedgerLine(raw: string): LedgerLine | null {
   }
 }
 
-function lastSignature(path: string): string {
-  return (
-    existingLines(path)
-      .flatMap((raw) => parseLedgerLine(raw)?.signature ?? [])
-      .at(-1) ?? ''
-  );
-}
-
-function signedBytes(receipt: Receipt, before: string): Buffer {
-  return createHash('sha256').update(before).update(JSON.stringify(receipt)).digest();
+function signedBytes(content: Signed, before: string): Buffer {
+  return createHash('sha256').update(before).update(JSON.stringify(content)).digest();
 }

@@ -5,7 +5,7 @@ import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 import type { Answer, LaneSeats, Question, RemoteView, SimulatedAnswer } from './lane/laneMessage.ts';
 import type { RolloutTools } from './rolloutTools.ts';
-import type { ModelCall } from './seats/openai.ts';
+import type { Answered, ModelCall, OnRetry, Retry } from './seats/openai.ts';
 import { type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
@@ -46,21 +46,47 @@ export type AskPerson = (seat: 'agent' | 'user', view: RemoteView, signal: Abort
 /** Secrets by name; a supervisor reads them from its environment or asks the editor. */
 export type ReadKey = (name: string) => Promise<string | undefined> | string | undefined;
 
+/** What becomes of a call to a model, for people who wait for it. `call` tells calls apart. */
+export type ModelNotice = {
+  readonly call: number;
+  readonly role: 'agent' | 'user' | 'judge' | 'tool';
+  readonly model: string;
+} & ({ readonly type: 'asked' | 'answered' } | { readonly type: 'askedAgain'; readonly retry: Retry });
+export type OnModel = (notice: ModelNotice) => void;
+
 const leave = ['/stop', '/end'];
 
-/** Connects seat specifications to what answers for them. A model's client is loaded only where one is asked. */
+/**
+ * Connects seat specifications to what answers for them. A model's client is loaded only where one is asked.
+ * @param onModel is told of every call to a model
+ */
 export function outsideOf(
   agent: SeatSpec,
   user: SeatSpec,
   readKey: ReadKey,
   askPerson: AskPerson,
   judge?: SeatSpec,
+  onModel: OnModel = () => undefined,
 ): Outside {
+  let calls = 0;
+  const asked = async <Reply>(
+    role: ModelNotice['role'],
+    seat: ModelSeat,
+    ask: (key: string, onRetry: OnRetry) => Promise<Answered<Reply>>,
+  ): Promise<Answered<Reply>> => {
+    const about = { call: ++calls, role, model: seat.model };
+    onModel({ ...about, type: 'asked' });
+    try {
+      return await ask(await keyOf(seat, readKey), (retry) => onModel({ ...about, type: 'askedAgain', retry }));
+    } finally {
+      onModel({ ...about, type: 'answered' });
+    }
+  };
   return {
     agent: async (view, signal) => {
       if (agent.type === 'openai') {
         const { askAgentModel } = await import('./seats/openai.ts');
-        return askAgentModel(agent, await keyOf(agent, readKey), withName(view), signal);
+        return asked('agent', agent, (key, onRetry) => askAgentModel(agent, key, withName(view), signal, onRetry));
       }
       const content = await askPerson('agent', view, signal);
       return { reply: { content, toolCalls: [] } };
@@ -68,7 +94,7 @@ export function outsideOf(
     user: async (view, signal) => {
       if (user.type === 'openai') {
         const { askUserModel } = await import('./seats/openai.ts');
-        return askUserModel(user, await keyOf(user, readKey), withName(view), signal);
+        return asked('user', user, (key, onRetry) => askUserModel(user, key, withName(view), signal, onRetry));
       }
       const content = await askPerson('user', view, signal);
       return {
@@ -79,13 +105,13 @@ export function outsideOf(
       ? {
           judge: async (question, signal) => {
             const { askJudgeModel } = await import('./seats/judge.ts');
-            return askJudgeModel(judge, await keyOf(judge, readKey), question, signal);
+            return asked('judge', judge, (key, onRetry) => askJudgeModel(judge, key, question, signal, onRetry));
           },
         }
       : {}),
-    simulate: async (model, tool, asked, signal) => {
+    simulate: async (model, tool, question, signal) => {
       const { askToolModel } = await import('./seats/toolSimulator.ts');
-      return askToolModel(model, await keyOf(model, readKey), tool, asked, signal);
+      return asked('tool', model, (key, onRetry) => askToolModel(model, key, tool, question, signal, onRetry));
     },
   };
 }

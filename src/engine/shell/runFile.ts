@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -46,11 +47,19 @@ export function readRunFile(folder: string): RunFile | null {
   }
 }
 
-/** Writes `run.json` whole or not at all. */
-export function writeRunFile(folder: string, file: RunFile): void {
+/** SHA-256 over the bytes of `run.json`, as the ledger vouches for it; null where there is none. */
+export function runFileHash(folder: string): string | null {
   const path = join(folder, 'run.json');
+  return existsSync(path) ? hash('sha256', readFileSync(path), 'hex') : null;
+}
+
+/** Writes `run.json` whole or not at all, and gives its hash. */
+export function writeRunFile(folder: string, file: RunFile): string {
+  const path = join(folder, 'run.json');
+  const text = `${JSON.stringify(file, null, 2)}\n`;
   onDisk(path, () => {
-    writeFileSync(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`);
+    writeFileSync(`${path}.new`, text);
     renameSync(`${path}.new`, path);
   });
+  return hash('sha256', text, 'hex');
 }

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../core/event.ts';
 import { type Receipt, readLedger } from './ledger.ts';
 import { chainStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from './recording.ts';
+import { runFileHash } from './runFile.ts';
 
 export type RunProblem = { readonly file: string; readonly line: number; readonly message: string };
 export type Verified = { readonly checked: number; readonly problems: readonly RunProblem[] };
@@ -30,13 +31,13 @@ export function verifyRecording(path: string): Verified {
 }
 
 /**
- * Checks a run's folder: each receipt's signature against a key from outside the record, each recording and sidecar
- * against the chain heads, the reward and the end that its receipt vouches for, and each fork against its parent. Nobody
- * vouches for a recording without a receipt: each is a problem.
+ * Checks a run's folder: each line of the ledger against a key from outside the record, `run.json` against its line,
+ * each recording and sidecar against the chain heads, the reward and the end that its receipt vouches for, and each
+ * fork against its parent. Nobody vouches for a recording without a receipt: each is a problem.
  */
 export function verifyRun(folder: string, trustedKey: string): Verified {
   const ledger = join(folder, 'ledger.jsonl');
-  const { receipts, lines, problems } = readLedger(ledger, trustedKey);
+  const { receipts, lines, runHash, problems } = readLedger(ledger, trustedKey);
   const names = readdirSync(folder).sort();
   const vouched = new Set(receipts.map(({ recording }) => basename(recording)));
   const recordings = names.filter((name) => name.endsWith(recordingEnd));
@@ -46,6 +47,7 @@ export function verifyRun(folder: string, trustedKey: string): Verified {
     problems: [
       ...(existsSync(ledger) ? encodingProblems(ledger) : missingLedger(ledger, recordings)),
       ...problems.map((problem) => ({ file: ledger, ...problem })),
+      ...verifyRunFile(folder, runHash),
       ...receipts.flatMap((receipt, index) =>
         verifyReceipt(folder, receipt, { file: ledger, line: lines[index] ?? index + 1 }),
       ),
@@ -65,6 +67,18 @@ export function verifyRun(folder: string, trustedKey: string): Verified {
 function missingLedger(file: string, recordings: readonly string[]): readonly RunProblem[] {
   if (recordings.length === 0) return [];
   return [{ file, line: 1, message: 'is missing: nothing vouches for the recordings of this folder' }];
+}
+
+function verifyRunFile(folder: string, vouched: string | null): readonly RunProblem[] {
+  const found = runFileHash(folder);
+  if (found !== null && found === vouched) return [];
+  const message =
+    found === null
+      ? 'is missing'
+      : vouched === null
+        ? 'no line of the ledger vouches for it: its line was dropped, or the run is older than such lines'
+        : 'was changed after it was written: the ledger vouches for other bytes';
+  return [{ file: join(folder, 'run.json'), line: 1, message }];
 }
 
 /** A recording of a rollout, fork or not, that no receipt vouches for. */

@@ -40,7 +40,7 @@ test('the well-known failure stops on the rule, and an edit leads to reward 1', 
     recording: 'lamp-variant.0.traj.jsonl',
     event: 14,
     chain: JSON.parse(before.split('\n')[14] ?? '').chain,
-    edit: "the agent's message 15 was edited",
+    edit: "the agent's message 8 was edited",
   });
 });
 
@@ -50,6 +50,8 @@ test('an unsafe edit ends with reward 0, and its fork may be forked again', asyn
   await run.step('stepBack');
   const variant = ['Messages', '8 agent', 'change_item', 'variant'];
   expect(await run.set(variant, 'brass')).toBe('forked: goes on from the edited call');
+  // A person finds the message under the number that the console says.
+  expect(run.client.output).toContain("--- fork: an argument of a call in the agent's message 8 was edited.");
   expect(await run.finish()).toMatch(/^reward 0: rule confirm-before-write was violated/);
   expect(await run.set(['Messages', '8 agent'], asking)).toBe('forked: goes on from the edited message');
   expect(await run.finish()).toMatch(/^reward 1/);

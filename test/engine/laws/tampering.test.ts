@@ -64,12 +64,19 @@ beforeAll(async () => {
   await run(whole, 'a');
   await run(other, 'b');
   cpSync(whole, damaged, { recursive: true });
-  files = readdirSync(whole).filter((name) => name.endsWith('.jsonl'));
+  files = readdirSync(whole);
 }, 120_000);
 
 test('a whole run has no problem, and every kind of file is in it', () => {
   expect(verifyRun(whole, key.publicKey)).toEqual({ checked: 5, problems: [] });
-  const kinds = ['ledger.jsonl', '.0.traj.jsonl', '.1.sidecar.jsonl', '.fork-1.traj.jsonl', '.fork-1.sidecar.jsonl'];
+  const kinds = [
+    'run.json',
+    'ledger.jsonl',
+    '.0.traj.jsonl',
+    '.1.sidecar.jsonl',
+    '.fork-1.traj.jsonl',
+    '.fork-1.sidecar.jsonl',
+  ];
   expect(kinds.filter((kind) => !files.some((name) => name.endsWith(kind)))).toEqual([]);
 });
 
@@ -97,9 +104,11 @@ function rechained(lines: readonly string[]): readonly string[] {
   });
 }
 
-/** Gives a line another meaning: in a recording the state or a text, in a sidecar the time, in a ledger the reward. */
+/** Gives a line another meaning: in a recording the state or a text, in a sidecar the time, in a ledger the reward or the hash. */
 function retold(line: string, name: string): string {
-  const value = JSON.parse(line) as Record<string, unknown> & { receipt?: { reward: number } };
+  if (name === 'run.json') return `${line} `;
+  const value = JSON.parse(line) as Record<string, unknown> & { receipt?: { reward: number }; run?: object };
+  if (value.run) return JSON.stringify({ ...value, run: { ...value.run, hash: sha('another') } });
   if (name === 'ledger.jsonl')
     return JSON.stringify({ ...value, receipt: { ...value.receipt, reward: value.receipt?.reward === 1 ? 0 : 1 } });
   if (name.endsWith('.sidecar.jsonl')) return JSON.stringify({ ...value, at: '2001-01-01T00:00:00.000Z' });
@@ -186,13 +195,17 @@ test.each(Object.entries(damages))('%s is found, at its line', (_, damage) => {
       const after = damage(before, random, name);
       fc.pre(!after.equals(before));
       const problems = problemsWith(name, after);
-      const line = firstDifference(before, after);
+      // What `run.json` says is one value, without lines that could be told apart.
+      const line = name === 'run.json' ? 1 : firstDifference(before, after);
       // A receipt that was cut off at the end is known by the recording that it vouched for.
       const isCut = name === 'ledger.jsonl' && before.indexOf(after) === 0 && after.at(-1) !== 123;
       const dropped = isCut ? linesOf(before).slice(linesOf(after).length) : [];
       const places = [
         [name, line],
-        ...dropped.map((each) => [(JSON.parse(each) as { receipt: { recording: string } }).receipt.recording, 1]),
+        ...dropped.map((each) => {
+          const { receipt } = JSON.parse(each) as { receipt?: { recording: string } };
+          return [receipt?.recording ?? 'run.json', 1];
+        }),
       ];
       const found = problems.some((each) =>
         places.some(([file, at]) => basename(each.file) === file && each.line === at),
@@ -208,7 +221,7 @@ test('a tampering that is chained anew is found by the receipt, and by the paren
   const one = fc.constantFrom(...lineDamages, 'a line that stands twice');
   fc.assert(
     fc.property(someFile, one, chances, (name, kind, random) => {
-      fc.pre(name !== 'ledger.jsonl' && !name.includes('.fork-'));
+      fc.pre(!['ledger.jsonl', 'run.json'].includes(name) && !name.includes('.fork-'));
       const before = readFileSync(join(whole, name));
       const touched = linesOf(damages[kind]?.(before, random, name) ?? before).map((line, n) =>
         JSON.stringify({ ...(JSON.parse(line) as object), n }),
@@ -253,8 +266,9 @@ test('a file of another run in the place of its own, or beside it, is named', ()
     const foreign = readFileSync(join(other, name));
     expect(foreign.equals(readFileSync(join(whole, name)))).toBe(false);
     const problems = shown(problemsWith(name, foreign));
-    expect(problems, name).toContain(name.endsWith('.traj.jsonl') ? `${name}:1: ` : 'jsonl:');
-    if (name === 'ledger.jsonl') continue;
+    const isWhole = name.endsWith('.traj.jsonl') || name === 'run.json';
+    expect(problems, name).toContain(isWhole ? `${name}:1: ` : 'jsonl:');
+    if (['ledger.jsonl', 'run.json'].includes(name)) continue;
     const stranger = name.replace('.', '-x.');
     expect(shown(problemsWith(stranger, foreign)), stranger).toContain(`${stranger}:1: `);
   }

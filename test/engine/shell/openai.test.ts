@@ -151,6 +151,60 @@ test.each(failures)(
   20_000,
 );
 
+test('a silent model is asked once, and heard of when its time is over', async () => {
+  let requests = 0;
+  const url = await endpoint(() => {
+    requests += 1;
+  });
+  const from = performance.now();
+  await expect(askAgentModel(seat(url), '', modelView(), never)).rejects.toThrow(/did not answer within 0.5 s/);
+  expect([requests, performance.now() - from < 3000]).toEqual([1, true]);
+});
+
+test('a model that begins an answer and never ends it is silent, too', async () => {
+  const url = await endpoint((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.write('{"choices": [');
+  });
+  await expect(askAgentModel(seat(url), '', modelView(), never)).rejects.toThrow(/did not answer within 0.5 s/);
+});
+
+test('what may pass is tried again, and every time it is said why', async () => {
+  let requests = 0;
+  const url = await endpoint((_request, response) => {
+    requests += 1;
+    const [status, body] = requests < 3 ? [503, {}] : [200, completion({ content: 'Here I am.' })];
+    const headers = { 'content-type': 'application/json', 'retry-after-ms': '10' };
+    response.writeHead(Number(status), headers).end(JSON.stringify(body));
+  });
+  const retries: unknown[] = [];
+  const { reply, call } = await askAgentModel(seat(url), '', modelView(), never, (retry) => retries.push(retry));
+  expect(reply.content).toBe('Here I am.');
+  expect(retries).toEqual([
+    { attempt: 1, of: 3, reason: 'it answered 503' },
+    { attempt: 2, of: 3, reason: 'it answered 503' },
+  ]);
+  expect(call.retries).toBe(2);
+});
+
+test.each([
+  ['while the model thinks', () => undefined],
+  ['in the pause before it is asked again', json(503, {})],
+])('to cancel %s ends the call at once', async (_when, handler: Handler) => {
+  const cancel = new AbortController();
+  const url = await endpoint((request, response, body) => {
+    response.setHeader('retry-after', '60');
+    setTimeout(() => cancel.abort(), 100);
+    if (handler.length === 0) return;
+    response.writeHead(503, { 'content-type': 'application/json' }).end('{}');
+    void [request, body];
+  });
+  const from = performance.now();
+  const asked = askAgentModel({ ...seat(url), timeoutMs: 60_000 }, '', modelView(), cancel.signal);
+  await expect(asked).rejects.toMatchObject({ reason: 'cancelled' });
+  expect(performance.now() - from).toBeLessThan(3000);
+});
+
 test.each([
   [
     'openai:gpt@http://127.0.0.1:8000/v1',

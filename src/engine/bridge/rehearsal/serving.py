@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 import traceback
@@ -21,6 +22,8 @@ NAME = "rehearsal_domain"
 
 def main() -> None:
     """Serves until standard input ends. Whatever the domain prints goes to standard error, its input is empty."""
+    # Ctrl+C in a terminal reaches every process; the engine decides what becomes of the rollouts.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)

@@ -69,6 +69,8 @@ function listen(): void {
     }
   });
   process.stdin.on('end', () => process.exit(0));
+  // Ctrl+C in a terminal reaches every process; the parent cancels the rollouts, which they can only record alive.
+  process.on('SIGINT', () => undefined);
 }
 
 /** What domain code prints is a log message of its rollout; under a debugger it also stands in the debugger's console. */

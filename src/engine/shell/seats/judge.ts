@@ -1,5 +1,5 @@
 import { type JudgeAnswer, type JudgeQuestion, judgeAnswerIn } from '../../core/judgement.ts';
-import { type Answered, complete } from './openai.ts';
+import { type Answered, complete, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 /** Asks a model to judge, at temperature 0 unless its seat says otherwise. What it answers is an event. */
@@ -8,11 +8,12 @@ export async function askJudgeModel(
   key: string,
   { instructions, transcript, question }: JudgeQuestion,
   signal: AbortSignal,
+  onRetry?: OnRetry,
 ): Promise<Answered<JudgeAnswer>> {
   const messages = [
     { role: 'system' as const, content: instructions },
     { role: 'user' as const, content: `${transcript}\n\nQuestion: ${question}` },
   ];
-  const { completion, call } = await complete({ temperature: 0, ...seat }, key, 'judge', signal, { messages });
+  const { completion, call } = await complete({ temperature: 0, ...seat }, key, 'judge', signal, { messages }, onRetry);
   return { reply: judgeAnswerIn(completion.choices[0]?.message.content ?? ''), call };
 }

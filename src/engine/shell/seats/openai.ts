@@ -1,12 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import OpenAI, {
-  APIConnectionError,
-  APIConnectionTimeoutError,
-  APIError,
-  APIUserAbortError,
-  AuthenticationError,
-  RateLimitError,
-} from 'openai';
+import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
 import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { JsonObject } from '../../core/json.ts';
 import { type Message, type ToolCall, utterancesOf } from '../../core/message.ts';
@@ -18,9 +10,18 @@ import type { ModelSeat } from './seatSpec.ts';
 export type ModelCall = {
   readonly ms: number;
   readonly usage?: { readonly input: number; readonly output: number };
+  readonly retries?: number;
   readonly request: unknown;
 };
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
+
+/** An endpoint is asked once more for an answer that it could not give. */
+export type Retry = { readonly attempt: number; readonly of: number; readonly reason: string };
+export type OnRetry = (retry: Retry) => void;
+
+/** How long a model may take for one answer where nobody says otherwise. */
+export const defaultTimeoutMs = 120_000;
+const mostRetries = 3;
 
 /** The part of a view that a model seat needs; it crosses the lane's border. */
 export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'persona'> & {
@@ -44,16 +45,15 @@ export async function askAgentModel(
   key: string,
   view: ModelView,
   signal: AbortSignal,
+  onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
   const tools: ChatCompletionTool[] = view.started.tools.map((tool) => ({
     type: 'function',
     function: { ...tool, parameters: tool.parameters },
   }));
   const messages = [{ role: 'system' as const, content: view.started.system }, ...view.messages.map(agentMessage)];
-  const { completion, call } = await complete(seat, key, 'agent', signal, {
-    messages,
-    ...(tools.length > 0 ? { tools } : {}),
-  });
+  const body = { messages, ...(tools.length > 0 ? { tools } : {}) };
+  const { completion, call } = await complete(seat, key, 'agent', signal, body, onRetry);
   const message = completion.choices[0]?.message as
     | (ChatCompletion['choices'][0]['message'] & { rehearsal_id?: string; reasoning_content?: string })
     | undefined;
@@ -86,13 +86,14 @@ export async function askUserModel(
   key: string,
   view: ModelView,
   signal: AbortSignal,
+  onRetry?: OnRetry,
 ): Promise<Answered<UserReply>> {
   const spoken = utterancesOf(view.messages).map(
     ({ role, content }): ChatCompletionMessageParam => ({ role: role === 'user' ? 'assistant' : 'user', content }),
   );
   const opening: ChatCompletionMessageParam = { role: 'user', content: 'Hi! How can I help you today?' };
   const messages = [{ role: 'system' as const, content: simulatorPrompt(view) }, opening, ...spoken];
-  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages });
+  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages }, onRetry);
   const text = completion.choices[0]?.message.content ?? '';
   const stop = Object.entries(stopWords).find(([word]) => text.includes(word));
   const content = Object.keys(stopWords)
@@ -127,19 +128,25 @@ export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'per
   ].join('\n');
 }
 
-/** One chat completion. Every way in which an endpoint can fail is a `Fault`. */
+/**
+ * One chat completion. Every way in which an endpoint can fail is a `Fault`. Errors that may pass are tried again; an
+ * endpoint that is silent for the seat's time is not, since it would be silent again.
+ */
 export async function complete(
   seat: ModelSeat,
   key: string,
   who: Asked,
   signal: AbortSignal,
   body: { messages: ChatCompletionMessageParam[]; tools?: ChatCompletionTool[] },
+  onRetry: OnRetry = () => undefined,
 ) {
+  const attempts = timedAttempts(seat.timeoutMs ?? defaultTimeoutMs, onRetry);
   const client = new OpenAI({
     apiKey: key || 'none',
     baseURL: seat.baseUrl,
-    maxRetries: 3,
-    timeout: seat.timeoutMs ?? 120_000,
+    maxRetries: mostRetries,
+    timeout: longestTimeoutMs,
+    fetch: attempts.fetch,
   });
   const request = {
     model: seat.model,
@@ -149,34 +156,90 @@ export async function complete(
   };
   const from = performance.now();
   try {
-    const completion = await wholeAnswer(() => client.chat.completions.create(request, { signal }), signal);
+    const completion = await client.chat.completions.create(request, {
+      signal: AbortSignal.any([signal, attempts.late]),
+    });
     if (!Array.isArray(completion?.choices)) throw broken(seat, who, 'the answer is no chat completion');
     const usage = completion.usage
       ? { input: completion.usage.prompt_tokens, output: completion.usage.completion_tokens }
       : undefined;
-    return { completion, call: { ms: Math.round(performance.now() - from), request, ...(usage ? { usage } : {}) } };
+    const retries = attempts.retries();
+    const call: ModelCall = {
+      ms: Math.round(performance.now() - from),
+      request,
+      ...(usage ? { usage } : {}),
+      ...(retries > 0 ? { retries } : {}),
+    };
+    return { completion, call };
   } catch (error) {
+    if (attempts.late.aborted && !signal.aborted) throw late(seat);
+    if (attempts.isCut() && !signal.aborted) throw cutOff(seat);
     throw classified(error, seat, who);
+  } finally {
+    attempts.end();
   }
 }
 
-const mostBreaks = 3;
+/** The client's own clock stops at the first byte and then asks again, so it is set where it never strikes. */
+const longestTimeoutMs = 2 ** 31 - 1;
 
-/** An answer that broke off in its middle is asked for again: the client only tries again what has not begun. */
-async function wholeAnswer<T>(ask: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
-  for (let breaks = 1; ; breaks += 1) {
+/** A `fetch` whose every attempt has the same time for its whole answer, and which says that one is made again. */
+function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let made = 0;
+  let reason = '';
+  let isCut = false;
+  const timed: typeof fetch = async (url, init) => {
+    if (made > 0) onRetry({ attempt: made, of: mostRetries, reason });
+    made += 1;
+    clearTimeout(timer);
+    timer = setTimeout(() => late.abort(), timeoutMs);
     try {
-      return await ask();
+      isCut = false;
+      const response = await fetch(url, init);
+      reason = `it answered ${response.status}`;
+      if (!response.ok) clearTimeout(timer);
+      isCut = true;
+      const answer = await wholeAnswer(response);
+      isCut = false;
+      return answer;
     } catch (error) {
-      if (!isCutOff(error) || signal.aborted || breaks > mostBreaks) throw error;
-      await delay(100 * 2 ** breaks, undefined, { signal }).catch(() => undefined);
+      reason = isCut ? 'it broke off in the middle of its answer' : "it can't be reached";
+      clearTimeout(timer);
+      throw error;
     }
-  }
+  };
+  return {
+    fetch: timed,
+    late: late.signal,
+    retries: () => Math.max(0, made - 1),
+    isCut: () => isCut,
+    end: () => clearTimeout(timer),
+  };
 }
 
-/** How `fetch` says that a connection ended inside a body. */
-function isCutOff(error: unknown): boolean {
-  return error instanceof TypeError && error.message === 'terminated';
+/** An answer that breaks off is then an attempt that failed, and is made again like any other. */
+async function wholeAnswer(response: Response): Promise<Response> {
+  const { status, statusText, headers } = response;
+  const body = await response.arrayBuffer();
+  return new Response(body.byteLength > 0 ? body : null, { status, statusText, headers });
+}
+
+function cutOff(seat: ModelSeat): Fault {
+  return new Fault({
+    who: 'infrastructure',
+    code: 'model/cut',
+    message: `${seat.baseUrl} broke off in the middle of its answer, also after retries`,
+  });
+}
+
+function late(seat: ModelSeat): Fault {
+  return new Fault({
+    who: 'infrastructure',
+    code: 'model/timeout',
+    message: `${seat.baseUrl} did not answer within ${(seat.timeoutMs ?? defaultTimeoutMs) / 1000} s. Is the server overloaded, or the model too large for it? A longer timeout may help`,
+  });
 }
 
 /** Every way an endpoint can fail, as one message each. The key never appears in it. */
@@ -184,11 +247,6 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
   if (error instanceof Fault) return error;
   const infrastructure = (code: string, message: string) => new Fault({ who: 'infrastructure', code, message });
   if (error instanceof APIUserAbortError) return cancelled();
-  if (error instanceof APIConnectionTimeoutError)
-    return infrastructure(
-      'model/timeout',
-      `${seat.baseUrl} did not answer within ${(seat.timeoutMs ?? 120_000) / 1000} s. Is the server overloaded, or the model too large for it?`,
-    );
   if (error instanceof APIConnectionError)
     return infrastructure(
       'model/unreachable',
@@ -219,8 +277,6 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
       `${seat.baseUrl} answered ${error.status ?? 'with an error'}: ${String(error.message).slice(0, 300)}`,
     );
   if (error instanceof SyntaxError) return broken(seat, who, 'the answer is not JSON');
-  if (isCutOff(error))
-    return infrastructure('model/cut', `${seat.baseUrl} broke off in the middle of its answer, also after retries`);
   return error;
 }
 

@@ -35,6 +35,8 @@ export function parseSeat(
   const allowed = seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'human'] as const);
   const simple = allowed.find((name) => name === text);
   if (simple) return { type: simple };
+  if (text === 'recorded')
+    return `"recorded" is no seat that can be chosen: a recording answers for its own seats, in "rehearsal replay RECORDING" and where the debugger opens one`;
   const model = /^openai:(?<name>[^@]+)(?:@(?<url>.+))?$/.exec(text)?.groups;
   if (!model?.['name'])
     return `"${text}" is not a seat for the ${seat}: expected ${allowed.join(', ')} or openai:MODEL[@BASE_URL]`;

@@ -5,7 +5,7 @@ import type { Tool } from '../../core/tool.ts';
 import type { SimulatedAnswer } from '../lane/laneMessage.ts';
 import { argumentProblems } from '../load/arguments.ts';
 import type { AskedSimulator } from '../outside.ts';
-import { type Answered, complete } from './openai.ts';
+import { type Answered, complete, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
 /** JSON Patch (RFC 6902) with JSON Pointers, as models know it. */
@@ -38,6 +38,7 @@ export async function askToolModel(
   tool: Tool,
   asked: AskedSimulator,
   signal: AbortSignal,
+  onRetry?: OnRetry,
 ): Promise<Answered<SimulatedAnswer>> {
   const fault = argumentProblems(tool, asked.arguments).map(({ message }) => message);
   if (fault.length > 0) {
@@ -49,7 +50,7 @@ export async function askToolModel(
     { role: 'system' as const, content: simulatorInstructions(tool) },
     { role: 'user' as const, content: callText(asked) },
   ];
-  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages });
+  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages }, onRetry);
   return { reply: readAnswer(tool, completion.choices[0]?.message.content ?? ''), call };
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { recogniser } from '../../../../src/engine/core/dialogue.ts';
@@ -9,6 +9,8 @@ type Labelled = { text: string; domain?: string } & (
   | { speaker: 'agent'; label: { asks: string[] } & Record<AgentLabel, boolean> }
   | { speaker: 'user'; label: Record<UserLabel, boolean> }
 );
+/** A set says who wrote it in what way, and what was done with it since. */
+type LabelledSet = { readonly provenance: string; readonly utterances: readonly Labelled[] };
 type AgentLabel = 'proposes' | 'offersMore' | 'refuses' | 'handsOff' | 'nonsense';
 type UserLabel = 'confirms' | 'denies' | 'changes' | 'asks';
 
@@ -40,7 +42,7 @@ const sets = [
 
 /** Every label of an utterance has to be right for the utterance to count as right. */
 it.each(sets)('gets the hand-labelled utterances in $file right', ({ file, least, share: enough, isOpen }) => {
-  const utterances: Labelled[] = read(file);
+  const { utterances }: LabelledSet = read(file);
   const misses = utterances.flatMap((utterance) => {
     const wrong = wrongLabels(utterance);
     return wrong.length > 0 ? [`${utterance.speaker}: ${JSON.stringify(utterance.text)}\n    ${wrong.join('; ')}`] : [];
@@ -51,6 +53,42 @@ it.each(sets)('gets the hand-labelled utterances in $file right', ({ file, least
   expect(utterances.length).toBeGreaterThanOrEqual(least);
   expect(right / utterances.length, share).toBeGreaterThanOrEqual(enough);
 });
+
+it('has sets that say where they come from and have no utterance in common', () => {
+  const home = new Map<string, string>();
+  const doubles: string[] = [];
+  for (const { file } of sets) {
+    const { provenance, utterances }: LabelledSet = read(file);
+    expect(provenance.split(' ').length, `the provenance of ${file}`).toBeGreaterThan(10);
+    for (const { speaker, text } of utterances) {
+      const words = `${speaker}: ${
+        text
+          .toLowerCase()
+          .match(/[\p{L}\d]+/gu)
+          ?.join(' ') ?? text
+      }`;
+      const other = home.get(words);
+      if (other !== undefined) doubles.push(`${words} (${other} and ${file})`);
+      home.set(words, file);
+    }
+  }
+  expect(doubles).toEqual([]);
+});
+
+it('keeps the unseen set out of rules and of the other tests', () => {
+  const { utterances }: LabelledSet = read('unseen.json');
+  const sources = ['../../../../src/engine/core/', '../'].flatMap((folder) =>
+    textsUnder(new URL(folder, import.meta.url)),
+  );
+  expect(sources.length).toBeGreaterThan(60);
+  const quoted = utterances.filter(({ text }) => text.length > 12 && sources.some((source) => source.includes(text)));
+  expect(quoted.length).toBe(0);
+});
+
+function textsUnder(folder: URL): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  return names.map((name) => readFileSync(new URL(name, folder), 'utf8'));
+}
 
 function wrongLabels(utterance: Labelled): string[] {
   const recognise = recognisers.get(utterance.domain ?? '') ?? ownWords;

@@ -1,0 +1,96 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { finishedRollouts } from '../../src/engine/shell/ledger.ts';
+import { completion, endpoint } from '../support/endpoint.ts';
+import { shownBy } from '../support/screen.ts';
+
+/**
+ * What a person sees of the command line in a real terminal: `script` gives the process one. Where there is no such
+ * program (or one with other options) these tests are skipped; modelWait.test.ts has the same line without a terminal.
+ */
+const root = mkdtempSync(join(tmpdir(), 'rehearsal-terminal-'));
+afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+let runs = 0;
+const fresh = () => join(root, String(++runs));
+const hasScript = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** Starts the command line in a terminal. `text` grows with what is written to it. */
+function inTerminal(...argv: readonly string[]) {
+  const command = [process.execPath, '--no-warnings', 'src/cli/rehearsal.ts', ...argv].map(quoted).join(' ');
+  const env = { ...process.env, REHEARSAL_HOME: join(root, 'home'), TERM: 'xterm-256color' };
+  const child = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let text = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  const code = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const until = async (wanted: RegExp) => {
+    for (let waited = 0; !wanted.test(stripVTControlCharacters(text)); waited += 20) {
+      if (waited > 20_000) throw new Error(`${wanted} is not in: ${text}`);
+      await new Promise((later) => setTimeout(later, 20));
+    }
+  };
+  return { text: () => text, code, until, press: (keys: string) => child.stdin.write(keys) };
+}
+
+const esc = '\u001b';
+const colours = { user: 36, agent: 32, call: 33, reward: 1 };
+
+test.skipIf(!hasScript)(
+  'run shows the conversation in colours, line by line as it happens',
+  async () => {
+    const { text, code } = inTerminal('run', 'domains/order-desk', 'lamp-variant', '--out', fresh());
+    expect(await code).toBe(0);
+    for (const [speaker, colour] of Object.entries(colours))
+      expect(text()).toMatch(new RegExp(`${esc}\\[${colour}m${speaker} +${esc}\\[0m\\S`));
+    expect(text()).toContain(`${esc}[31mVIOLATED  ${esc}[0mconfirm-before-write violated`);
+    const lines = shownBy(text());
+    expect(lines.find((line) => line.startsWith('reward'))).toMatch(/^reward {4}reward 0 \(evaluate\)/);
+    expect(lines.at(-2)).toMatch(/^recording \S+lamp-variant\.0\.traj\.jsonl$/);
+  },
+  60_000,
+);
+
+test.skipIf(!hasScript)(
+  'eval has one progress bar that fills, and the report below it',
+  async () => {
+    const options = ['--split', 'test', '--agent', 'gold', '--out', fresh()];
+    const { text, code } = inTerminal('eval', 'domains/parcel-desk', ...options);
+    expect(await code).toBe(0);
+    const drawn = [...text().matchAll(new RegExp(`\\r${esc}\\[K\\[#*\\.*\\] (\\d+)/32 mean reward`, 'g'))];
+    expect(drawn.map(([, done]) => Number(done))).toEqual(Array.from({ length: 32 }, (_, n) => n + 1));
+    const bars = shownBy(text()).filter((line) => line.startsWith('['));
+    expect(bars).toEqual(['[####################] 32/32 mean reward 1.00']);
+  },
+  60_000,
+);
+
+test.skipIf(!hasScript)(
+  'a model that thinks is waited for in a line that counts, and Ctrl+C ends the wait',
+  async () => {
+    const look = { id: 'c1', type: 'function', function: { name: 'get_parcel', arguments: '{"parcel": "P46"}' } };
+    const url = await endpoint((n) => (n === 0 ? completion({ tool_calls: [look] }) : null));
+    const run = fresh();
+    const agent = ['--agent', `openai:m@${url}`, '--out', run];
+    const { text, code, until, press } = inTerminal('run', 'domains/parcel-desk', 'reschedule-P46', ...agent);
+    await until(/waiting for the model, 2 s/);
+    expect(shownBy(text()).at(-1)).toMatch(/^waiting for the model, \d s$/);
+    const from = performance.now();
+    press('\u0003');
+    expect(await code).toBe(2);
+    expect(performance.now() - from).toBeLessThan(5000);
+    const lines = shownBy(text());
+    expect(lines.filter((line) => line.includes('waiting for the model'))).toEqual([]);
+    expect(lines.join('\n')).toMatch(/ended: cancelled/);
+    expect(finishedRollouts(join(run, 'ledger.jsonl')), 'a rollout that is to go on').toEqual([]);
+  },
+  60_000,
+);

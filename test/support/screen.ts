@@ -1,0 +1,13 @@
+import { stripVTControlCharacters } from 'node:util';
+
+/** The lines that stand on a terminal after this was written to it: a line that is begun anew replaces what it was. */
+export function shownBy(written: string): string[] {
+  const lines = [''];
+  for (const part of written.split(/(\r?\n|\r)/)) {
+    if (/\n$/.test(part)) lines.push('');
+    else if (part === '\r') lines[lines.length - 1] = lines.at(-1) ?? '';
+    else if (part.startsWith('\u001b[K')) lines[lines.length - 1] = stripVTControlCharacters(part);
+    else lines[lines.length - 1] += stripVTControlCharacters(part);
+  }
+  return lines;
+}
