@@ -8,6 +8,7 @@ import { replayCommand } from './commands/replay.ts';
 import { report } from './commands/report.ts';
 import { runCommand } from './commands/run.ts';
 import { serve } from './commands/serve.ts';
+import { shadowCommand } from './commands/shadow.ts';
 import { train } from './commands/train.ts';
 import { verify } from './commands/verify.ts';
 
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   report,
   compare,
   regrade,
+  shadowCommand,
   replayCommand,
   verify,
   dap,

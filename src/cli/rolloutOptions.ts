@@ -5,9 +5,10 @@ import type { Task } from '../engine/core/task.ts';
 import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
-import { type AskPerson, isPure } from '../engine/shell/outside.ts';
+import type { AskPerson } from '../engine/shell/outside.ts';
 import { runName } from '../engine/shell/runName.ts';
-import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { parseSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
+import { parseTurn } from '../engine/shell/seats/typedTurn.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 
@@ -25,8 +26,9 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   out: { type: 'string' },
 };
 
-export const rolloutHelp = `  --agent SEAT       gold, scripted, human or openai:MODEL[@BASE_URL] (default: the task's, else the domain's)
-  --user SEAT        agenda, human or openai:MODEL[@BASE_URL] (default: the domain's)
+export const rolloutHelp = `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], or agent:FILE, an agent of your own
+                     (default: the task's, else the domain's)
+  --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
   --seed TEXT        source of every random stream (default: 1)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
@@ -90,25 +92,33 @@ export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): 
     seed: text(given, 'seed') ?? '1',
     basis,
     ...(turnCap === undefined ? {} : { turnCap }),
-    agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io),
-    user: seat(given, 'user', chosen.user, domain.file.user, io),
-    ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io) }),
+    agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io, domain.folder),
+    user: seat(given, 'user', chosen.user, domain.file.user, io, domain.folder),
+    ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io, domain.folder) }),
   };
 }
 
-function seat(given: Given, which: 'agent' | 'user', chosen: string | undefined, own: string, io: Io): SeatSpec {
-  const parsed = parseSeat(chosen ?? own, which, chosen === undefined ? 'domain' : 'person', io.environment);
+function seat(
+  given: Given,
+  which: 'agent' | 'user',
+  chosen: string | undefined,
+  own: string,
+  io: Io,
+  folder: string,
+): SeatSpec {
+  const isChosen = chosen !== undefined;
+  const folders = isChosen ? [io.cwd, folder] : [folder];
+  const parsed = parseSeat(chosen ?? own, which, isChosen ? 'person' : 'domain', io.environment, folders);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
   const timeoutMs = timeoutOf(given);
-  if (isPure(parsed) || parsed.type !== 'openai') return parsed;
-  return {
-    ...parsed,
+  return withModel(parsed, (model) => ({
+    ...model,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  };
+  }));
 }
 
 /** Milliseconds. */
@@ -138,9 +148,16 @@ export function wholeNumber(given: Given, name: string): number | undefined {
   return Number(value);
 }
 
-/** A person at this terminal types the turn of a seat. */
+/** A person at this terminal types the turn of a seat, and is asked again for one that can't be read. */
 export function askAtTerminal(io: Io): AskPerson {
-  return (seat, _view, signal) => io.readLine(`${seat}> `, signal);
+  return async (seat, _view, signal) => {
+    for (;;) {
+      const text = await io.readLine(`${seat}> `, signal);
+      const turn = parseTurn(text);
+      if (typeof turn !== 'string') return text;
+      io.err(`${turn}\n`);
+    }
+  };
 }
 
 /** The folder of a new run: a sortable name under .rehearsal/runs. */

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { hashOf, openDatabase } from '../engine/core/database.ts';
+import { baseHash } from '../engine/core/world.ts';
 import { resultOf } from '../engine/shell/batch.ts';
 import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import { Fault, messageOf } from '../engine/shell/fault.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../engine/shell/outside.ts';
-import type { SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { settingOf } from '../engine/shell/replay.ts';
+import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../engine/shell/start.ts';
 import { type LiveRollout, openSupervisor, type Supervisor } from '../engine/shell/supervisor.ts';
 import { version } from '../engine/shell/version.ts';
@@ -15,6 +16,8 @@ import { version } from '../engine/shell/version.ts';
 export const trainingProtocol = 1;
 
 const endpointSchema = z.object({ base_url: z.url(), api_key: z.string(), model: z.string() });
+/** With `program` an agent of the user's own takes the seat, and the endpoint is the model that it is lent. */
+const agentSchema = endpointSchema.extend({ program: z.string().optional() });
 
 const paramsOf = {
   hello: z.object({ protocol: z.int() }),
@@ -24,7 +27,7 @@ const paramsOf = {
     task: z.string(),
     seed: z.string(),
     trial: z.int().min(0),
-    agent: z.union([z.enum(['gold', 'scripted']), endpointSchema]),
+    agent: z.union([z.enum(['gold', 'scripted']), agentSchema]),
     user: z.union([z.literal('agenda'), endpointSchema]),
     basis: z.enum(['train', 'evaluate']),
     recording: z.string().nullish(),
@@ -123,7 +126,7 @@ async function openDomain(folder: string, log: (text: string) => void): Promise<
     throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   const supervisor = await openSupervisor(domain, { log });
-  return { supervisor, database: hashOf(openDatabase(supervisor.loaded.world.agent)) };
+  return { supervisor, database: baseHash(settingOf(supervisor.loaded).world) };
 }
 
 async function rollout(
@@ -135,7 +138,7 @@ async function rollout(
 ): Promise<object> {
   const task = supervisor.domain.tasks.find((each) => each.id === params.task);
   if (!task) throw new Refusal('unknown-task', `there is no task "${params.task}" in ${params.domain}`);
-  const agent = seatOf(params.agent, 'agent');
+  const agent = agentOf(params.agent, [cwd, supervisor.loaded.folder]);
   const user = seatOf(params.user, 'user');
   const readKey = (name: string) => keyOf(name === 'agent' ? params.agent : params.user);
   const askPerson = () => Promise.reject(new Error('no person sits at a training rollout'));
@@ -180,7 +183,7 @@ async function rollout(
       metrics: {
         toolCalls: result.toolCalls,
         violations: result.violations,
-        toolErrors: closed.events.filter((event) => event.type === 'toolReturned' && event.isError).length,
+        toolErrors: closed.events.filter((event) => event.type === 'toolReturned' && event.isError && !event.by).length,
       },
       recording,
       failure,
@@ -196,6 +199,14 @@ type Endpoint = z.infer<typeof endpointSchema> | string;
 function seatOf(given: Endpoint, keyName: string): SeatSpec {
   if (typeof given === 'string') return { type: given as 'gold' | 'scripted' | 'agenda' };
   return { type: 'openai', model: given.model, baseUrl: given.base_url, keyName, timeoutMs: 600_000 };
+}
+
+function agentOf(given: z.infer<typeof agentSchema> | 'gold' | 'scripted', folders: readonly string[]): SeatSpec {
+  const model = seatOf(given, 'agent');
+  if (typeof given === 'string' || given.program === undefined || model.type !== 'openai') return model;
+  const own = parseSeat(`agent:${given.program}`, 'agent', 'person', process.env, folders);
+  if (typeof own === 'string') throw new Refusal('bad-request', own);
+  return own.type === 'agent' ? { ...own, model } : own;
 }
 
 function keyOf(given: Endpoint): string {

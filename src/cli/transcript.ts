@@ -49,7 +49,10 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       ];
     case 'worldPrepared':
       return event.writes.length > 0 ? [line('database', `the task starts with ${changes(event.writes)}`)] : [];
+    case 'worldSynced':
+      return event.writes.length > 0 ? [line('database', `synced: ${changes(event.writes)}`)] : [];
     case 'userReplied':
+      if (event.toolCalls) return event.content ? [line('note', `the user thinks: ${event.content}`)] : [];
       return [
         line('user', event.content),
         ...(event.stop ? [line('note', `the user ends the conversation (${event.stop})`)] : []),
@@ -63,7 +66,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'rulesChecked':
       return rulesOf(event.verdicts);
     case 'toolCalled':
-      return [line('call', `${event.call.name}(${argumentsOf(event.call.arguments)})`)];
+      return [line('call', `${whose(event)}${event.call.name}(${argumentsOf(event.call.arguments)})`)];
     case 'faultInjected':
       return [line('note', `seeded fault: ${event.fault.type} of ${event.fault.tool}`)];
     case 'sourceSaved':
@@ -71,7 +74,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     case 'databaseWritten':
       return [line('database', changes(event.writes))];
     case 'toolReturned':
-      return [line(event.isError ? 'error' : 'result', event.content)];
+      return [line(event.isError ? 'error' : 'result', `${whose(event)}${event.content}`)];
     case 'worldEdited':
       return [line('database', `edited: ${changes(event.writes)}`)];
     case 'rolloutEnded':
@@ -94,6 +97,11 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     default:
       return unknown(event);
   }
+}
+
+/** The user's own calls are marked: the agent sees nothing of them. */
+function whose({ by }: { readonly by?: 'user' | undefined }): string {
+  return by === 'user' ? 'user: ' : '';
 }
 
 function placeOf({ file, line: at }: Failure): string {

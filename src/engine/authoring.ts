@@ -29,6 +29,15 @@ export type ToolContext<Sides extends Databases = Databases> = {
   id: (prefix?: string) => string;
 };
 
+/**
+ * What `sync` gets: both databases, to be changed in place. A domain with two sides exports it from tools.ts,
+ * `export function sync({ db, userDb }: SyncContext<HelpLine>): void`, to copy what one side says to the other.
+ * It runs after set-up and after each successful call, and must change nothing when nothing has happened since.
+ */
+export type SyncContext<Sides extends Databases = Databases> = Pick<ToolContext<Sides>, 'db' | 'userDb' | 'now'>;
+
+export type Sync = (context: SyncContext) => unknown;
+
 /** What a domain says of a tool. Its name is the name of the export. */
 export type ToolDefinition<Input extends z.ZodObject = z.ZodObject, Sides extends Databases = Databases> = {
   /** What the tool does, for the model that calls it. */
@@ -129,6 +138,14 @@ export function defineVerifiers<Sides extends Databases>(): {
 /** Whether an export of a domain's module is a verifier. */
 export function isCodeVerifier(exported: unknown): exported is CodeVerifier {
   return typeof exported === 'object' && exported !== null && verifierBrand in exported;
+}
+
+/** The `sync` that a module of a domain exports, or null. */
+export function syncIn(exports: Readonly<Record<string, unknown>>): Sync | null {
+  const exported = exports['sync'];
+  if (exported === undefined || isCodeTool(exported)) return null;
+  if (typeof exported === 'function') return exported as Sync;
+  throw new Error('The export sync is no function. Write `export function sync({ db, userDb }) { ... }`.');
 }
 
 /** The tools that a module of a domain exports, by name. */

@@ -4,6 +4,7 @@ import { messageOf } from '../engine/shell/fault.ts';
 import { activeFile, cursorLine } from './activeFile.ts';
 import { type Context, keyName } from './context.ts';
 import { type CommandTable, debugType } from './contributions.ts';
+import { showRequest } from './debug/exactRequest.ts';
 import { openSample } from './sampleDomain.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
@@ -18,6 +19,7 @@ export function commandTable(context: Context): CommandTable {
     'rehearsal.task.run': (target) => debugTask(target, true),
     'rehearsal.domain.check': (target) => check(context, target),
     'rehearsal.recording.debug': (target) => debugRecording(target),
+    'rehearsal.request.show': (target) => showRequest(target),
     'rehearsal.training.sft': (choice) => train(context, 'sft', choice),
     'rehearsal.training.grpo': (choice) => train(context, 'grpo', choice),
     'rehearsal.training.dashboard': async (target) =>

@@ -4,6 +4,7 @@ export const commandIds = [
   'rehearsal.task.run',
   'rehearsal.domain.check',
   'rehearsal.recording.debug',
+  'rehearsal.request.show',
   'rehearsal.training.sft',
   'rehearsal.training.grpo',
   'rehearsal.training.dashboard',

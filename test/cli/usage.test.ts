@@ -33,7 +33,7 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['eval', parcels, '--trials', 'many'], message: /--trials is a whole number above 0, not "many"/ },
   {
     argv: ['eval', parcels, '--agent', 'sorcerer'],
-    message: /"sorcerer" is not a seat for the agent: expected gold, scripted, human or openai/,
+    message: /"sorcerer" is not a seat for the agent: expected gold, scripted, human, openai.* or agent:FILE/,
   },
   {
     argv: ['run', parcels, 'reschedule-P46', '--agent', 'recorded'],
@@ -47,6 +47,10 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['eval', parcels, '--basis', 'mood'], message: /--basis is evaluate or train/ },
   { argv: ['replay', 'nothing.traj.jsonl'], message: /there is no such recording/ },
   { argv: ['verify', 'nothing'], message: /there is no such run folder or recording/ },
+  { argv: ['shadow', parcels], message: /name the traffic/ },
+  { argv: ['shadow', parcels, 'nothing'], message: /nothing: there is no such traffic/ },
+  { argv: ['shadow', parcels, scratch], message: /there is no recording in this folder/ },
+  { argv: ['shadow', parcels, parcels, '--gate', 'high'], message: /no recording in this folder/ },
   { argv: ['serve'], message: /say --stdio/ },
   { argv: ['train', 'dream', parcels], message: /say what to train with: sft or grpo/ },
   { argv: ['train', 'sft', parcels, '--resume'], message: /--resume needs the folder of the run/ },

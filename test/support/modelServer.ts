@@ -4,18 +4,25 @@ import { onTestFinished } from 'vitest';
 
 export type ModelRequest = { readonly messages: readonly { readonly role: string; readonly content: string }[] };
 
-/** A test server that speaks like a model's endpoint and answers what a test says; null never answers. */
+/**
+ * A test server that speaks like a model's endpoint and answers what a test says: a text, or fields of a message; null
+ * never answers. It keeps every request, parsed and as it was sent.
+ */
 export async function modelServer(
-  answer: (request: ModelRequest, nth: number) => string | null,
-): Promise<{ readonly url: string; readonly requests: ModelRequest[] }> {
+  answer: (request: ModelRequest, nth: number) => string | object | null,
+): Promise<{ readonly url: string; readonly requests: ModelRequest[]; readonly bodies: string[] }> {
   const requests: ModelRequest[] = [];
+  const bodies: string[] = [];
   const server = createServer(async (request, response) => {
-    const body = JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()) as ModelRequest;
+    bodies.push(Buffer.concat(await Array.fromAsync(request)).toString());
+    const body = JSON.parse(bodies.at(-1) ?? '') as ModelRequest;
     requests.push(body);
-    const content = answer(body, requests.length);
-    if (content === null) return;
-    const message = { role: 'assistant', content };
-    const completion = { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices: [{ index: 0, message }] };
+    const said = answer(body, requests.length);
+    if (said === null) return;
+    const message = { role: 'assistant', content: null, ...(typeof said === 'string' ? { content: said } : said) };
+    const choices = [{ index: 0, finish_reason: 'stop', message }];
+    const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+    const completion = { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices, usage };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(completion));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -23,5 +30,15 @@ export async function modelServer(
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, requests };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, requests, bodies };
+}
+
+/** A message that calls tools, each given as its name and arguments. */
+export function calling(...calls: readonly (readonly [name: string, args: object])[]): object {
+  const tool_calls = calls.map(([name, args], index) => ({
+    id: `${name}_${index}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  return { tool_calls };
 }

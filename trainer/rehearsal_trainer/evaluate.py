@@ -39,6 +39,8 @@ class Config:
     engine_cwd: str = "."
     split: str = "test"
     user: str | dict[str, Any] = "agenda"
+    agent: str | None = None
+    """The file (*.agent.yaml) of an own agent that takes the seat; the model that is measured is lent to it."""
     basis: Literal["train", "evaluate"] = "evaluate"
     turn_cap: int | None = None
     trials: int = 8
@@ -119,7 +121,13 @@ def play(worker: RolloutWorker, run: RunFolder, config: Config, tasks: Sequence[
     from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, measure, write_summary
 
     settings = RolloutSettings(
-        config.domain, config.user, config.basis, config.turn_cap, config.rollout_timeout_s, config.concurrency
+        config.domain,
+        config.user,
+        config.basis,
+        config.turn_cap,
+        config.rollout_timeout_s,
+        config.concurrency,
+        config.agent,
     )
     folder = run.path / "trajectories" / part.name
     folder.mkdir(parents=True, exist_ok=True)

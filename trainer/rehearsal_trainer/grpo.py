@@ -45,6 +45,8 @@ class Config:
     engine_cwd: str = "."
     split: str = "train"
     user: str | dict[str, Any] = "agenda"
+    agent: str | None = None
+    """The file (*.agent.yaml) of an agent of one's own that takes the seat; the model that is trained is lent to it."""
     basis: Literal["train", "evaluate"] = "train"
     turn_cap: int | None = None
     steps: int = 100
@@ -191,7 +193,13 @@ def step_player(config: Config, run: RunFolder, worker: RolloutWorker, measured:
 
     gateway, sampling = worker.gateway, sampling_of(config)
     settings = RolloutSettings(
-        config.domain, config.user, config.basis, config.turn_cap, config.rollout_timeout_s, config.concurrency
+        config.domain,
+        config.user,
+        config.basis,
+        config.turn_cap,
+        config.rollout_timeout_s,
+        config.concurrency,
+        config.agent,
     )
 
     def play(prompts: Sequence[str], step: int) -> tuple[list[CompletionRow], list[float | None]]:

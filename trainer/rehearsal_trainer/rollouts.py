@@ -58,6 +58,8 @@ class RolloutSettings:
     turn_cap: int | None = None
     timeout_s: float = 600
     concurrency: int = 32
+    agent: str | None = None
+    """The file of an agent that takes the seat, with the gateway as its model; without one the model does."""
 
 
 class RolloutWorker:
@@ -138,6 +140,8 @@ class RolloutWorker:
             "basis": settings.basis,
             "timeout_s": settings.timeout_s,
         }
+        if settings.agent is not None:
+            params["agent"]["program"] = settings.agent
         if request.recording is not None:
             params["recording"] = request.recording
         if settings.turn_cap is not None:

@@ -85,6 +85,8 @@ def _started(event: Mapping[str, Json], path: Path) -> Conversation:
 
 
 def _message(event: Mapping[str, Json]) -> Message | None:
+    if event.get("by") == "user" or (event["type"] == "userReplied" and event.get("toolCalls")):
+        return None  # The user's own tools: the agent's model saw neither the call nor its result.
     match event["type"]:
         case "userReplied":
             return Message("user", event["content"])

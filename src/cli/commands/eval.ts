@@ -10,7 +10,7 @@ import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type Meter, openMeter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
 import { differencesFromRun, type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
-import type { SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
+import { modelOf, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
@@ -114,7 +114,7 @@ function planOf(given: Given, io: Io, domain: LoadedDomain): Plan {
     meter: meterOf(
       given,
       {
-        agent: agent.type === 'openai',
+        agent: modelOf(agent) !== null,
         user: options.user.type === 'openai',
         judge: options.judge?.type === 'openai',
         tools: domain.parts.simulated.length > 0,

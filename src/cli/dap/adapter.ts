@@ -10,6 +10,7 @@ import {
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
 import { UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
 import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
@@ -17,7 +18,6 @@ import { capabilities } from './capabilities.ts';
 import { readConfiguration } from './configuration.ts';
 import { type Command, help, parseCommand } from './console.ts';
 import type { Debuggee } from './debuggee.ts';
-import { parseTurn } from './edit.ts';
 import { explanationOf } from './explanation.ts';
 import { Inspection, thread } from './inspection.ts';
 import { Narrator } from './narrator.ts';
@@ -105,6 +105,11 @@ export class RehearsalSession extends DebugSession {
     ],
     ['scopes', ({ frameId }: DebugProtocol.ScopesArguments) => this.#inspection.scopes(this.#debuggee, frameId)],
     ['variables', (args: DebugProtocol.VariablesArguments) => this.#inspection.variables(args)],
+    [
+      'rehearsal/request',
+      ({ frameId, name = '' }: { readonly frameId?: number; readonly name?: string }) =>
+        this.#inspection.request(this.#debuggee, frameId, name),
+    ],
     ['completions', (args: DebugProtocol.CompletionsArguments) => this.#inspection.completions(this.#debuggee, args)],
   ]);
 
@@ -187,7 +192,8 @@ export class RehearsalSession extends DebugSession {
     try {
       const debuggee = await (request === 'launch' ? launched : attached)(configuration, {
         readKey: (name: string) => process.env[name],
-        askPerson: (seat, _view, signal) => this.#person.ask(seat, signal),
+        askPerson: (seat, { started }, signal) =>
+          this.#person.ask(seat, seat === 'agent' || started.userTools !== undefined, signal),
         log: (text: string) => this.#narrator.print(text),
         onModel: this.#wait.onModel,
         onDomain: (domain: LoadedDomain) => {
@@ -244,19 +250,21 @@ export class RehearsalSession extends DebugSession {
     const isCommand = isConsole && (text.startsWith('/') || this.#person.awaited !== null);
     const make = () =>
       isCommand
-        ? this.#command(parseCommand(text))
+        ? this.#command(parseCommand(text), args.frameId)
         : { body: this.#inspection.evaluated(this.#debuggee, args.frameId, text) };
     void this.#answer(response, make, isConsole);
   }
 
   /** A command of the Debug Console, or the words of a person whose turn it is. */
-  async #command(command: Command): Promise<Answer<DebugProtocol.EvaluateResponse['body']>> {
+  async #command(command: Command, frame?: number): Promise<Answer<DebugProtocol.EvaluateResponse['body']>> {
     const { steps = [], cursor = 0 } = this.#debuggee ?? {};
     switch (command.type) {
       case 'help':
         return said(help);
       case 'why':
         return said(explanationOf(steps.slice(0, cursor + 1)));
+      case 'request':
+        return said(this.#inspection.request(this.#debuggee, frame, command.name).body);
       case 'unknown':
         throw new UsageError(`there is no command ${command.name}. ${help}`);
       case 'leave':

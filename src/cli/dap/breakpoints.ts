@@ -213,7 +213,9 @@ function words({ event }: Step, target: Target): string {
 }
 
 function writesOf(event: Step['event']) {
-  return event.type === 'databaseWritten' || event.type === 'worldEdited' ? event.writes : [];
+  return event.type === 'databaseWritten' || event.type === 'worldEdited' || event.type === 'worldSynced'
+    ? event.writes
+    : [];
 }
 
 /** Whether one of two paths leads to the other. */

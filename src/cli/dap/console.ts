@@ -7,17 +7,20 @@ import { jsonChildren, type Variable } from './variables.ts';
 
 export const help = `Expressions: db.orders.W1.status, messages[0].content, count(calls, it.failed), turn, rules, event, reward
 /say TEXT   the turn of the seat that is next: yours when you hold it (plain text does the same), else a fork takes it over
-/call TOOL {"argument": "value"}   the agent's turn as a call
+/call TOOL {"argument": "value"}   the turn of the agent, or of a user that has tools, as a call
+/request    the exact request that a model was sent for the step you look at (/request 7 for step 7)
 /why        why the reward is what it is, or would not be 1 so far
 /stop       ends the conversation, in the turn of a user that you play
 /help       this text
 `;
 
-const commands = ['/say', '/call', '/why', '/stop', '/help'] as const;
+const commands = ['/say', '/call', '/request', '/why', '/stop', '/help'] as const;
 
 export type Command =
   | { readonly type: 'help' }
   | { readonly type: 'why' }
+  /** `name` is empty for the step that is looked at. */
+  | { readonly type: 'request'; readonly name: string }
   /** A user ends the conversation. */
   | { readonly type: 'leave' }
   /** What a person says or calls in a turn, without `/say`. */
@@ -29,6 +32,7 @@ export function parseCommand(text: string): Command {
   const [name = ''] = text.split(/\s/, 1);
   if (name === '/help') return { type: 'help' };
   if (name === '/why') return { type: 'why' };
+  if (name === '/request') return { type: 'request', name: text.slice(name.length).trim() };
   if (name === '/say') return { type: 'turn', text: text.slice(name.length).trim() };
   if (name === '/stop' || name === '/end') return { type: 'leave' };
   if (!text.startsWith('/') || name === '/call') return { type: 'turn', text };

@@ -1,23 +1,17 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { hashOf } from '../../engine/core/database.ts';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
 import { follow, type Setting } from '../../engine/core/rollout.ts';
 import type { Task } from '../../engine/core/task.ts';
+import { baseHash } from '../../engine/core/world.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import {
-  type AskPerson,
-  laneSeats,
-  type OnModel,
-  type Outside,
-  outsideOf,
-  type ReadKey,
-} from '../../engine/shell/outside.ts';
-import { type RecordingProblem, readRecording } from '../../engine/shell/recording.ts';
+import { type AskPerson, laneSeats, type OnModel, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
+import { type RecordingProblem, readRecording, type SidecarLine, sidecarPath } from '../../engine/shell/recording.ts';
 import { replayed, settingOf } from '../../engine/shell/replay.ts';
+import { readTimes } from '../../engine/shell/resume.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import {
@@ -26,7 +20,7 @@ import {
   type RolloutClosed,
   type Supervisor,
 } from '../../engine/shell/supervisor.ts';
-import { type Edit, type Edited, edited, parseTurn } from './edit.ts';
+import { type Edit, type Edited, edited } from './edit.ts';
 
 export type DebuggeeOptions = {
   readonly domain: LoadedDomain;
@@ -103,7 +97,7 @@ export class Debuggee {
   async launch({ task, recording, ...start }: Launch): Promise<void> {
     const opening = this.#open();
     const { agent, user } = this.#options;
-    const database = hashOf(this.#setting.world.agent);
+    const database = baseHash(this.#setting.world);
     const supervisor = await opening;
     const started = startOf(supervisor.domain, database, task, { ...start, agent, user });
     await this.#begin(supervisor, task, [started], recording, agent);
@@ -193,7 +187,8 @@ export class Debuggee {
     };
     const left = { steps: this.#steps, cursor: this.#cursor };
     this.#live?.abandon();
-    await this.#begin(supervisor, task, [fork, ...rest], freeForkPath(parent), forkAgent);
+    const sidecar = readTimes(sidecarPath(parent), at + 1);
+    await this.#begin(supervisor, task, [fork, ...rest], freeForkPath(parent), forkAgent, sidecar);
     if (this.#steps.length < events.length) {
       const reason = this.failure ?? 'the rollout did not start';
       this.#steps = left.steps;
@@ -244,15 +239,16 @@ export class Debuggee {
     from: readonly RolloutEvent[],
     recording: string,
     agent: SeatSpec,
+    sidecar: readonly SidecarLine[] = [],
   ): Promise<void> {
-    const { user } = this.#options;
+    const { user, readKey, askPerson, onModel } = this.#options;
     this.#steps = [];
     this.#cursor = -1;
     this.#allowed = from.length - 1;
     this.#failure = null;
     this.#recording = recording;
-    const outside = this.#outside(agent, user);
-    const request = { task, from, seats: laneSeats(agent, user), outside, recording, pace: 'step' } as const;
+    const outside = outsideOf(agent, user, readKey, askPerson, undefined, onModel);
+    const request = { task, from, seats: laneSeats(agent, user), outside, recording, sidecar, pace: 'step' } as const;
     const live = supervisor.start(request, (events) => {
       if (this.#live === live) this.#received(events);
     });
@@ -268,22 +264,6 @@ export class Debuggee {
       });
     while (this.#steps.length < from.length && this.#live === live) await this.#change();
     this.#cursor = Math.min(from.length, this.#steps.length) - 1;
-  }
-
-  /** Like every outside, but a person in the agent's seat can call tools. */
-  #outside(agent: SeatSpec, user: SeatSpec): Outside {
-    const { readKey, askPerson, onModel } = this.#options;
-    const outside = outsideOf(agent, user, readKey, askPerson, undefined, onModel);
-    if (agent.type !== 'human') return outside;
-    return {
-      ...outside,
-      agent: async (view, signal) => {
-        const turn = parseTurn(await askPerson('agent', view, signal));
-        if (typeof turn === 'string') throw new Fault({ who: 'agent', code: 'turn/unreadable', message: turn });
-        const { content, call } = turn;
-        return { reply: { content, toolCalls: call ? [{ id: `typed_${view.messages.length}`, ...call }] : [] } };
-      },
-    };
   }
 
   #received(events: readonly LaneEvent[]): void {
@@ -316,7 +296,7 @@ export class Debuggee {
 function differenceFrom(domain: LoadedDomain, setting: Setting, started: RolloutStarted): string | null {
   if (started.domain.name !== domain.domain.name)
     return `was recorded in the domain "${started.domain.name}", and ${domain.folder} is "${domain.domain.name}"`;
-  if (started.database !== hashOf(setting.world.agent))
+  if (started.database !== baseHash(setting.world))
     return `was recorded on another database than the one in ${domain.folder}`;
   return null;
 }

@@ -1,15 +1,11 @@
 import { getAt, type Patch } from '../../engine/core/database.ts';
 import type { EventOf, RolloutEvent } from '../../engine/core/event.ts';
-import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
+import type { Json, Path } from '../../engine/core/json.ts';
 import { showPath } from '../../engine/core/json.ts';
 import type { Side } from '../../engine/core/tool.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault } from '../../engine/shell/fault.ts';
-
-/** What a person typed as a turn: words, or one call. */
-export type Turn =
-  | { readonly content: string; readonly call?: never }
-  | { readonly content: null; readonly call: { readonly name: string; readonly arguments: JsonObject } };
+import type { Turn } from '../../engine/shell/seats/typedTurn.ts';
 
 /** What a person changed; each makes a fork. */
 export type Edit =
@@ -55,8 +51,8 @@ function messageEdited(steps: readonly Step[], { step, ...turn }: Extract<Edit, 
   const original = steps[step]?.event;
   const shared = { events: eventsUpTo(steps, step), at: step - 1, from: 'the edited message' };
   if (original?.type === 'userReplied') {
-    if (turn.call) throw refused('the user makes no calls: type what the user says');
-    const event: RolloutEvent = { ...original, content: turn.content, stop: null, origin: 'edited' };
+    if (turn.call && !hasUserTools(steps)) throw refused('the user makes no calls: type what the user says');
+    const event: RolloutEvent = { ...saidByUser(turn, step), origin: 'edited' };
     return { ...shared, events: [...shared.events, event], words: `the user's ${messageAt(steps, step)} was edited` };
   }
   if (original?.type !== 'agentReplied') throw refused('only messages of the agent and of the user can be edited');
@@ -66,18 +62,21 @@ function messageEdited(steps: readonly Step[], { step, ...turn }: Extract<Edit, 
 
 function argumentsEdited(steps: readonly Step[], edit: Extract<Edit, { type: 'arguments' }>): Edited {
   const original = steps[edit.step]?.event;
-  if (original?.type !== 'agentReplied') throw refused('only the calls of an agent message have arguments');
-  const toolCalls = original.toolCalls.map((call) =>
+  if (original?.type !== 'agentReplied' && original?.type !== 'userReplied')
+    throw refused('only the calls of a message have arguments');
+  const toolCalls = (original.toolCalls ?? []).map((call) =>
     call.id === edit.callId
       ? { ...call, arguments: withValue(call.arguments, edit.path, edit.value) as typeof call.arguments }
       : call,
   );
-  const { content } = original;
-  const event: RolloutEvent = { type: 'agentReplied', content, toolCalls, origin: 'edited' };
+  const isUser = original.type === 'userReplied';
+  const event: RolloutEvent = isUser
+    ? { ...original, toolCalls, origin: 'edited' }
+    : { type: 'agentReplied', content: original.content, toolCalls, origin: 'edited' };
   return {
     events: [...eventsUpTo(steps, edit.step), event],
     at: edit.step - 1,
-    words: `an argument of a call in the agent's ${messageAt(steps, edit.step)} was edited`,
+    words: `an argument of a call in the ${isUser ? 'user' : 'agent'}'s ${messageAt(steps, edit.step)} was edited`,
     from: 'the edited call',
   };
 }
@@ -113,8 +112,9 @@ function turnTaken(steps: readonly Step[], cursor: number, turn: Turn): Edited {
   const phase = steps[cursor]?.state.phase.type;
   const shared = { events: eventsUpTo(steps, cursor + 1), at: cursor, from: 'the typed turn' };
   if (phase === 'userAwaited') {
-    if (turn.call) throw refused('the user is next, and the user makes no calls: type /say TEXT');
-    const event: RolloutEvent = { type: 'userReplied', content: turn.content, stop: null, origin: 'typed' };
+    if (turn.call && !hasUserTools(steps))
+      throw refused('the user is next, and the user makes no calls: type /say TEXT');
+    const event: RolloutEvent = { ...saidByUser(turn, cursor + 1), origin: 'typed' };
     return { ...shared, events: [...shared.events, event], words: "the user's turn was typed" };
   }
   if (phase !== 'agentAwaited')
@@ -123,28 +123,20 @@ function turnTaken(steps: readonly Step[], cursor: number, turn: Turn): Edited {
   return { ...shared, events: [...shared.events, event], words: "the agent's turn was typed" };
 }
 
+/** Whether the user's seat has tools of its own. */
+function hasUserTools(steps: readonly Step[]): boolean {
+  return (steps[0]?.state.started.userTools ?? []).length > 0;
+}
+
+function saidByUser({ content, call }: Turn, step: number): EventOf<'userReplied'> {
+  if (!call) return { type: 'userReplied', content, stop: null };
+  const toolCalls = [{ id: `typed_${step}`, name: call.name, arguments: call.arguments as never }];
+  return { type: 'userReplied', content: '', stop: null, toolCalls };
+}
+
 function spoken({ content, call }: Turn, step: number): EventOf<'agentReplied'> {
   const toolCalls = call ? [{ id: `typed_${step}`, name: call.name, arguments: call.arguments as never }] : [];
   return { type: 'agentReplied', content, toolCalls };
-}
-
-/**
- * Reads what a person typed as a turn: words, or `/call NAME {"argument": "value"}`.
- * @returns the turn, or a sentence that says what was expected
- */
-export function parseTurn(text: string): Turn | string {
-  const call = /^\/call(?:\s+(?<name>[\w.-]+))?\s*(?<rest>.*)$/s.exec(text.trim())?.groups;
-  if (!call) return { content: text };
-  const { name, rest = '' } = call;
-  if (!name) return 'name the tool, and its arguments as JSON: /call get_order {"order_id": "W1004"}';
-  try {
-    const value = JSON.parse(rest === '' ? '{}' : rest) as Json;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return { content: null, call: { name, arguments: value as JsonObject } };
-  } catch {
-    // The sentence below says what is expected, whatever is wrong with the text.
-  }
-  return `the arguments of ${name} are no JSON object: write for example /call ${name} {"order_id": "W1004"}`;
 }
 
 /** A message by the number that VARIABLES shows, which counts messages and not steps. */

@@ -30,17 +30,16 @@ export function explanationOf(steps: readonly Step[]): string {
     ...(open.some(({ verdict }) => verdict === 'violated')
       ? []
       : [`  held      every ${open.length > 0 ? 'other ' : ''}rule that was checked`]),
-    ...changesOf(steps, state),
+    ...changesOf(state),
   ].join('\n');
 }
 
 const seen = (evidence: readonly number[]) => (evidence.length > 0 ? ` (see step ${evidence.join(', ')})` : '');
 
 /** What the rollout did to the database since the task's own start. */
-function changesOf(steps: readonly Step[], state: RolloutState): readonly string[] {
-  const start = steps.find(({ event }) => event.type === 'worldPrepared')?.state.world ?? state.world;
+function changesOf({ start, world }: RolloutState): readonly string[] {
   const changes = (['agent', 'user'] as const).flatMap((side) =>
-    diffDatabases(start[side], state.world[side]).map((change) => ({ ...change, side })),
+    diffDatabases(start[side], world[side]).map((change) => ({ ...change, side })),
   );
   if (changes.length === 0) return ['  the database is as it was at the start'];
   const shown = changes

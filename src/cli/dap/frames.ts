@@ -1,5 +1,6 @@
 import { isProposal } from '../../engine/core/dialogue.ts';
 import { verdictWord } from '../../engine/core/event.ts';
+import { callsIn } from '../../engine/core/message.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
@@ -40,14 +41,18 @@ function nameOf({ event, state }: Step): string {
       return `${event.task.id} begins`;
     case 'worldPrepared':
       return 'the world is prepared';
+    case 'worldSynced':
+      return event.writes.length > 0 ? 'both sides are brought into step' : 'both sides are in step';
     case 'userReplied':
-      return `user: ${clipped(event.content)}`;
+      return event.toolCalls
+        ? `user calls ${event.toolCalls.map(({ name }) => name).join(', ')}`
+        : `user: ${clipped(event.content)}`;
     case 'agentReplied':
       return event.toolCalls.length > 0
         ? `agent calls ${event.toolCalls.map(({ name }) => name).join(', ')}`
         : `agent: ${clipped(event.content ?? '')}`;
     case 'rulesChecked': {
-      const call = 'call' in state.phase ? state.phase.call.name : 'the call';
+      const call = ('call' in state.phase && state.phase.call?.name) || 'the call';
       const moment = event.callId !== null ? `before ${call}` : state.ended ? 'at the end' : 'after what was said';
       const rulesThat = (wanted: 'held' | 'violated') => [
         ...new Set(event.verdicts.flatMap(({ rule, verdict }) => (verdict === wanted ? [rule] : []))),
@@ -59,7 +64,7 @@ function nameOf({ event, state }: Step): string {
         : `${moment}: ${held} ${held === 1 ? 'rule' : 'rules'} held`;
     }
     case 'toolCalled':
-      return `${event.call.name} is called`;
+      return `${event.call.name} is called${event.by ? ' by the user' : ''}`;
     case 'faultInjected':
       return `seeded fault: ${event.fault.type}`;
     case 'sourceSaved':
@@ -99,6 +104,12 @@ export function placeOf(
         focus ?? event.verdicts.find(({ verdict }) => verdict === 'violated')?.rule ?? event.verdicts[0]?.rule ?? '';
       return locations.policyRules.get(about) ?? policy;
     }
+    case 'worldSynced':
+      return parts.sync ?? task;
+    case 'userReplied': {
+      const [call] = event.toolCalls ?? [];
+      return (call && locations.tools.get(call.name)) ?? task;
+    }
     case 'agentReplied': {
       const [call] = event.toolCalls;
       if (call) return locations.tools.get(call.name) ?? task;
@@ -131,11 +142,7 @@ function partOf(task: TaskLocation | undefined, verifier: string): Location | un
 }
 
 function calledIn(messages: Step['state']['messages'], callId: string): string {
-  return (
-    messages
-      .flatMap((message) => (message.role === 'agent' ? message.toolCalls : []))
-      .findLast(({ id }) => id === callId)?.name ?? ''
-  );
+  return messages.flatMap(callsIn).findLast(({ id }) => id === callId)?.name ?? '';
 }
 
 function clipped(text: string): string {

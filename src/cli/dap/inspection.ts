@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import type { Step } from '../../engine/shell/driver.ts';
+import { requestNamed, type SentRequest, sentRequests } from '../../engine/shell/sentRequests.ts';
 import { UsageError } from '../io.ts';
 import type { ClientLines } from './breakpointRequests.ts';
 import { completionsOf } from './console.ts';
@@ -88,6 +89,20 @@ export class Inspection {
     const { value } = found;
     if (typeof value !== 'object' || value === null) return { result: JSON.stringify(value), variablesReference: 0 };
     return { result: shortened(value), variablesReference: this.references.keep(() => jsonChildren(value)) };
+  }
+
+  /**
+   * The exact request of this name, else the last one that was sent up to the step of a frame. Throws a `UsageError`
+   * where there is none.
+   */
+  request(debuggee: Debuggee | undefined, frame: number | undefined, name: string): SentRequest {
+    const step = stepOf(debuggee, frame);
+    if (!debuggee || !step) throw new UsageError('nothing has happened yet');
+    const requests = sentRequests(debuggee.recording);
+    const upTo = requests.findLast((each) => each.step <= step.n);
+    const found = name === '' && upTo ? upTo : requestNamed(requests, name === '' ? String(step.n) : name);
+    if (typeof found === 'string') throw new UsageError(found);
+    return found;
   }
 
   completions(

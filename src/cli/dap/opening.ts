@@ -7,7 +7,7 @@ import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { AskPerson, OnModel, ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
 import { runName } from '../../engine/shell/runName.ts';
-import { parseSeat, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
+import { parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
 import { UsageError } from '../io.ts';
 import { domainBeside, openDomainAt, taskNamed } from '../rolloutOptions.ts';
 import type { Configuration } from './configuration.ts';
@@ -41,10 +41,11 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   const { seed, trial, basis, turnCap } = configuration;
   const task = taskNamed(domain, configuration.task);
   const { timeout } = configuration;
-  const agent = timed(chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent'), timeout);
-  const user = timed(chosenSeat(configuration.user, domain.file.user, 'user'), timeout);
+  const { folder } = domain;
+  const agent = timed(chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent', folder), timeout);
+  const user = timed(chosenSeat(configuration.user, domain.file.user, 'user', folder), timeout);
   const forkAgent = configuration.forkAgent
-    ? timed(seat(configuration.forkAgent, 'agent'), timeout)
+    ? timed(seat(configuration.forkAgent, 'agent', folder), timeout)
     : agent.type === 'scripted'
       ? ({ type: 'gold' } as const)
       : agent;
@@ -75,9 +76,12 @@ export function attached(configuration: Configuration, host: Host): Debuggee {
     );
   const domain = openDomainAt(resolve(folder));
   const { timeout } = configuration;
-  const forkAgent = timed(seat(configuration.forkAgent ?? configuration.agent ?? 'gold', 'agent'), timeout);
+  const forkAgent = timed(
+    seat(configuration.forkAgent ?? configuration.agent ?? 'gold', 'agent', domain.folder),
+    timeout,
+  );
   const user = timed(
-    configuration.user === undefined ? recordedUser(recording) : seat(configuration.user, 'user'),
+    configuration.user === undefined ? recordedUser(recording) : seat(configuration.user, 'user', domain.folder),
     timeout,
   );
   const debuggee = new Debuggee({ domain, agent: { type: 'gold' }, user, forkAgent, ...host });
@@ -98,19 +102,20 @@ function recordedUser(recording: string): SeatSpec {
   return typeof parsed === 'string' ? { type: 'agenda' } : parsed;
 }
 
-function chosenSeat(chosen: string | undefined, own: string, which: 'agent' | 'user'): SeatSpec {
-  return chosen === undefined ? seat(own, which, 'domain') : seat(chosen, which);
+function chosenSeat(chosen: string | undefined, own: string, which: 'agent' | 'user', folder: string): SeatSpec {
+  return chosen === undefined ? seat(own, which, folder, 'domain') : seat(chosen, which, folder);
 }
 
-function seat(text: string, which: 'agent' | 'user', from: 'person' | 'domain' = 'person'): SeatSpec {
-  const parsed = parseSeat(text, which, from);
+/** @param folder of the domain, where an agent's file may stand */
+function seat(text: string, which: 'agent' | 'user', folder: string, from: 'person' | 'domain' = 'person'): SeatSpec {
+  const parsed = parseSeat(text, which, from, process.env, from === 'person' ? [process.cwd(), folder] : [folder]);
   if (typeof parsed === 'string') throw new UsageError(parsed);
   return parsed;
 }
 
 /** @param timeout seconds that a model may take for one response */
 function timed(spec: SeatSpec, timeout: number | undefined): SeatSpec {
-  return spec.type === 'openai' && timeout !== undefined ? { ...spec, timeoutMs: timeout * 1000 } : spec;
+  return timeout === undefined ? spec : withModel(spec, (model) => ({ ...model, timeoutMs: timeout * 1000 }));
 }
 
 /** Two sessions of one second are two runs. */

@@ -1,7 +1,12 @@
+import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
 import { UsageError } from '../io.ts';
-import { parseTurn } from './edit.ts';
 
-type Asked = { readonly seat: 'agent' | 'user'; readonly answer: (text: string) => void };
+type Asked = {
+  readonly seat: 'agent' | 'user';
+  /** Whether the seat has tools to call. */
+  readonly canCall: boolean;
+  readonly answer: (text: string) => void;
+};
 
 /** A person who holds a seat and types its turns into the Debug Console. */
 export class Person {
@@ -18,14 +23,12 @@ export class Person {
   }
 
   /** Asks for a turn; rejects when the rollout is left meanwhile. */
-  ask(seat: 'agent' | 'user', signal: AbortSignal): Promise<string> {
-    const how =
-      seat === 'user'
-        ? 'type what you say (/stop ends the conversation)'
-        : 'type what you say, or /call TOOL {"argument": "value"}';
-    this.#print(`your turn as the ${seat}: ${how}`);
+  ask(seat: 'agent' | 'user', canCall: boolean, signal: AbortSignal): Promise<string> {
+    const call = canCall ? ', or /call TOOL {"argument": "value"}' : '';
+    const stop = seat === 'user' ? ' (/stop ends the conversation)' : '';
+    this.#print(`your turn as the ${seat}: type what you say${call}${stop}`);
     return new Promise((resolve, reject) => {
-      const asked: Asked = { seat, answer: resolve };
+      const asked: Asked = { seat, canCall, answer: resolve };
       this.#asked = asked;
       const leave = () => {
         if (this.#asked === asked) this.#asked = null;
@@ -39,7 +42,8 @@ export class Person {
   say(text: string): () => void {
     const turn = parseTurn(text);
     if (typeof turn === 'string') throw new UsageError(turn);
-    if (turn.call && this.awaited === 'user') throw new UsageError('the user makes no calls: type what the user says');
+    if (turn.call && this.#asked?.canCall === false)
+      throw new UsageError(`the ${this.#asked.seat} makes no calls: type what the ${this.#asked.seat} says`);
     return this.#answer(text);
   }
 

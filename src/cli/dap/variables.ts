@@ -1,11 +1,12 @@
 import { type Database, diffDatabases, getAt, keysAt } from '../../engine/core/database.ts';
 import { verdictWord } from '../../engine/core/event.ts';
 import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
-import type { Message } from '../../engine/core/message.ts';
+import { callsIn, type Message } from '../../engine/core/message.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
 import type { Step } from '../../engine/shell/driver.ts';
-import { type Edit, parseTurn } from './edit.ts';
+import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
+import type { Edit } from './edit.ts';
 
 /** A variable as a debugger shows it; children are made when they are looked at. */
 export type Variable = {
@@ -62,6 +63,7 @@ function ruleVariable({
 
 const whoIsNext: Readonly<Record<RolloutState['phase']['type'], string>> = {
   worldAwaited: 'the world is prepared',
+  syncAwaited: 'both sides of the world are brought into step',
   userAwaited: 'the user speaks',
   agentAwaited: 'the agent responds',
   rulesAwaited: 'the rules are checked',
@@ -97,7 +99,7 @@ function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
 }
 
 function messageVariable(message: Message, index: number): Variable {
-  const name = `${index + 1} ${message.role}`;
+  const name = `${index + 1} ${message.role === 'tool' && message.by ? "user's tool" : message.role}`;
   const expression = `messages[${index}]`;
   if (message.role === 'tool')
     return {
@@ -110,18 +112,19 @@ function messageVariable(message: Message, index: number): Variable {
     const turn = parseTurn(asCall(unquoted(text)));
     return typeof turn === 'string' ? turn : { type: 'message', step: message.step, ...turn };
   };
-  if (message.role === 'user') return { name, expression, value: message.content, type: 'user message', edit };
-  const calls = message.toolCalls.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`).join(', ');
-  if (calls === '') return { name, expression, value: message.content ?? '', type: 'agent message', edit };
+  const made = callsIn(message);
+  const calls = made.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`).join(', ');
+  const type = `${message.role} message`;
+  if (calls === '') return { name, expression, value: message.content ?? '', type, edit };
   return {
     name,
     expression,
     value: calls,
-    type: 'agent message',
+    type,
     edit,
     children: () => [
       ...(message.content ? [leaf('said aloud', message.content)] : []),
-      ...message.toolCalls.map(
+      ...made.map(
         (call): Variable => ({
           name: call.name,
           value: JSON.stringify(call.arguments),
@@ -205,7 +208,7 @@ function expressionOf(side: Side, path: Path): string {
 function changed(before: Step, { state }: Step): readonly Variable[] {
   return (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(before.state.world[side], state.world[side]).map(({ path, before: old, after }) =>
-      leaf(path.join('.'), changeText(old, after)),
+      leaf(`${side === 'user' ? 'user: ' : ''}${path.join('.')}`, changeText(old, after)),
     ),
   );
 }

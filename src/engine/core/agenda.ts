@@ -1,10 +1,12 @@
 import { type Move, realise } from './agendaMove.ts';
 import { afterSpeaking, type Heard, isReport, isServed, type Progress, start, unserved } from './agendaProgress.ts';
+import { instructionsIn } from './dialogue/instruction.ts';
 import { wordsOf } from './dialogue/text.ts';
 import { disagreementWith, writesOf } from './disagreement.ts';
-import { factsOf, recogniserOf, tells } from './facts.ts';
+import { factsBehind, factsOf, recogniserOf, tells } from './facts.ts';
 import type { Message } from './message.ts';
-import type { PureUser, SeatView } from './seat.ts';
+import { doingOf } from './ownTools.ts';
+import type { PureUser, SeatView, UserReply } from './seat.ts';
 import { openingOf } from './wish.ts';
 
 /**
@@ -16,8 +18,17 @@ import { openingOf } from './wish.ts';
 export const agendaUser: PureUser = (view) => {
   const { progress, heard, hasSpoken, decision } = folded(view);
   if (!hasSpoken) return { content: openingOf(view), stop: null };
-  return realise(view, progress, (decision ?? decide(view, progress, heard ?? hear(view, ''))).move);
+  const { move } = decision ?? decide(view, progress, heard ?? hear(view, ''));
+  return (move.type === 'act' ? acting(view) : null) ?? realise(view, progress, move);
 };
+
+/** The next call that the agent has asked for, or null when all of them are made and it is time to tell. */
+function acting(view: SeatView): UserReply | null {
+  const { next } = doingOf(view);
+  if (next === null) return null;
+  const call = { id: `user_call_${view.messages.length}`, name: next.tool, arguments: next.arguments };
+  return { content: '', stop: null, toolCalls: [call] };
+}
 
 type Decision = { readonly move: Move; readonly isFruitful: boolean };
 
@@ -65,7 +76,7 @@ function isContinued(known: Remembered, { domain, task, persona, messages }: Sea
 function after(view: SeatView, folding: Folding, message: Message): Folding {
   if (message.role === 'agent' && message.toolCalls.length === 0)
     return { ...folding, heard: hear(view, message.content ?? ''), decision: null };
-  if (message.role !== 'user') return folding;
+  if (message.role !== 'user' || message.toolCalls) return folding;
   const { heard, hasSpoken, decision } = folding;
   const before =
     heard && hasSpoken
@@ -75,7 +86,7 @@ function after(view: SeatView, folding: Folding, message: Message): Folding {
 }
 
 function hear({ domain, task }: SeatView, text: string): Heard {
-  return { text, acts: recogniserOf(domain, task).agent(text) };
+  return { text, acts: recogniserOf(domain, task).agent(text), asked: instructionsIn(text, domain) };
 }
 
 function afterHearing(progress: Progress, heard: Heard, { move, isFruitful }: Decision): Progress {
@@ -91,6 +102,7 @@ function afterHearing(progress: Progress, heard: Heard, { move, isFruitful }: De
     wasInformed: progress.wasInformed || heard.acts.informs,
     fruitless: isFruitful ? 0 : progress.fruitless + 1,
     wasLost: move.type === 'clarify' || (!isFruitful && progress.wasLost),
+    hasActed: progress.hasActed || move.type === 'act',
     tried: new Set([...progress.tried, keyOf(progress, move)]),
   };
 }
@@ -104,6 +116,7 @@ function decide(view: SeatView, progress: Progress, heard: Heard): Decision {
 function respond(view: SeatView, progress: Progress, heard: Heard): Decision {
   const { acts } = heard;
   if (acts.nonsense) return lost(view, progress);
+  if (heard.asked.length > 0) return hopeful(progress, { type: 'act', asked: heard.asked });
   if (acts.handsOff && !acts.proposes && acts.asks.length === 0) return stop('transferred');
   if (isTimeToInsist(view, progress, heard)) return fruitful({ type: 'insist' });
   if (acts.refuses && progress.insistence === 'raised') return fruitful({ type: 'insistOnceMore' });
@@ -147,8 +160,12 @@ function toProposal(view: SeatView, progress: Progress, { text, acts }: Heard): 
   const disagreement = disagreementWith(text, view.domain, view.task, facts, insisted);
   if (disagreement?.type === 'wrongValue') return fruitless({ type: 'correct', fact: disagreement.fact });
   if (disagreement?.type === 'wrongAction') return fruitless({ type: 'rejectAction' });
+  // A step that the user has no word of its own for is known by its report alone.
+  const unnamed = writesOf(view.domain, view.task).filter((write) => factsBehind(facts, write).length === 0);
   const isExtra =
-    progress.reports.length > 0 && isServed(view, progress) && !Object.values(facts).some((fact) => tells(text, fact));
+    progress.reports.length >= Math.max(1, unnamed.length) &&
+    isServed(view, progress) &&
+    !Object.values(facts).some((fact) => tells(text, fact));
   if (isExtra) return fruitful({ type: 'declineExtra' });
   const isNew =
     !progress.confirmed.includes(text) && progress.confirmed.length < 2 * writesOf(view.domain, view.task).length + 3;

@@ -1,6 +1,8 @@
 import type { Progress } from './agendaProgress.ts';
 import { speech } from './agendaSpeech.ts';
+import type { Instruction } from './dialogue/instruction.ts';
 import { factsOf, recogniserOf } from './facts.ts';
+import { doingOf } from './ownTools.ts';
 import type { SeatView, UserReply } from './seat.ts';
 import { wishOf } from './wish.ts';
 
@@ -22,6 +24,8 @@ export type Move =
         | 'declineExtra';
     }
   | { readonly type: 'volunteer' | 'remind'; readonly fact: string }
+  /** Does what it was asked to do, and tells what came of it. */
+  | { readonly type: 'act'; readonly asked: readonly Instruction[] }
   | { readonly type: 'stop'; readonly stop: 'done' | 'transferred' | 'gaveUp' };
 
 /** The user's words for a move, in its persona's style. */
@@ -60,6 +64,8 @@ export function realise(view: SeatView, progress: Progress, move: Move): UserRep
       return say(`${speak.givesIn()} ${speak.goOn()}`);
     case 'declineExtra':
       return { content: speak.nothingOfThat(), stop: 'done' };
+    case 'act':
+      return say(speak.deeds(doingOf(view).done, view.domain.lexicon));
     case 'volunteer':
       return say(speak.facts([told(move.fact)], []));
     case 'remind':

@@ -1,4 +1,5 @@
 import { onceMore } from './agendaSpeech.ts';
+import type { Instruction } from './dialogue/instruction.ts';
 import { type AgentActs, namesValue } from './dialogue.ts';
 import { writesOf } from './disagreement.ts';
 import { factsBehind, factsOf, isChangeSaid, tells } from './facts.ts';
@@ -17,6 +18,8 @@ export type Progress = {
   readonly reports: readonly string[];
   readonly refusals: number;
   readonly wasInformed: boolean;
+  /** Has done something that the agent asked it to do. */
+  readonly hasActed: boolean;
   /** Replies in a row that led nowhere. */
   readonly fruitless: number;
   readonly wasLost: boolean;
@@ -25,7 +28,12 @@ export type Progress = {
 };
 
 /** An utterance of the agent as the user understood it. */
-export type Heard = { readonly text: string; readonly acts: AgentActs };
+export type Heard = {
+  readonly text: string;
+  readonly acts: AgentActs;
+  /** What it asks the user to do with the user's own tools. */
+  readonly asked: readonly Instruction[];
+};
 
 export const start: Progress = {
   told: new Set(),
@@ -36,6 +44,7 @@ export const start: Progress = {
   reports: [],
   refusals: 0,
   wasInformed: false,
+  hasActed: false,
   fruitless: 0,
   wasLost: false,
   tried: new Set(),
@@ -75,7 +84,7 @@ export function isReport(progress: Progress, { text, acts }: Heard): boolean {
 /** Whether, by the agent's word, nothing is left that this user wants. */
 export function isServed(view: SeatView, progress: Progress): boolean {
   if (writesOf(view.domain, view.task).length === 0)
-    return progress.wasInformed || progress.reports.length > 0 || progress.refusals > 0;
+    return progress.wasInformed || progress.hasActed || progress.reports.length > 0 || progress.refusals > 0;
   return progress.reports.length + progress.confirmed.length > 0 && unserved(view, progress).length === 0;
 }
 

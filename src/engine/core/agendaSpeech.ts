@@ -1,3 +1,7 @@
+import { leavesOf } from './dialogue/value.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Lexicon } from './lexicon.ts';
+import type { Deed } from './ownTools.ts';
 import type { Persona } from './persona.ts';
 import type { Random } from './random.ts';
 
@@ -69,10 +73,51 @@ export function speech(style: Style, random: Random) {
       `${random.pick(isBrief ? ['', 'As I said: '] : ['As I said: ', "I'm still waiting. ", 'Once more: '])}${wish}`,
     rest: (told: Told) =>
       `${random.pick(isBrief ? ['And', 'Ok. And'] : ['Thank you. And', 'Thanks. And'])} ${possessive(told.label)}: ${told.say}?`,
+    deeds: (deeds: readonly Deed[], lexicon: Lexicon) =>
+      deeds.map((deed) => told(deed, style, lexicon, random)).join(' '),
     goOn: () => random.pick(['Then please go on with the rest.', 'Then please go on.']),
     opening: (text: string) => `${greeting(style, text, random)}${text}`,
   };
 }
+
+/** What came of a call of the user's own, in the words of the lexicon, else as plainly as it was returned. */
+function told(
+  { tool, arguments: values, content, isError }: Deed,
+  style: Style,
+  lexicon: Lexicon,
+  random: Random,
+): string {
+  if (isError) return ended(`That did not work: ${content.replace(/^Error: /, '')}`);
+  const result = fieldsOf(content);
+  const slots: JsonObject = { ...values, ...result, result: content };
+  const templates = (lexicon.tools[tool]?.tell ?? []).filter((template) =>
+    [...template.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => slots[name] !== undefined),
+  );
+  const lead = random.pick(deedLeads[style]);
+  if (templates.length > 0)
+    return `${lead}${random.pick(templates).replace(/\{(\w+)\}/g, (_, name: string) => spoken(slots[name]))}`;
+  const fields = Object.entries(result).map(([name, value]) => `${name.replaceAll('_', ' ')} ${spoken(value)}`);
+  return `${lead}${ended(fields.length > 0 ? `It says: ${fields.join(', ')}` : `It says: ${content}`)}`;
+}
+
+const deedLeads: Readonly<Record<Style, readonly string[]>> = {
+  plain: ['Done. ', 'Okay, done. ', 'I have done that. '],
+  brief: ['Done. ', 'Ok. '],
+  chatty: ['Okay, I have just done that! ', 'All right, done! ', 'Just a second... there, done! '],
+  formal: ['I have done so. ', 'Very well, that is done. '],
+};
+
+function fieldsOf(content: string): JsonObject {
+  try {
+    const parsed: unknown = JSON.parse(content);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonObject) : {};
+  } catch {
+    return {};
+  }
+}
+
+const spoken = (value: Json | undefined): string =>
+  typeof value === 'boolean' ? (value ? 'yes' : 'no') : leavesOf(value).join(', ') || 'nothing';
 
 function tell(told: readonly Told[], isBrief: boolean, random: Random): readonly string[] {
   const sentences = told.filter(({ say }) => isSentence(say)).map(({ say }) => upperFirst(ended(say)));

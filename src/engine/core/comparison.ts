@@ -1,4 +1,4 @@
-import type { RolloutEvent } from './event.ts';
+import type { EventOf, RolloutEvent } from './event.ts';
 import { contentHash } from './hash.ts';
 import type { Json } from './json.ts';
 import type { Measure } from './measure.ts';
@@ -81,13 +81,13 @@ function saidIn(events: readonly RolloutEvent[]): readonly Said[] {
       { n, what, text, key: contentHash([what, key]) },
     ];
     switch (event.type) {
-      case 'userReplied':
-        return said('user', event.content || `(ends: ${event.stop})`, [event.content, event.stop]);
+      case 'userReplied': {
+        const { calls, shown } = called(event.toolCalls ?? []);
+        const text = [event.content, ...shown].filter(Boolean).join(' ') || `(ends: ${event.stop})`;
+        return said('user', text, [event.content, event.stop, ...calls]);
+      }
       case 'agentReplied': {
-        const calls = event.toolCalls.map(({ name, arguments: values }) => [name, values] as Json[]);
-        const shown = event.toolCalls.map(
-          ({ name, arguments: values }) => `${name}(${typeof values === 'string' ? values : JSON.stringify(values)})`,
-        );
+        const { calls, shown } = called(event.toolCalls);
         return said('agent', [event.content ?? '', ...shown].filter(Boolean).join(' '), [event.content, calls]);
       }
       case 'toolReturned':
@@ -98,4 +98,12 @@ function saidIn(events: readonly RolloutEvent[]): readonly Said[] {
         return [];
     }
   });
+}
+
+function called(toolCalls: EventOf<'agentReplied'>['toolCalls']) {
+  const calls = toolCalls.map(({ name, arguments: values }) => [name, values] as Json[]);
+  const shown = toolCalls.map(
+    ({ name, arguments: values }) => `${name}(${typeof values === 'string' ? values : JSON.stringify(values)})`,
+  );
+  return { calls, shown };
 }

@@ -37,7 +37,7 @@ function failedBy({ ended, messages }: RolloutState, reward: number | null): Fai
   if (reward === 1) return null;
   if (ended?.failure) return ended.failure.who;
   if (ended?.reason === 'toolErrorCap') {
-    const errors = messages.filter((message) => message.role === 'tool' && message.isError);
+    const errors = messages.filter((message) => message.role === 'tool' && message.isError && !message.by);
     const outages = errors.filter((message) => message.role === 'tool' && isTransient(message.content));
     if (outages.length * 2 > errors.length) return 'environment';
   }

@@ -102,7 +102,7 @@ const common = new Set(
 /** The write tool whose words the text uses most, or null when none stands out. */
 function toolMeant(said: readonly string[], domain: Domain): string | null {
   const ranked = domain.tools
-    .filter(({ effect, handsOff }) => effect === 'write' && !handsOff)
+    .filter(({ effect, handsOff, owner }) => effect === 'write' && !handsOff && owner === 'agent')
     .map(({ name }) => {
       const template = (domain.lexicon.tools[name]?.propose ?? []).join(' ').replace(/\{\w+\}/g, ' ');
       const words = new Set([...wordsOf(name), ...wordsOf(template)].filter((word) => !common.has(word)));

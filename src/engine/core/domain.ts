@@ -94,8 +94,11 @@ export const domainFileSchema = z.strictObject({
     .record(z.string(), environmentSchema)
     .default({})
     .describe('Existing environments in Python whose tools the agent has, by name.'),
-  agent: z.string().default('gold').describe("The agent's seat by default: gold, scripted, human, or a model."),
-  user: z.string().default('agenda').describe("The user's seat by default: agenda, human, or a model."),
+  agent: z
+    .string()
+    .default('gold')
+    .describe("The agent's seat by default: gold, scripted, human, a model, or agent:FILE."),
+  user: z.string().default('agenda').describe("The user's seat by default: agenda, scripted, human, or a model."),
   dialect: z.enum(['hermes', 'compact']).default('hermes').describe('How a trained model is shown the tools.'),
   toolTimeoutMs: z.int().positive().default(10_000),
   lexicon: lexiconSchema.prefault({}),
@@ -124,6 +127,8 @@ export type Domain = {
   readonly policy: Policy;
   readonly rules: readonly Rule[];
   readonly tools: readonly Tool[];
+  /** The code tools come with a `sync` that keeps both sides of the world in step. */
+  readonly sync?: boolean;
   readonly personas: readonly Persona[];
   readonly tasks: readonly Task[];
   readonly lexicon: Lexicon;

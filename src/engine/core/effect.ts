@@ -2,17 +2,19 @@ import type { EndReason, Failure } from './event.ts';
 import type { JudgeQuestion } from './judgement.ts';
 import type { ToolCall } from './message.ts';
 import type { RuleVerdict } from './rule.ts';
+import type { Side } from './tool.ts';
 
 /** What the shell does next. Values only: `advance` decides, the shell performs. */
 export type Effect =
   | { readonly type: 'prepareWorld' }
+  | { readonly type: 'sync' }
   | { readonly type: 'askUser' }
   | { readonly type: 'askAgent' }
   /** The verdicts are decided already; performing it is recording them. */
   | { readonly type: 'noteRules'; readonly callId: string | null; readonly verdicts: readonly RuleVerdict[] }
-  | { readonly type: 'callTool'; readonly call: ToolCall }
+  | { readonly type: 'callTool'; readonly call: ToolCall; readonly by: Side }
   /** The call was begun in an earlier process and its result is not known. */
-  | { readonly type: 'finishCall'; readonly call: ToolCall }
+  | { readonly type: 'finishCall'; readonly call: ToolCall; readonly by: Side }
   | { readonly type: 'stop'; readonly reason: EndReason; readonly failure?: Failure }
   | { readonly type: 'askJudge'; readonly question: JudgeQuestion }
   | { readonly type: 'verify' };

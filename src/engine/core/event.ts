@@ -70,6 +70,13 @@ export type JudgeSubject = z.infer<typeof judgeSubjectSchema>;
 /** How an event came into the recording when it did not come from its seat. */
 const originSchema = z.enum(['edited', 'typed']).optional();
 
+/** The seat that made a call, where it was not the agent's. */
+const bySchema = z.literal('user').optional();
+
+const offeredSchema = z.array(
+  z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) }),
+);
+
 /** Event 0: everything that is needed to interpret the rest. */
 export const rolloutStartedSchema = z.object({
   type: z.literal('rolloutStarted'),
@@ -87,8 +94,10 @@ export const rolloutStartedSchema = z.object({
   seats: z.object({ agent: z.string(), user: z.string(), judge: z.string().optional() }),
   /** The agent's system prompt and the tools it is shown, as sent. */
   system: z.string(),
-  tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.record(z.string(), z.json()) })),
-  /** Hash of the base database before the task's own state is laid over it. */
+  tools: offeredSchema,
+  /** The tools that the user's seat is shown; absent where it has none. */
+  userTools: offeredSchema.optional(),
+  /** Hash of the base database, of both sides where there are two, before the task's own state is laid over it. */
   database: z.string(),
   parent: z
     .object({ recording: z.string(), event: z.int(), chain: z.string(), edit: z.string() })
@@ -99,11 +108,15 @@ export const rolloutStartedSchema = z.object({
 export const eventSchema = z.discriminatedUnion('type', [
   rolloutStartedSchema,
   z.object({ type: z.literal('worldPrepared'), writes: z.array(writtenSchema) }),
+  /** The domain's `sync` brought both sides into step: after set-up, and after each successful call. */
+  z.object({ type: z.literal('worldSynced'), writes: z.array(writtenSchema) }),
   z.object({
     type: z.literal('userReplied'),
     content: z.string(),
     /** Why the user ends the conversation with this message, or null when it goes on. */
     stop: z.enum(['done', 'transferred', 'gaveUp', 'outOfScope']).nullable(),
+    /** Calls of the user's own tools; the agent then hears nothing of this message, nor of what they return. */
+    toolCalls: z.array(toolCallSchema).min(1).optional(),
     origin: originSchema,
   }),
   z.object({
@@ -120,13 +133,19 @@ export const eventSchema = z.discriminatedUnion('type', [
     callId: z.string().nullable(),
     verdicts: z.array(ruleVerdictSchema),
   }),
-  z.object({ type: z.literal('toolCalled'), call: toolCallSchema }),
+  z.object({ type: z.literal('toolCalled'), call: toolCallSchema, by: bySchema }),
   /** A fault that the task seeds strikes the call; `index` is its place in the task. */
   z.object({ type: z.literal('faultInjected'), callId: z.string(), index: z.int(), fault: seededFaultSchema }),
   /** The state of a tool source outside the lane after a write, as its snapshot: a fork gives it back to the source. */
   z.object({ type: z.literal('sourceSaved'), callId: z.string(), source: z.string(), snapshot: z.json() }),
   z.object({ type: z.literal('databaseWritten'), callId: z.string(), writes: z.array(writtenSchema) }),
-  z.object({ type: z.literal('toolReturned'), callId: z.string(), content: z.string(), isError: z.boolean() }),
+  z.object({
+    type: z.literal('toolReturned'),
+    callId: z.string(),
+    content: z.string(),
+    isError: z.boolean(),
+    by: bySchema,
+  }),
   /** A person changed the world in the debugger; stands only in forks. */
   z.object({ type: z.literal('worldEdited'), writes: z.array(writtenSchema) }),
   z.object({ type: z.literal('rolloutEnded'), reason: z.enum(endReasons), failure: failureSchema.optional() }),

@@ -2,7 +2,7 @@ import { leavesOf } from './dialogue/value.ts';
 import { isConfirmation, isProposal, namesValue } from './dialogue.ts';
 import { factsBehind, recogniserOf } from './facts.ts';
 import { type Plan, planOf } from './goldPlan.ts';
-import { goldSpeech, proposalOf, reportOf } from './goldSpeech.ts';
+import { goldSpeech, instructionOf, proposalOf, reportOf } from './goldSpeech.ts';
 import type { Json, JsonObject } from './json.ts';
 import { utterancesOf } from './message.ts';
 import type { AgentReply, PureAgent, SeatView } from './seat.ts';
@@ -16,11 +16,12 @@ import type { GoldAction } from './task.ts';
 export const goldAgent: PureAgent = (view) => {
   const plan = planOf(view);
   const { next } = plan;
-  if (plan.isRefusalDue && (next === null || plan.isWrite(next))) return refusal(view, plan);
+  if (plan.isRefusalDue && (next === null || next.by === 'user' || plan.isWrite(next))) return refusal(view, plan);
   if (next === null) return closing(view, plan);
   const missing = plan.missing(next);
   if (missing.length > 0) return asking(view, plan, missing);
   if (plan.isHopeless(next)) return surrender(view, plan);
+  if (next.by === 'user') return instructing(view, plan, next);
   if (!plan.isWrite(next)) return calling(view, next);
   if (isAgreed(view, plan, next)) return calling(view, next);
   return proposing(view, plan, next, '');
@@ -31,6 +32,7 @@ function refusal(view: SeatView, plan: Plan): AgentReply {
   const reason = plan.status === null || view.task.user.insist ? '' : ` Its status is ${plan.status}.`;
   const refused = `${speak.refuse()}${reason}`;
   if (plan.next === null) return closing(view, plan, refused);
+  if (plan.next.by === 'user') return instructing(view, plan, plan.next, `${refused} `);
   const missing = plan.missing(plan.next);
   if (missing.length > 0) return asking(view, plan, missing, `${refused} `);
   return proposing(view, plan, plan.next, `${refused} `);
@@ -45,6 +47,13 @@ function asking(view: SeatView, plan: Plan, missing: readonly string[], lead = '
   const facts = [...missing, ...later].slice(0, 2);
   const unreported = plan.unreported.length > 0 ? `${reports(view, plan)} ` : '';
   return saying(`${lead}${unreported}${speak.ask(facts, labelOf)}`);
+}
+
+/** Asks the user to do something that only the user can do. */
+function instructing(view: SeatView, plan: Plan, action: GoldAction, lead = ''): AgentReply {
+  const { labelOf } = recogniserOf(view.domain, view.task);
+  const text = instructionOf(action.tool, valuesOf(action.arguments), view.domain.lexicon, labelOf, view.random);
+  return saying(`${lead}${plan.unreported.length > 0 ? `${reports(view, plan)} ` : ''}${text}`);
 }
 
 function proposing(view: SeatView, plan: Plan, action: GoldAction, lead: string): AgentReply {
@@ -93,13 +102,17 @@ function closing(view: SeatView, plan: Plan, lead = ''): AgentReply {
   const said = `${plan.spoken} ${done} ${lead}`;
   const notes = view.task.communicate.filter((text) => !said.toLowerCase().includes(text.toLowerCase())).map(speak.say);
   const found =
-    lead === '' && done === '' && notes.length === 0 && !plan.hasClosed && plan.findings.length > 0
-      ? speak.found(plan.findings)
-      : '';
+    lead !== '' || done !== '' || notes.length > 0 || plan.hasClosed
+      ? ''
+      : plan.hasInstructed
+        ? speak.worked()
+        : plan.findings.length > 0
+          ? speak.found(plan.findings)
+          : '';
   const parts = [lead, done, found, ...notes].filter((part) => part !== '');
   if (parts.length === 0)
     parts.push(plan.isThanked ? speak.welcome() : plan.hasClosed ? speak.noMore() : speak.failed());
-  const offers = !isBrief || (done === '' && found === '');
+  const offers = !isBrief || (done === '' && (found === '' || plan.hasInstructed));
   return saying([...parts, ...(offers ? [speak.offer()] : [])].join(' '));
 }
 

@@ -5,6 +5,7 @@ import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } f
 import { contentHash } from './hash.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type Message, utterancesOf } from './message.ts';
+import { instructedIn } from './ownTools.ts';
 import { binds } from './rules/seen.ts';
 import type { SeatView } from './seat.ts';
 import { factOf, type GoldAction, type Task } from './task.ts';
@@ -12,6 +13,15 @@ import { wishOf } from './wish.ts';
 
 /** A call of the conversation with its result. */
 type Made = { readonly action: GoldAction; readonly step: number; readonly isError: boolean; readonly content: string };
+
+/** What the user was asked to do counts as done by what the user says of it: the agent sees nothing else. */
+function madeIn(view: SeatView): readonly Made[] {
+  const instructed = instructedIn(view).map(({ tool, arguments: values, step, answer, isError }): Made => {
+    const action: GoldAction = { tool, by: 'user', arguments: values as GoldAction['arguments'] };
+    return { action, step, isError, content: answer };
+  });
+  return [...callsIn(view.messages), ...instructed].toSorted((one, other) => one.step - other.step);
+}
 
 /** Where the gold seat stands in its task, read off the conversation. */
 export type Plan = {
@@ -34,6 +44,8 @@ export type Plan = {
   readonly isRefusalDue: boolean;
   /** All the agent has said. */
   readonly spoken: string;
+  /** The user has done what it was asked to do with its own tools. */
+  readonly hasInstructed: boolean;
   readonly hasClosed: boolean;
   readonly isThanked: boolean;
   readonly findings: readonly (readonly [string, string])[];
@@ -51,20 +63,23 @@ export function planOf(view: SeatView): Plan {
   const { domain, task, messages } = view;
   const isChanged = isChangeSaid(task, messages);
   const facts = factsOf(task, isChanged);
-  const made = callsIn(messages);
+  const made = madeIn(view);
   const pending = pendingActions(view, made);
   const userText = messages.flatMap((message) => (message.role === 'user' ? [message.content] : []));
   const isTold = (fact: string) =>
     facts[fact] !== undefined &&
     (userText.some((text) => tells(text, facts[fact] as Facts[string])) || timesAsked(view, fact) > 1);
   const isWrite = ({ tool }: GoldAction) =>
-    domain.tools.some(({ name, effect, handsOff }) => name === tool && effect === 'write' && !handsOff);
-  const missing = (action: GoldAction) => factsBehind(facts, action).filter((fact) => !isTold(fact));
+    domain.tools.some(
+      ({ name, effect, handsOff, owner }) => name === tool && effect === 'write' && !handsOff && owner === 'agent',
+    );
+  const missing = (action: GoldAction) =>
+    action.by === 'user' ? [] : factsBehind(facts, action).filter((fact) => !isTold(fact));
   const first = pending[0];
   const next = first === undefined ? null : forNow(task, first, isChanged, made);
   const written = made.filter(({ action, isError }) => !isError && isWrite(action));
   const lastSpoken = utterancesOf(messages).findLast(({ role }) => role === 'agent')?.step ?? -1;
-  const reads = made.filter(({ action, isError }) => !isError && !isWrite(action));
+  const reads = made.filter(({ action, isError }) => !isError && action.by === 'agent' && !isWrite(action));
   return {
     next,
     facts,
@@ -86,6 +101,7 @@ export function planOf(view: SeatView): Plan {
     spoken: utterancesOf(messages)
       .flatMap(({ role, content }) => (role === 'agent' ? [content] : []))
       .join('\n'),
+    hasInstructed: made.some(({ action, isError }) => !isError && action.by === 'user'),
     hasClosed: utterancesOf(messages).some(
       ({ role, content }) => role === 'agent' && recogniserOf(domain, task).agent(content).offersMore,
     ),
@@ -97,7 +113,7 @@ export function planOf(view: SeatView): Plan {
     ),
     valueSeen: (name) =>
       made
-        .filter(({ isError }) => !isError)
+        .filter(({ action, isError }) => !isError && action.by === 'agent')
         .map(({ action, content }) => action.arguments[name] ?? fieldsOf(content)[name])
         .findLast((value) => value !== undefined),
     summary: `The customer's request: ${wishOf(task, isChanged)} ${written.length > 0 ? `Done so far: ${written.map(({ action }) => action.tool.replaceAll('_', ' ')).join(', ')}.` : 'Nothing was changed.'} I could not complete it.`,
@@ -118,11 +134,10 @@ function callsIn(messages: readonly Message[]): readonly Made[] {
   });
 }
 
-/** The gold actions of the agent that no successful call has done yet, in order. */
+/** The gold actions of both seats that nothing has done yet, in order. */
 function pendingActions({ task }: SeatView, made: readonly Made[]): readonly GoldAction[] {
   const done = made.filter(({ isError }) => !isError).map(({ action }) => keyOf(action));
   return task.actions.filter((action) => {
-    if (action.by !== 'agent') return false;
     const at = done.indexOf(keyOf(action));
     if (at < 0) return true;
     done.splice(at, 1);
@@ -211,7 +226,7 @@ function isRefusalDue(view: SeatView, isWrite: (action: GoldAction) => boolean):
     (namesValue(last.content, insist.say) || onceMore.some((line) => namesValue(last.content, line)));
   if (insists) return true;
   if (
-    task.actions.some((action) => isWrite(action)) ||
+    task.actions.some((action) => action.by === 'user' || isWrite(action)) ||
     task.actions.some(({ tool }) => domain.tools.some(({ name, handsOff }) => name === tool && handsOff))
   )
     return false;
@@ -226,7 +241,8 @@ function wantsChange({ domain, task, messages }: SeatView): boolean {
   const first = messages.find((message) => message.role === 'user');
   const words = new Set(wordsOf(`${task.user.goal} ${first?.content ?? ''}`));
   return domain.tools.some(
-    ({ name, effect, handsOff }) => effect === 'write' && !handsOff && words.has(wordsOf(name)[0] ?? ''),
+    ({ name, effect, handsOff, owner }) =>
+      effect === 'write' && !handsOff && owner === 'agent' && words.has(wordsOf(name)[0] ?? ''),
   );
 }
 

@@ -27,6 +27,8 @@ export function goldSpeech(lexicon: Lexicon, random: Random) {
     whatElse: () => random.pick(['What should I change?', 'What would you like me to do instead?']),
     welcome: () => random.pick(["You're welcome!", 'My pleasure.', "You're welcome."]),
     leftAlone: () => random.pick(["All right, I won't do that.", "Okay, I'll leave it as it is."]),
+    worked: () =>
+      random.pick(['Thank you, that should be all.', 'Thank you, then everything is as it should be.', 'Thank you.']),
     noMore: () => random.pick(["I'm afraid that is all I can tell you.", 'I have no more information on that.']),
     found: (fields: readonly (readonly [string, string])[]) =>
       `Here is what I found: ${joined(fields.map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`))}.`,
@@ -95,6 +97,20 @@ export function proposalOf(
     missing.length === 0 ? '' : ` That is with ${joined(missing.map(([name, value]) => `${labelOf(name)} ${value}`))}.`;
   const needsQuestion = !isProposal(text) || named !== '';
   return `${text}${named}${needsQuestion ? ` ${random.pick(forYes)}` : ''}`;
+}
+
+/** A text that asks the user to call one of its own tools. */
+export function instructionOf(
+  tool: string,
+  values: Values,
+  lexicon: Lexicon,
+  labelOf: (name: string) => string,
+  random: Random,
+): string {
+  const usable = (lexicon.tools[tool]?.instruct ?? []).filter((template) => fills(template, values));
+  if (usable.length > 0) return filled(random.pick(usable), values);
+  const details = detailsOf(values, labelOf);
+  return `Please ${tool.replace(/[_-]/g, ' ')}${details === '' ? '' : ` with ${details}`}, and tell me what you see.`;
 }
 
 /** A text that reports the call as done. */

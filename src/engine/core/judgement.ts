@@ -1,6 +1,6 @@
 import type { Domain } from './domain.ts';
 import type { JudgeSubject } from './event.ts';
-import type { Message } from './message.ts';
+import { callsIn, type Message } from './message.ts';
 import { seenIn, taskOf } from './rules/seen.ts';
 import type { RolloutState } from './state.ts';
 
@@ -62,13 +62,14 @@ function instructionsFor({ policy }: Domain): string {
 function transcriptOf(messages: readonly Message[]): string {
   return messages
     .flatMap((message) => {
-      if (message.role === 'user') return [`customer: ${message.content}`];
-      if (message.role === 'tool') return [`result of ${message.name}: ${message.content}`];
-      const calls = message.toolCalls.map(
+      if (message.role === 'tool')
+        return [`result of ${message.name}${message.by ? ', for the customer alone' : ''}: ${message.content}`];
+      const speaker = message.role === 'user' ? 'customer' : 'agent';
+      const calls = callsIn(message).map(
         ({ name, arguments: given }) =>
-          `agent calls ${name}: ${typeof given === 'string' ? given : JSON.stringify(given)}`,
+          `${speaker} calls ${name}: ${typeof given === 'string' ? given : JSON.stringify(given)}`,
       );
-      return [...(message.content && calls.length === 0 ? [`agent: ${message.content}`] : []), ...calls];
+      return [...(message.content && calls.length === 0 ? [`${speaker}: ${message.content}`] : []), ...calls];
     })
     .join('\n');
 }

@@ -24,6 +24,20 @@ export const lexiconSchema = z.strictObject({
           .default([])
           .describe('How the gold seat proposes the call; {argument} stands for the value of an argument.'),
         done: z.array(z.string()).default([]).describe('How the gold seat reports that the call was made.'),
+        instruct: z
+          .array(z.string())
+          .default([])
+          .describe("Of a tool of the user's: how the gold seat asks the user to call it; {argument} as above."),
+        synonyms: z
+          .array(z.string())
+          .default([])
+          .describe("Of a tool of the user's: other words that ask for it, in their order: restart router."),
+        tell: z
+          .array(z.string())
+          .default([])
+          .describe(
+            "Of a tool of the user's: how the user tells what came of it; {argument}, a {field} of the result, or {result}.",
+          ),
       }),
     )
     .default({}),

@@ -81,7 +81,8 @@ export function measureOf(
     event.type === 'rulesChecked' ? event.verdicts.map((verdict) => ({ ...verdict, step })) : [],
   );
   const confirmed = verdicts.filter(({ check }) => check === 'confirmed');
-  const calls = callsIn(events);
+  const allCalls = callsIn(events);
+  const calls = allCalls.filter(({ isAgents }) => isAgents);
   const reward = rewarded?.reward ?? null;
   const failure = (ended?.failure as Failure | undefined) ?? null;
   const blamed = rewarded?.failedBy ?? failure?.who ?? (reward === null ? 'environment' : 'agent');
@@ -105,7 +106,7 @@ export function measureOf(
     violations: verdicts
       .filter(({ verdict }) => verdict === 'violated')
       .map(({ rule, gate, step }) => ({ rule, gate, step })),
-    unnecessary: unnecessaryOf(calls),
+    unnecessary: unnecessaryOf(allCalls),
     ...timesOf(events, timings),
   };
 }
@@ -116,6 +117,7 @@ type MadeCall = {
   readonly result: string | null;
   readonly isError: boolean;
   readonly hasWritten: boolean;
+  readonly isAgents: boolean;
 };
 
 function callsIn(events: readonly RolloutEvent[]): readonly MadeCall[] {
@@ -130,12 +132,17 @@ function callsIn(events: readonly RolloutEvent[]): readonly MadeCall[] {
         values: event.call.arguments as JsonObject | string,
         result: returned?.type === 'toolReturned' ? returned.content : null,
         isError: returned?.type === 'toolReturned' && returned.isError,
-        hasWritten: rest
-          .slice(0, Math.max(end, 0))
-          .some(({ type }) => type === 'databaseWritten' || type === 'sourceSaved'),
+        hasWritten:
+          rest.slice(0, Math.max(end, 0)).some(({ type }) => type === 'databaseWritten' || type === 'sourceSaved') ||
+          isSyncWrite(rest[end + 1]),
+        isAgents: event.by === undefined,
       },
     ];
   });
+}
+
+function isSyncWrite(event: RolloutEvent | undefined): boolean {
+  return event?.type === 'worldSynced' && event.writes.length > 0;
 }
 
 function countsOf(calls: readonly MadeCall[], tools: readonly ToolKind[]): readonly CallCount[] {
@@ -150,9 +157,9 @@ function countsOf(calls: readonly MadeCall[], tools: readonly ToolKind[]): reado
 function unnecessaryOf(calls: readonly MadeCall[]): number {
   const seen = new Set<string>();
   let repeated = 0;
-  for (const { name, values, result, isError, hasWritten } of calls) {
+  for (const { name, values, result, isError, hasWritten, isAgents } of calls) {
     if (hasWritten) seen.clear();
-    else if (!isError) {
+    else if (!isError && isAgents) {
       const key = contentHash([name, values, result]);
       if (seen.has(key)) repeated += 1;
       seen.add(key);

@@ -14,7 +14,7 @@ const repetitions = 3;
  * no item, and the layer is unknown.
  */
 export function recoveryItems(state: RolloutState): readonly CardItem[] {
-  const calls = callsOf(state.messages);
+  const calls = callsOf(state.messages).filter(({ by }) => by === 'agent');
   const failures = Map.groupBy(
     calls.filter(({ failed }) => failed),
     keyOf,

@@ -1,14 +1,15 @@
-import type { Patch } from './database.ts';
-import { applyPatches, hashOf } from './database.ts';
+import { hashOf } from './database.ts';
 import type { Domain, World } from './domain.ts';
 import type { Effect } from './effect.ts';
 import type { EventOf, RolloutEvent, RolloutStarted, Writes } from './event.ts';
 import { contentHash } from './hash.ts';
 import { openQuestion } from './judgement.ts';
-import type { ToolCall } from './message.ts';
+import { callsInARow, type ToolCall } from './message.ts';
 import { isUnscorable } from './reward.ts';
 import { checkRules, type Moment } from './rules.ts';
 import type { Phase, RolloutState } from './state.ts';
+import type { Side } from './tool.ts';
+import { withWrites } from './world.ts';
 
 /** What `advance` reads besides state and event: frozen data of the domain. */
 export type Setting = { readonly domain: Domain; readonly world: World };
@@ -22,6 +23,7 @@ export function begin(setting: Setting, started: RolloutStarted): Advanced {
     phase: { type: 'worldAwaited' },
     next: 1,
     world: setting.world,
+    start: setting.world,
     messages: [],
     queue: [],
     turn: 0,
@@ -48,21 +50,19 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
     case 'rolloutStarted':
       throw new Error('a rollout starts once: use begin');
     case 'worldPrepared':
-      return to({ ...state, world: written(state.world, event.writes) }, { type: 'userAwaited' }, { type: 'askUser' });
+      return prepared(setting, state, event.writes);
+    case 'worldSynced':
+      return synced(setting, state, event.writes);
     case 'worldEdited':
-      return [{ ...state, world: written(state.world, event.writes) }, effectsOf(setting, state)];
+      return [{ ...state, world: withWrites(state.world, event.writes) }, effectsOf(setting, state)];
     case 'userReplied':
-      return userReplied(state, event);
+      return userReplied(setting, state, event);
     case 'agentReplied':
       return agentReplied(setting, state, event);
     case 'rulesChecked':
       return rulesChecked(setting, state, event);
     case 'toolCalled':
-      return to(
-        state,
-        { type: 'resultAwaited', call: event.call as ToolCall },
-        { type: 'finishCall', call: event.call as ToolCall },
-      );
+      return toolCalled(state, event.call as ToolCall, event.by ?? 'agent');
     case 'faultInjected':
       return [{ ...state, strikes: [...state.strikes, event.index] }, effectsOf(setting, state)];
     case 'sourceSaved':
@@ -71,7 +71,7 @@ export function advance(setting: Setting, before: RolloutState, event: RolloutEv
         effectsOf(setting, state),
       ];
     case 'databaseWritten':
-      return [{ ...state, world: written(state.world, event.writes) }, effectsOf(setting, state)];
+      return [{ ...state, world: withWrites(state.world, event.writes) }, effectsOf(setting, state)];
     case 'toolReturned':
       return toolReturned(setting, state, event);
     case 'rolloutEnded':
@@ -125,6 +125,8 @@ export function effectsOf(setting: Setting, state: RolloutState): readonly Effec
   switch (phase.type) {
     case 'worldAwaited':
       return [{ type: 'prepareWorld' }];
+    case 'syncAwaited':
+      return [{ type: 'sync' }];
     case 'userAwaited':
       return [{ type: 'askUser' }];
     case 'agentAwaited':
@@ -140,9 +142,9 @@ export function effectsOf(setting: Setting, state: RolloutState): readonly Effec
     case 'remarksAwaited':
       return [{ type: 'noteRules', callId: null, verdicts: checkRules(setting.domain, state, remarkMoment(state)) }];
     case 'callAwaited':
-      return [{ type: 'callTool', call: phase.call }];
+      return [{ type: 'callTool', call: phase.call, by: phase.by }];
     case 'resultAwaited':
-      return [{ type: 'finishCall', call: phase.call }];
+      return [{ type: 'finishCall', call: phase.call, by: phase.by }];
     case 'endAwaited':
       return [{ type: 'stop', reason: phase.reason, ...failureOf(phase) }];
     case 'verdictsAwaited': {
@@ -154,9 +156,37 @@ export function effectsOf(setting: Setting, state: RolloutState): readonly Effec
   }
 }
 
-function userReplied(state: RolloutState, event: EventOf<'userReplied'>): Advanced {
-  const messages = [...state.messages, { role: 'user' as const, step: state.next - 1, content: event.content }];
-  const heard = { ...state, messages };
+function prepared(setting: Setting, state: RolloutState, writes: Writes): Advanced {
+  const world = withWrites(state.world, writes);
+  const ready = { ...state, world, start: world };
+  return setting.domain.sync
+    ? to(ready, { type: 'syncAwaited', call: null, by: 'agent' }, { type: 'sync' })
+    : to(ready, { type: 'userAwaited' }, { type: 'askUser' });
+}
+
+/** A recording may hold it where the domain as it is now has no `sync`: what was written stays so. */
+function synced(setting: Setting, before: RolloutState, writes: Writes): Advanced {
+  const { phase } = before;
+  const state = { ...before, world: withWrites(before.world, writes) };
+  if (phase.type !== 'syncAwaited') return [state, effectsOf(setting, state)];
+  if (phase.call !== null) return afterCall(setting, state, phase.call, phase.by);
+  return to({ ...state, start: state.world }, { type: 'userAwaited' }, { type: 'askUser' });
+}
+
+/** Messages of calls that the user may make before it speaks again. */
+const userCallsInARow = 20;
+
+function userReplied(setting: Setting, state: RolloutState, event: EventOf<'userReplied'>): Advanced {
+  const toolCalls = event.toolCalls as readonly ToolCall[] | undefined;
+  const message = {
+    role: 'user' as const,
+    step: state.next - 1,
+    content: event.content,
+    ...(toolCalls ? { toolCalls } : {}),
+  };
+  const heard = { ...state, messages: [...state.messages, message] };
+  if (toolCalls && callsInARow(heard.messages) > userCallsInARow) return neverSpeaks(heard);
+  if (toolCalls) return nextCall(setting, { ...heard, queue: toolCalls }, 'user');
   return event.stop === null ? to(heard, { type: 'agentAwaited' }, { type: 'askAgent' }) : ending(heard, 'userStopped');
 }
 
@@ -172,7 +202,7 @@ function agentReplied(setting: Setting, state: RolloutState, event: EventOf<'age
     ...(messageId === undefined ? {} : { messageId }),
   };
   const spoken = { ...state, turn: state.turn + 1, messages: [...state.messages, message], queue: toolCalls };
-  if (toolCalls.length > 0) return nextCall(setting, spoken);
+  if (toolCalls.length > 0) return nextCall(setting, spoken, 'agent');
   const remarks = content === null ? [] : checkRules(setting.domain, spoken, remarkMoment(spoken));
   return remarks.length > 0 ? noting(spoken, remarks) : afterUtterance(spoken);
 }
@@ -187,7 +217,7 @@ function rulesChecked(setting: Setting, state: RolloutState, event: EventOf<'rul
   const noted = { ...state, ruleVerdicts: [...state.ruleVerdicts, ...verdicts] };
   if (event.callId === null) return noted.ended ? verifying(setting, noted) : afterUtterance(noted);
   const call = callIn(state.phase);
-  return to(noted, { type: 'callAwaited', call }, { type: 'callTool', call });
+  return to(noted, { type: 'callAwaited', call, by: 'agent' }, { type: 'callTool', call, by: 'agent' });
 }
 
 /** What the rules say of the whole, then the judge's answers, then the verifiers. */
@@ -234,27 +264,60 @@ function remarkMoment({ ended, messages }: RolloutState): Moment {
     : { type: 'utterance', text: last.content ?? '', step: last.step };
 }
 
-function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'toolReturned'>): Advanced {
-  const call = callIn(state.phase);
-  const { callId, content, isError } = event;
-  const message = { role: 'tool' as const, step: state.next - 1, callId, name: call.name, content, isError };
-  const toolErrors = state.toolErrors + (isError ? 1 : 0);
-  const answered = { ...state, toolErrors, messages: [...state.messages, message] };
-  if (toolErrors >= state.started.toolErrorCap) return ending(answered, 'toolErrorCap');
-  const tool = setting.domain.tools.find(({ name }) => name === call.name);
-  if (tool?.handsOff && !isError) return ending(answered, 'handedOff');
-  return nextCall(setting, answered);
+function toolCalled(state: RolloutState, call: ToolCall, by: Side): Advanced {
+  return to(state, { type: 'resultAwaited', call, by }, { type: 'finishCall', call, by });
 }
 
-/** Goes on with the next call of the agent's message, or hands the turn back to the agent. */
-function nextCall(setting: Setting, state: RolloutState): Advanced {
+function toolReturned(setting: Setting, state: RolloutState, event: EventOf<'toolReturned'>): Advanced {
+  const call = callIn(state.phase);
+  const { callId, content, isError, by } = event;
+  const message = {
+    role: 'tool' as const,
+    step: state.next - 1,
+    callId,
+    name: call.name,
+    content,
+    isError,
+    ...(by ? { by } : {}),
+  };
+  const toolErrors = state.toolErrors + (isError && by === undefined ? 1 : 0);
+  const answered = { ...state, toolErrors, messages: [...state.messages, message] };
+  if (toolErrors >= state.started.toolErrorCap) return ending(answered, 'toolErrorCap');
+  if (isError) return nextCall(setting, answered, by ?? 'agent');
+  return setting.domain.sync
+    ? to(answered, { type: 'syncAwaited', call, by: by ?? 'agent' }, { type: 'sync' })
+    : afterCall(setting, answered, call, by ?? 'agent');
+}
+
+/** Goes on after a call that succeeded. */
+function afterCall(setting: Setting, state: RolloutState, call: ToolCall, by: Side): Advanced {
+  const tool = setting.domain.tools.find(({ name }) => name === call.name);
+  if (tool?.handsOff && by === 'agent') return ending(state, 'handedOff');
+  return nextCall(setting, state, by);
+}
+
+/** Goes on with the next call of a seat's message, or hands the turn back to it. Rules are about the agent's calls. */
+function nextCall(setting: Setting, state: RolloutState, by: Side): Advanced {
   const [call, ...queue] = state.queue;
-  if (call === undefined) return afterTurn(state, { type: 'agentAwaited' }, { type: 'askAgent' });
-  const verdicts = checkRules(setting.domain, state, callMoment(state, call));
+  if (call === undefined) {
+    if (by === 'user') return to(state, { type: 'userAwaited' }, { type: 'askUser' });
+    return afterTurn(state, { type: 'agentAwaited' }, { type: 'askAgent' });
+  }
+  const verdicts = by === 'agent' ? checkRules(setting.domain, state, callMoment(state, call)) : [];
   const waiting = { ...state, queue };
   return verdicts.length > 0
     ? to(waiting, { type: 'rulesAwaited', call }, { type: 'noteRules', callId: call.id, verdicts })
-    : to(waiting, { type: 'callAwaited', call }, { type: 'callTool', call });
+    : to(waiting, { type: 'callAwaited', call, by }, { type: 'callTool', call, by });
+}
+
+function neverSpeaks(state: RolloutState): Advanced {
+  const failure = {
+    who: 'simulator' as const,
+    code: 'user/only-calls',
+    message: `the user called its tools ${userCallsInARow} times in a row and said nothing`,
+  };
+  const reason = 'userFailed' as const;
+  return to({ ...state, queue: [] }, { type: 'endAwaited', reason, failure }, { type: 'stop', reason, failure });
 }
 
 function afterTurn(state: RolloutState, phase: Phase, effect: Effect): Advanced {
@@ -270,18 +333,12 @@ function to(state: RolloutState, phase: Phase, effect: Effect): Advanced {
 }
 
 function callIn(phase: Phase): ToolCall {
-  if ('call' in phase) return phase.call;
+  if ('call' in phase && phase.call !== null) return phase.call;
   throw new Error(`no call is under way while the rollout is at ${phase.type}`);
 }
 
 function failureOf<F>(from: { readonly failure?: F | undefined }): { readonly failure?: F } {
   return from.failure === undefined ? {} : { failure: from.failure };
-}
-
-function written(world: World, writes: Writes): World {
-  const now = { ...world };
-  for (const { side, patches } of writes) now[side] = applyPatches(now[side], patches as readonly Patch[]);
-  return now;
 }
 
 function unknownEvent(event: never): never {

@@ -1,4 +1,6 @@
-import type { AgentReply, SeatView } from './seat.ts';
+import type { ToolCall } from './message.ts';
+import type { AgentReply, SeatView, UserReply } from './seat.ts';
+import type { Task } from './task.ts';
 
 /**
  * The agent's next turn of the task's script, or null when the script is used up or the task has none.
@@ -8,10 +10,23 @@ export function scriptedAgent({ task, messages }: SeatView): AgentReply | null {
   const turn = task.script?.[messages.filter(({ role }) => role === 'agent').length];
   if (turn === undefined) return null;
   if (typeof turn === 'string') return { content: turn, toolCalls: [] };
-  const toolCalls = turn.map(({ tool, arguments: values }, at) => ({
-    id: turn.length === 1 ? `call_${messages.length}` : `call_${messages.length}_${at}`,
+  return { content: null, toolCalls: scriptedCalls(turn, `call_${messages.length}`) };
+}
+
+/** The user's next turn of its script; when the script is used up, or there is none, it says goodbye and leaves. */
+export function scriptedUser({ task, messages }: SeatView): UserReply {
+  const turn = task.user.script?.[messages.filter(({ role }) => role === 'user').length];
+  if (turn === undefined) return { content: 'Goodbye.', stop: 'done' };
+  if (typeof turn === 'string') return { content: turn, stop: null };
+  return { content: '', stop: null, toolCalls: scriptedCalls(turn, `user_call_${messages.length}`) };
+}
+
+type Calls = Exclude<NonNullable<Task['script']>[number], string>;
+
+function scriptedCalls(calls: Calls, id: string): readonly ToolCall[] {
+  return calls.map(({ tool, arguments: values }, at) => ({
+    id: calls.length === 1 ? id : `${id}_${at}`,
     name: tool,
     arguments: values,
   }));
-  return { content: null, toolCalls };
 }

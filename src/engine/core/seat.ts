@@ -11,6 +11,7 @@ export type SeatView = {
   readonly task: Task;
   readonly persona: Persona;
   readonly started: RolloutStarted;
+  /** What this seat sees: what was said, its own calls and their results. */
   readonly messages: readonly Message[];
   /** The seat's own stream for this reply; the same view always gets the same numbers. */
   readonly random: Random;
@@ -25,6 +26,8 @@ export type AgentReply = {
 
 export type UserReply = {
   readonly content: string;
+  /** Calls of the user's own tools; the user speaks after their results. */
+  readonly toolCalls?: readonly ToolCall[];
   readonly stop: 'done' | 'transferred' | 'gaveUp' | 'outOfScope' | null;
 };
 

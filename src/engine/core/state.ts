@@ -3,17 +3,20 @@ import type { EndReason, EventOf, Failure, RolloutStarted, Verdict } from './eve
 import type { Json } from './json.ts';
 import type { Message, ToolCall } from './message.ts';
 import type { RuleVerdict } from './rule.ts';
+import type { Side } from './tool.ts';
 
 /** What the rollout waits for. */
 export type Phase =
   | { readonly type: 'worldAwaited' }
+  /** After the call that succeeded, or after set-up where there is none. */
+  | { readonly type: 'syncAwaited'; readonly call: ToolCall | null; readonly by: Side }
   | { readonly type: 'userAwaited' }
   | { readonly type: 'agentAwaited' }
   | { readonly type: 'rulesAwaited'; readonly call: ToolCall }
   /** What the agent said, or after the end the whole, is held against the rules. */
   | { readonly type: 'remarksAwaited' }
-  | { readonly type: 'callAwaited'; readonly call: ToolCall }
-  | { readonly type: 'resultAwaited'; readonly call: ToolCall }
+  | { readonly type: 'callAwaited'; readonly call: ToolCall; readonly by: Side }
+  | { readonly type: 'resultAwaited'; readonly call: ToolCall; readonly by: Side }
   | { readonly type: 'endAwaited'; readonly reason: EndReason; readonly failure?: Failure }
   | { readonly type: 'verdictsAwaited' }
   | { readonly type: 'closed' };
@@ -25,10 +28,13 @@ export type RolloutState = {
   /** Number of the next event, so also the count of events so far. */
   readonly next: number;
   readonly world: World;
+  /** The world before the first message. */
+  readonly start: World;
   readonly messages: readonly Message[];
-  /** Calls of the last agent message that have not been made yet. */
+  /** Calls of the last message that have not been made yet. */
   readonly queue: readonly ToolCall[];
   readonly turn: number;
+  /** Calls of the agent that failed. */
   readonly toolErrors: number;
   readonly ruleVerdicts: readonly (RuleVerdict & { readonly step: number })[];
   readonly sources: Readonly<Record<string, Json>>;

@@ -76,6 +76,10 @@ export const taskSchema = z.strictObject({
       })
       .optional()
       .describe('The request changes midway (persona behaviour `changes`).'),
+    script: z
+      .array(z.union([z.string(), z.array(callSchema.omit({ by: true })).min(1)]))
+      .optional()
+      .describe("An exact list of the user's turns for the scripted seat: a text, or calls of the user's tools."),
     insist: z
       .strictObject({ say: z.string().describe('What the user insists on although the policy forbids it.') })
       .optional(),

@@ -1,15 +1,16 @@
 import { join } from 'node:path';
-import { hashOf, openDatabase } from '../core/database.ts';
 import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
+import { baseHash } from '../core/world.ts';
 import { makeRunFolder } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
+import { settingOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
 import { lockRun } from './runLock.ts';
@@ -75,7 +76,7 @@ export async function runBatch(supervisor: Supervisor, options: BatchOptions): P
 async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
-  const database = hashOf(openDatabase(supervisor.loaded.world.agent));
+  const database = baseHash(settingOf(supervisor.loaded).world);
   const { agent, user, readKey, askPerson, judge, onModel } = options;
   const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel);
   const metered = options.meter?.metered(outside) ?? outside;
@@ -151,7 +152,7 @@ export function resultOf(task: Task, trial: number, recording: string, closed: R
     endReason: closed.endReason,
     failure: closed.failure,
     turns: arrived('agentReplied').length,
-    toolCalls: arrived('toolCalled').length,
+    toolCalls: arrived('toolCalled').filter(({ event }) => event.type === 'toolCalled' && !event.by).length,
     violations: violations.length,
     recording,
     reason: lastOf(closed.arrived, 'rewarded')?.reason ?? '',

@@ -4,17 +4,19 @@ import type { Effect } from '../core/effect.ts';
 import type { Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
-import type { ToolCall } from '../core/message.ts';
+import { messagesOf, type ToolCall } from '../core/message.ts';
 import type { Random } from '../core/random.ts';
-import { observedStream, randomStream } from '../core/random.ts';
+import { randomStream, rolloutKey } from '../core/random.ts';
 import { advance, begin, resumable, type Setting } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
 import { type Strike, strikesOf } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
-import type { Tool } from '../core/tool.ts';
+import type { Side, Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
+import { goldWorld } from './goldWorld.ts';
 import { underFaults } from './seededFaults.ts';
+import { syncWrites } from './sync.ts';
 import { type VerificationPorts, verification } from './verification.ts';
 
 /** What a call came to. `writes` is empty for a read, and for every call that failed. */
@@ -39,6 +41,8 @@ export type Ports = {
   readonly agent: (view: SeatView) => Promise<AgentReply> | AgentReply;
   readonly user: (view: SeatView) => Promise<UserReply> | UserReply;
   readonly callTool: (tool: Tool, call: ToolCall, context: ToolContext) => Promise<ToolOutcome> | ToolOutcome;
+  /** Runs the domain's `sync` on a world; absent where no domain has one. */
+  readonly sync?: (context: Pick<ToolContext, 'world' | 'now'>) => Writes;
   /** State of a tool source outside the lane, by its reader. */
   readonly readSource: (source: string) => Promise<Json>;
   /** Asks the judge; absent where there is none, and its answers are then unknown. */
@@ -101,10 +105,10 @@ function perform(rollout: Rollout, effect: Effect, state: RolloutState): Perform
   switch (effect.type) {
     case 'prepareWorld':
       return [{ type: 'worldPrepared', writes: preparation(rollout.task, state.world) }];
+    case 'sync':
+      return [{ type: 'worldSynced', writes: syncWrites(rollout, state) }];
     case 'askUser':
-      return whenThere(rollout.ports.user(viewOf(rollout, state, 'user')), (reply) => [
-        { type: 'userReplied', ...reply },
-      ]);
+      return whenThere(rollout.ports.user(viewOf(rollout, state, 'user')), (reply) => [userReplied(reply)]);
     case 'askAgent':
       return whenThere(rollout.ports.agent(viewOf(rollout, state, 'agent')), (reply) => [agentReplied(reply)]);
     case 'noteRules':
@@ -117,7 +121,13 @@ function perform(rollout: Rollout, effect: Effect, state: RolloutState): Perform
       ];
     case 'callTool':
       // The event comes back as the effect `finishCall`, so that it is on the disk before the tool acts.
-      return [{ type: 'toolCalled', call: effect.call as Extract<RolloutEvent, { type: 'toolCalled' }>['call'] }];
+      return [
+        {
+          type: 'toolCalled',
+          call: effect.call as Extract<RolloutEvent, { type: 'toolCalled' }>['call'],
+          ...byOf(effect),
+        },
+      ];
     case 'finishCall':
       return resultOf(rollout, effect, state);
     case 'stop':
@@ -135,22 +145,26 @@ function whenThere<T>(value: Promise<T> | T, then: (value: T) => readonly Rollou
 
 /** What was begun is said also where the tool then fails. */
 function resultOf(rollout: Rollout, effect: Extract<Effect, { type: 'finishCall' }>, state: RolloutState): Performed {
-  const { call } = effect;
+  const { call, by } = effect;
   const strikes = strikesOf(rollout.task, state, call.name);
-  if (strikes.length === 0) return whenThere(outcome(rollout, call, state), (made) => resultEvents(call, made));
+  if (strikes.length === 0) return whenThere(outcome(rollout, call, by, state), (made) => resultEvents(call, by, made));
   const struck = strikes.map(({ index, fault }) => ({
     type: 'faultInjected' as const,
     callId: call.id,
     index,
     fault,
   }));
-  return struckOutcome(rollout, call, state, strikes).then(
-    (made) => [...struck, ...resultEvents(call, made)],
+  return struckOutcome(rollout, effect, state, strikes).then(
+    (made) => [...struck, ...resultEvents(call, by, made)],
     (error) => [...struck, ...failedWith(error, effect, state)],
   );
 }
 
-function resultEvents(call: ToolCall, { content, isError, writes, saved }: ToolOutcome): readonly RolloutEvent[] {
+function resultEvents(
+  call: ToolCall,
+  by: Side,
+  { content, isError, writes, saved }: ToolOutcome,
+): readonly RolloutEvent[] {
   return [
     ...(saved
       ? [
@@ -163,33 +177,38 @@ function resultEvents(call: ToolCall, { content, isError, writes, saved }: ToolO
         ]
       : []),
     ...(writes.length > 0 ? [{ type: 'databaseWritten' as const, callId: call.id, writes }] : []),
-    { type: 'toolReturned', callId: call.id, content, isError },
+    { type: 'toolReturned', callId: call.id, content, isError, ...byOf({ by }) },
   ];
+}
+
+function byOf({ by }: { readonly by: Side }): { readonly by?: 'user' } {
+  return by === 'user' ? { by } : {};
 }
 
 function struckOutcome(
   rollout: Rollout,
-  call: ToolCall,
+  { call, by }: Extract<Effect, { type: 'finishCall' }>,
   state: RolloutState,
   strikes: readonly Strike[],
 ): Promise<ToolOutcome> {
   const faults = strikes.map(({ fault }) => fault);
   const { wait = async () => undefined } = rollout.ports;
-  const timeoutMs = toolNamed(rollout, call.name)?.timeoutMs ?? 0;
-  return underFaults(faults, call, (given) => outcome(rollout, given, state), { timeoutMs, wait });
+  const timeoutMs = toolNamed(rollout, call.name, by)?.timeoutMs ?? 0;
+  return underFaults(faults, call, (given) => outcome(rollout, given, by, state), { timeoutMs, wait });
 }
 
-function outcome(rollout: Rollout, call: ToolCall, state: RolloutState): Promise<ToolOutcome> | ToolOutcome {
-  const tool = toolNamed(rollout, call.name);
+function outcome(rollout: Rollout, call: ToolCall, by: Side, state: RolloutState): Promise<ToolOutcome> | ToolOutcome {
+  const tool = toolNamed(rollout, call.name, by);
   if (!tool) return failed(`there is no tool named "${call.name}"`);
   if (typeof call.arguments === 'string')
     return failed(`the arguments of ${call.name} are not a JSON object: ${call.arguments.slice(0, 200)}`);
-  const random = randomStream(...streamOf(state), `tool:${call.name}`, state.next);
+  const random = randomStream(...rolloutKey(state.started), `tool:${call.name}`, state.next);
   return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random, step: state.next });
 }
 
-function toolNamed({ setting }: Rollout, called: string): Tool | undefined {
-  return setting.domain.tools.find(({ name, owner }) => name === called && owner === 'agent');
+/** Neither seat reaches the tools of the other. */
+function toolNamed({ setting }: Rollout, called: string, by: Side): Tool | undefined {
+  return setting.domain.tools.find(({ name, owner }) => name === called && owner === by);
 }
 
 async function judged({ ports }: Rollout, asked: JudgeQuestion): Promise<readonly RolloutEvent[]> {
@@ -203,46 +222,8 @@ function verify(rollout: Rollout, state: RolloutState): Promise<readonly Rollout
   return verification(setting, task, state, {
     readSource: ports.readSource,
     ...(ports.verifyBy ? { verifyBy: ports.verifyBy } : {}),
-    goldWorld: () => goldWorld(rollout, state.started),
-    prepare: (world) => preparation(task, world),
+    goldWorld: () => goldWorld(rollout, state),
   });
-}
-
-/** Gold worlds that no random number went into: a lane works each out once. */
-const goldWorlds = new WeakMap<Setting, Map<Task, { readonly now: string; readonly world: World }>>();
-const goldWorldsKept = 256;
-
-/**
- * The world after the task's gold actions, from the same start. A gold action that fails changes nothing
- * (tau2-bench does the same).
- */
-export async function goldWorld(rollout: Rollout, started: RolloutStarted): Promise<World> {
-  const { setting, task, ports } = rollout;
-  const known = goldWorlds.get(setting) ?? new Map();
-  goldWorlds.set(setting, known);
-  const found = known.get(task);
-  if (found?.now === started.now) return found.world;
-  let isRandom = false;
-  let [state] = advance(setting, begin(setting, started)[0], {
-    type: 'worldPrepared',
-    writes: preparation(task, setting.world),
-  });
-  for (const [index, action] of task.actions.entries()) {
-    const tool = setting.domain.tools.find(({ name }) => name === action.tool);
-    // What a model would answer, and what lies outside, is no part of the gold world.
-    if (tool?.source.type !== 'code' && tool?.source.type !== 'python') continue;
-    const random = observedStream(randomStream(...streamOf(state), 'gold', index), () => {
-      isRandom = true;
-    });
-    const call = { id: `gold_${index}`, name: action.tool, arguments: action.arguments as JsonObject };
-    const { writes } = await ports.callTool(tool, call, { world: state.world, now: started.now, random, step: index });
-    [state] = advance(setting, state, { type: 'worldEdited', writes });
-  }
-  if (isRandom) return state.world;
-  const [oldest] = known.keys();
-  if (known.size >= goldWorldsKept && oldest !== undefined) known.delete(oldest);
-  known.set(task, { now: started.now, world: state.world });
-  return state.world;
 }
 
 /** The writes that turn the domain's database into the task's own start. */
@@ -287,8 +268,8 @@ function viewOf(rollout: Rollout, state: RolloutState, seat: 'agent' | 'user'): 
     task: rollout.task,
     persona,
     started,
-    messages,
-    random: randomStream(...streamOf(state), seat, next),
+    messages: messagesOf(seat, messages),
+    random: randomStream(...rolloutKey(state.started), seat, next),
   };
 }
 
@@ -302,12 +283,15 @@ function agentReplied({ content, reasoning, toolCalls, messageId }: AgentReply):
   };
 }
 
-function ended(reason: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'], failure?: Failure): RolloutEvent {
-  return { type: 'rolloutEnded', reason, ...(failure === undefined ? {} : { failure }) };
+/** A user that calls its tools speaks after their results, so it can't end the conversation with them. */
+function userReplied({ content, stop, toolCalls = [] }: UserReply): RolloutEvent {
+  return toolCalls.length === 0
+    ? { type: 'userReplied', content, stop }
+    : { type: 'userReplied', content, stop: null, toolCalls: toolCalls as never };
 }
 
-function streamOf({ started }: RolloutState): readonly (string | number)[] {
-  return [started.seed, started.task.id, started.trial];
+function ended(reason: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'], failure?: Failure): RolloutEvent {
+  return { type: 'rolloutEnded', reason, ...(failure === undefined ? {} : { failure }) };
 }
 
 function failed(message: string): ToolOutcome {

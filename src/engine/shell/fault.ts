@@ -1,4 +1,5 @@
 import type { EndReason, Failure } from '../core/event.ts';
+import type { SideNote } from './sideNote.ts';
 
 const reasonOf: Readonly<Record<Failure['who'], EndReason>> = {
   agent: 'agentFailed',
@@ -7,6 +8,8 @@ const reasonOf: Readonly<Record<Failure['who'], EndReason>> = {
   infrastructure: 'infrastructureFailed',
 };
 
+type FaultOptions = { readonly reason?: EndReason; readonly note?: SideNote | null };
+
 /**
  * Something a rollout can't get past: a seat that can't answer, a server that died, a disk that is full.
  * The driver turns it into the rollout's last event; it never stops other rollouts.
@@ -14,12 +17,15 @@ const reasonOf: Readonly<Record<Failure['who'], EndReason>> = {
 export class Fault extends Error {
   readonly reason: EndReason;
   readonly failure: Failure;
+  /** What the sidecar says of the end that it leads to. */
+  readonly note: SideNote | null;
 
-  constructor(failure: Failure, reason: EndReason = reasonOf[failure.who]) {
+  constructor(failure: Failure, { reason = reasonOf[failure.who], note = null }: FaultOptions = {}) {
     super(failure.message);
     this.name = 'Fault';
     this.failure = failure;
     this.reason = reason;
+    this.note = note;
   }
 }
 
@@ -30,5 +36,8 @@ export function messageOf(error: unknown): string {
 
 /** The rollout was asked to stop. */
 export function cancelled(): Fault {
-  return new Fault({ who: 'infrastructure', code: 'cancelled', message: 'the rollout was cancelled' }, 'cancelled');
+  return new Fault(
+    { who: 'infrastructure', code: 'cancelled', message: 'the rollout was cancelled' },
+    { reason: 'cancelled' },
+  );
 }

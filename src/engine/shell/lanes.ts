@@ -19,6 +19,8 @@ export type Lane<Rollout> = {
 /** What a lane says once it is prepared. */
 export type LaneWord = Exclude<FromLane, { type: 'described' | 'notDescribed' | 'prepared' }>;
 
+type Described = Extract<FromLane, { readonly type: 'described' }>;
+
 /** A lane that is gone, with what it leaves behind. `culprit` is the rollout that was last in domain code. */
 export type LaneDeath<Rollout> = {
   readonly orphans: readonly Rollout[];
@@ -85,7 +87,7 @@ export class Lanes<Rollout> {
         { folder, toolsFile: file.tools, timeoutMs: file.toolTimeoutMs },
         {
           onMessage: (message) => {
-            if (message.type === 'described') this.#prepare(lane, message.tools);
+            if (message.type === 'described') this.#prepare(lane, message);
             else if (message.type === 'notDescribed') reject(new Fault(message.failure));
             else if (message.type === 'prepared') {
               lane.isPrepared = true;
@@ -104,8 +106,11 @@ export class Lanes<Rollout> {
     return lane;
   }
 
-  #prepare(lane: Lane<Rollout>, codeTools: readonly Tool[]): void {
-    this.#loaded ??= completeDomain(this.#static, codeTools, this.#outsideTools);
+  #prepare(lane: Lane<Rollout>, { tools, sync }: Described): void {
+    if (!this.#loaded) {
+      const loaded = completeDomain(this.#static, tools, this.#outsideTools);
+      this.#loaded = { ...loaded, domain: { ...loaded.domain, sync } };
+    }
     lane.process.send({
       type: 'prepare',
       domain: this.domain,

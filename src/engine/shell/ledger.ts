@@ -97,12 +97,12 @@ function publicKeyText(key: KeyObject): string {
  */
 export function openLedger(path: string, key: SigningKey, runHash?: string): (receipt: Receipt) => void {
   mendLedger(path);
-  const lines = linesOf(path);
-  let before = lastSignature(lines);
+  const lines = ledgerLines(path);
+  let before = lines.at(-1)?.signature ?? '';
   let size = sizeOf(path);
   const append = (signed: { readonly receipt: Receipt } | { readonly run: z.infer<typeof runSchema> }) => {
     // Another process may have signed a rollout of the same run meanwhile: a fork, for instance.
-    if (sizeOf(path) !== size) before = lastSignature(linesOf(path));
+    if (sizeOf(path) !== size) before = ledgerLines(path).at(-1)?.signature ?? '';
     const content = 'receipt' in signed ? signed.receipt : signed.run;
     const signature = sign(null, signedBytes(content, before), key.privateKey).toString('base64');
     const line: LedgerLine = { ...signed, before, signature };
@@ -112,14 +112,6 @@ export function openLedger(path: string, key: SigningKey, runHash?: string): (re
   };
   if (runHash !== undefined && vouchedRun(lines) !== runHash) append({ run: { file: 'run.json', hash: runHash } });
   return (receipt) => append({ receipt });
-}
-
-function linesOf(path: string): readonly LedgerLine[] {
-  return existingLines(path).flatMap((raw) => parseLedgerLine(raw) ?? []);
-}
-
-function lastSignature(lines: readonly LedgerLine[]): string {
-  return lines.at(-1)?.signature ?? '';
 }
 
 function vouchedRun(lines: readonly LedgerLine[]): string | null {
@@ -188,7 +180,11 @@ function isSigned(content: Signed, { before, signature }: LedgerLine, key: KeyOb
 
 /** Receipts as they stand, unchecked: which rollouts of a run are finished. */
 export function finishedRollouts(path: string): readonly Receipt[] {
-  return linesOf(path).flatMap((line) => ('receipt' in line ? [line.receipt] : []));
+  return ledgerLines(path).flatMap((line) => ('receipt' in line ? [line.receipt] : []));
+}
+
+function ledgerLines(path: string): readonly LedgerLine[] {
+  return existingLines(path).flatMap((raw) => parseLedgerLine(raw) ?? []);
 }
 
 function existingLines(path: string): readonly string[] {

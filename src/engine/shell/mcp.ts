@@ -9,6 +9,7 @@ import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { HttpServer, McpServer, StdioServer } from '../core/domain.ts';
 import type { Json, JsonObject } from '../core/json.ts';
 import { declaredLimits, type Tool } from '../core/tool.ts';
+import { childEnvironment } from './childEnvironment.ts';
 import type { Location } from './diagnostic.ts';
 import { Fault, messageOf } from './fault.ts';
 import { argumentProblems } from './load/arguments.ts';
@@ -18,9 +19,6 @@ import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.t
 import { version } from './version.ts';
 
 const broken = 'the connection broke before the answer';
-
-/** Environment variables that a server needs to start at all; everything else must be declared. */
-const passedOn = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SYSTEMROOT', 'APPDATA', 'LOCALAPPDATA'];
 
 type McpStart = {
   readonly environment?: NodeJS.ProcessEnv;
@@ -168,12 +166,11 @@ class McpInstance implements ToolSource {
 
   #stdio(server: StdioServer): Transport {
     const { fill } = this.#filled;
-    const inherited = passedOn.flatMap((key) => (process.env[key] === undefined ? [] : [[key, process.env[key]]]));
     const declared = Object.entries(server.env).map(([key, value]) => [key, fill(value)]);
     const transport = new StdioClientTransport({
       command: fill(server.command),
       args: server.args.map(fill),
-      env: Object.fromEntries([...inherited, ...declared]) as Record<string, string>,
+      env: { ...childEnvironment(), ...Object.fromEntries(declared) },
       cwd: server.cwd ? fill(server.cwd) : this.#folder,
       stderr: 'pipe',
     });

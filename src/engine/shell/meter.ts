@@ -2,7 +2,7 @@ import type { ModelRole } from '../core/measure.ts';
 import { moneyOf, type Prices } from '../core/metrics.ts';
 import { cancelled } from './fault.ts';
 import type { Outside } from './outside.ts';
-import type { ModelCall } from './seats/openai.ts';
+import type { ModelCall } from './seats/modelCall.ts';
 
 /** What the models of a batch may use at most. */
 export type Budget = { readonly tokens?: number | undefined; readonly money?: number | undefined };
@@ -46,30 +46,34 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
       count('judge', answered.call);
       return answered;
     };
+  const metered = <T extends Omit<Outside, 'forRollout'>>(outside: T): T => ({
+    ...outside,
+    agent: async (...given) => {
+      if (isSpent()) throw cancelled();
+      const answered = await outside.agent(...given);
+      count('agent', answered.call);
+      return answered;
+    },
+    user: async (...given) => {
+      if (isSpent()) throw cancelled();
+      const answered = await outside.user(...given);
+      count('user', answered.call);
+      return answered;
+    },
+    simulate: async (...given) => {
+      if (isSpent()) throw cancelled();
+      const answered = await outside.simulate(...given);
+      count('tools', answered.call);
+      return answered;
+    },
+    ...(outside.judge ? { judge: judging(outside.judge) } : {}),
+  });
   return {
     isSpent,
-    metered: (outside) => ({
-      ...outside,
-      agent: async (...given) => {
-        if (isSpent()) throw cancelled();
-        const answered = await outside.agent(...given);
-        count('agent', answered.call);
-        return answered;
-      },
-      user: async (...given) => {
-        if (isSpent()) throw cancelled();
-        const answered = await outside.user(...given);
-        count('user', answered.call);
-        return answered;
-      },
-      simulate: async (...given) => {
-        if (isSpent()) throw cancelled();
-        const answered = await outside.simulate(...given);
-        count('tools', answered.call);
-        return answered;
-      },
-      ...(outside.judge ? { judge: judging(outside.judge) } : {}),
-    }),
+    metered: (outside) => {
+      const { forRollout } = outside;
+      return { ...metered(outside), ...(forRollout ? { forRollout: () => metered(forRollout()) } : {}) };
+    },
     spent,
     uncounted: () => uncounted,
   };

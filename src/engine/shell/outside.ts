@@ -5,8 +5,13 @@ import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 import type { Answer, LaneSeats, Question, RemoteView, SimulatedAnswer } from './lane/laneMessage.ts';
 import type { RolloutTools } from './rolloutTools.ts';
-import type { Answered, ModelCall, OnRetry, Retry } from './seats/openai.ts';
-import { type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
+import type { AgentSession } from './seats/agentSession.ts';
+import type { AskLentModel } from './seats/lentModel.ts';
+import type { ModelCall } from './seats/modelCall.ts';
+import type { OnRetry, Retry } from './seats/openai.ts';
+import { type AgentSeat, type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
+import { parseTurn } from './seats/typedTurn.ts';
+import type { SideNote } from './sideNote.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
 export type Outside = {
@@ -30,12 +35,14 @@ export type Outside = {
     asked: AskedSimulator,
     signal: AbortSignal,
   ) => Promise<{ readonly reply: SimulatedAnswer; readonly call: ModelCall }>;
+  /** Where a seat keeps something for each rollout: gives the outside that one rollout asks, from its start to its end. */
+  readonly forRollout?: () => OwnOutside;
 };
 
-export type AskedSimulator = Extract<Question, { readonly type: 'simulated' }>;
+/** The outside of one rollout, which gives back what it holds when that ends. */
+export type OwnOutside = Omit<Outside, 'forRollout'> & { readonly close: () => Promise<void> };
 
-/** What the sidecar says of an event beside its time. */
-export type SideNote = Partial<ModelCall> & { readonly retries?: number };
+export type AskedSimulator = Extract<Question, { readonly type: 'simulated' }>;
 
 /** What the tools of a rollout are reached with. */
 export type ToolReach = { readonly domain: Domain; readonly tools: RolloutTools };
@@ -69,11 +76,11 @@ export function outsideOf(
   onModel: OnModel = () => undefined,
 ): Outside {
   let calls = 0;
-  const asked = async <Reply>(
+  const asked = async <Answer>(
     role: ModelNotice['role'],
     seat: ModelSeat,
-    ask: (key: string, onRetry: OnRetry) => Promise<Answered<Reply>>,
-  ): Promise<Answered<Reply>> => {
+    ask: (key: string, onRetry: OnRetry) => Promise<Answer>,
+  ): Promise<Answer> => {
     const about = { call: ++calls, role, model: seat.model };
     onModel({ ...about, type: 'asked' });
     try {
@@ -82,24 +89,24 @@ export function outsideOf(
       onModel({ ...about, type: 'answered' });
     }
   };
-  return {
+  const outside: Outside = {
     agent: async (view, signal) => {
       if (agent.type === 'openai') {
         const { askAgentModel } = await import('./seats/openai.ts');
         return asked('agent', agent, (key, onRetry) => askAgentModel(agent, key, withName(view), signal, onRetry));
       }
-      const content = await askPerson('agent', view, signal);
-      return { reply: { content, toolCalls: [] } };
+      const { content, toolCalls } = typed(await askPerson('agent', view, signal), view, 'agent');
+      return { reply: { content, toolCalls } };
     },
     user: async (view, signal) => {
       if (user.type === 'openai') {
         const { askUserModel } = await import('./seats/openai.ts');
         return asked('user', user, (key, onRetry) => askUserModel(user, key, withName(view), signal, onRetry));
       }
-      const content = await askPerson('user', view, signal);
-      return {
-        reply: leave.includes(content.trim()) ? { content: 'Goodbye.', stop: 'done' } : { content, stop: null },
-      };
+      const text = await askPerson('user', view, signal);
+      if (leave.includes(text.trim())) return { reply: { content: 'Goodbye.', stop: 'done' } };
+      const { content, toolCalls } = typed(text, view, 'simulator');
+      return { reply: { content: content ?? '', stop: null, ...(toolCalls.length > 0 ? { toolCalls } : {}) } };
     },
     ...(judge?.type === 'openai'
       ? {
@@ -114,13 +121,45 @@ export function outsideOf(
       return asked('tool', model, (key, onRetry) => askToolModel(model, key, tool, question, signal, onRetry));
     },
   };
+  if (agent.type !== 'agent') return outside;
+  const { model } = agent;
+  const ask: AskLentModel = (make) => (model ? asked('agent', model, make) : make('', () => undefined));
+  return { ...outside, forRollout: () => seated(agent, ask, outside) };
+}
+
+/** An agent of the user's own takes the seat for one rollout; one that starts again has it start afresh. */
+function seated(agent: AgentSeat, ask: AskLentModel, outside: Outside): OwnOutside {
+  let session: AgentSession | null = null;
+  return {
+    ...outside,
+    agent: async (view, signal) => {
+      if (session && view.messages.length < session.heard) {
+        await session.close();
+        session = null;
+      }
+      if (!session) {
+        const { AgentSession } = await import('./seats/agentSession.ts');
+        session = new AgentSession(agent, ask);
+      }
+      return session.ask(view, signal);
+    },
+    close: async () => session?.close(),
+  };
+}
+
+/** A person's turn; who asks for it has made sure that it can be read. */
+function typed(text: string, view: RemoteView, who: 'agent' | 'simulator') {
+  const turn = parseTurn(text);
+  if (typeof turn === 'string') throw new Fault({ who, code: 'turn/unreadable', message: turn });
+  const { content, call } = turn;
+  return { content, toolCalls: call ? [{ id: `typed_${view.messages.length}`, ...call }] : [] };
 }
 
 /** Which seats the lane plays by itself. */
 export function laneSeats(agent: SeatSpec, user: SeatSpec): LaneSeats {
   return {
     agent: agent.type === 'gold' || agent.type === 'scripted' ? agent.type : 'remote',
-    user: user.type === 'agenda' ? 'agenda' : 'remote',
+    user: user.type === 'agenda' || user.type === 'scripted' ? user.type : 'remote',
   };
 }
 

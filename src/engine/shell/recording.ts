@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
 import { deletedMeanwhile, onDisk } from './disk.ts';
+import type { SideNote } from './sideNote.ts';
 
 /** Chain head before the first line. */
 export const chainStart = '0'.repeat(64);
 
 /** The chain after a line: SHA-256 over the head before it and the line's own text without its chain. */
-export function chained(head: string, text: string): string {
+function chained(head: string, text: string): string {
   return hash('sha256', head + text, 'hex');
 }
 
@@ -38,16 +39,9 @@ export function openRecording(path: string, head = chainStart): ChainedFile<Reco
 }
 
 /** Wall time, latency, retries, cost and the exact requests, keyed by event number; never part of a replay. */
-export type SidecarLine = {
-  readonly n: number;
-  readonly at: string;
-  readonly ms?: number;
-  readonly retries?: number;
-  readonly usage?: { readonly input: number; readonly output: number };
-  readonly request?: unknown;
-  readonly note?: string;
-};
+export type SidecarLine = SideNote & { readonly n: number; readonly at: string; readonly note?: string };
 
+/** A new sidecar at `path`, or one that goes on after `head` when the file is there already. */
 export function openSidecar(path: string, head = chainStart): ChainedFile<SidecarLine> {
   return openChained(path, head, (line) => JSON.stringify(line));
 }
@@ -103,6 +97,7 @@ export function readRecording(path: string): ReadRecording {
   return parseRecording(path, readFileSync(path, 'utf8'));
 }
 
+/** The same of a text that was read already; `path` is where it is from. */
 export function parseRecording(path: string, text: string): ReadRecording {
   const lines: Recorded[] = [];
   const problems: RecordingProblem[] = [];
@@ -131,22 +126,30 @@ export function parseRecording(path: string, text: string): ReadRecording {
   return { path, lines, problems: problem ? [...problems, problem] : problems };
 }
 
-/** Lines of a sidecar, checked like those of a recording. Throws only when the file can't be read at all. */
-export function readSidecar(path: string): {
-  readonly lines: readonly (SidecarLine & { readonly chain: string })[];
+/** A sidecar as it stands on the disk. */
+export type ReadSidecar = {
+  /** The whole lines before the first one that is none. */
+  readonly lines: readonly SidecarLine[];
+  /** The chain head after each of them. */
+  readonly chains: readonly string[];
   readonly problems: readonly RecordingProblem[];
-} {
-  const lines: (SidecarLine & { readonly chain: string })[] = [];
+};
+
+/** Reads the sidecar of a recording and checks it like one. One that is missing is a problem. */
+export function readSidecar(path: string): ReadSidecar {
+  const lines: SidecarLine[] = [];
+  const chains: string[] = [];
   const problems: RecordingProblem[] = [];
+  if (!existsSync(path)) return { lines, chains, problems: [{ line: 1, message: 'the sidecar is missing' }] };
   const { whole, problem } = wholeLines(readFileSync(path, 'utf8'));
   let [head, next] = [chainStart, 0];
   for (const [index, raw] of whole.entries()) {
     const parsed = sidecarLineSchema.safeParse(jsonOf(raw));
     if (!parsed.success) {
       problems.push({ line: index + 1, message: 'is no line of a sidecar' });
-      return { lines, problems };
+      return { lines, chains, problems };
     }
-    const line = parsed.data;
+    const { chain, ...line } = parsed.data;
     if (line.n !== next)
       problems.push({
         line: index + 1,
@@ -157,10 +160,11 @@ export function readSidecar(path: string): {
         line: index + 1,
         message: `the line of event ${line.n} was changed after it was written: its chain does not fit`,
       });
-    [head, next] = [line.chain, line.n + 1];
-    lines.push(line as SidecarLine & { readonly chain: string });
+    [head, next] = [chain, line.n + 1];
+    lines.push(line);
+    chains.push(chain);
   }
-  return { lines, problems: problem ? [...problems, problem] : problems };
+  return { lines, chains, problems: problem ? [...problems, problem] : problems };
 }
 
 const sidecarLineSchema = z.looseObject({ n: z.int(), at: z.string(), chain: z.string() });

@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
-import { hashOf, openDatabase } from '../core/database.ts';
 import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { underPresentRules } from '../core/regrade.ts';
 import type { Setting } from '../core/rollout.ts';
 import { type Task, taskHash } from '../core/task.ts';
+import { baseHash } from '../core/world.ts';
 import { openRunOf, receiptOf, rolloutName } from './batch.ts';
 import { preparation } from './driver.ts';
 import type { SigningKey } from './ledger.ts';
@@ -100,8 +100,7 @@ function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRoll
   const events = lines.map(({ event }) => event);
   const [first] = events;
   if (first?.type !== 'rolloutStarted') return 'its recording does not begin with rolloutStarted';
-  if (first.database !== hashOf(openDatabase(supervisor.loaded.world.agent)))
-    return 'it was recorded on another database than the domain has now';
+  if (first.database !== baseHash(setting.world)) return 'it was recorded on another database than the domain has now';
   const prepared = events.find((event) => event.type === 'worldPrepared');
   if (prepared && JSON.stringify(prepared.writes) !== JSON.stringify(preparation(task, setting.world)))
     return 'the task starts from another state now';

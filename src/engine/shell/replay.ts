@@ -1,7 +1,8 @@
-import { hashOf, openDatabase } from '../core/database.ts';
+import { openDatabase } from '../core/database.ts';
 import type { Recorded } from '../core/event.ts';
 import { follow, type Setting, stateHash } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
+import { baseHash } from '../core/world.ts';
 import { messageOf } from './fault.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import { type RecordingProblem, readRecording } from './recording.ts';
@@ -23,7 +24,7 @@ export function replayRecording(domain: LoadedDomain, path: string): Replayed {
   const { lines, problems } = readRecording(path);
   const setting = settingOf(domain);
   const first = lines[0];
-  if (first?.event.type === 'rolloutStarted' && first.event.database !== hashOf(setting.world.agent)) {
+  if (first?.event.type === 'rolloutStarted' && first.event.database !== baseHash(setting.world)) {
     return {
       steps: [],
       problems: [

@@ -3,7 +3,6 @@ import { dirname } from 'node:path';
 import type { EventType } from '../core/event.ts';
 import { onDisk } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
-import type { SideNote } from './outside.ts';
 import {
   type ChainedFile,
   chainStart,
@@ -13,12 +12,22 @@ import {
   type SidecarLine,
   sidecarPath,
 } from './recording.ts';
+import { isModelCall, joined } from './seats/modelCall.ts';
+import type { SideNote } from './sideNote.ts';
 
 /** More than these should not wait to be written. */
 const manyCharacters = 256 * 1024;
 
 /** Events that come of an answer from outside the lane. */
-const answers: readonly EventType[] = ['agentReplied', 'userReplied', 'toolReturned', 'judged'];
+const answers: readonly EventType[] = [
+  'agentReplied',
+  'userReplied',
+  'toolReturned',
+  'judged',
+  // An answer that did not come, after a request that did go out.
+  'rolloutEnded',
+  'rewarded',
+];
 
 /** What is kept of one rollout under way: the events that arrived, and its two files where it has them. */
 export class RolloutRecord {
@@ -68,9 +77,10 @@ export class RolloutRecord {
     this.#sidecar = openSidecar(sidecarPath(path));
   }
 
-  /** What the sidecar says of the next answer that arrives. */
+  /** What the sidecar says of the next answer that arrives. Questions on the way to one answer are kept together. */
   note(note: SideNote | null): void {
-    this.#note = note;
+    const calls = [this.#note, note].filter(isModelCall);
+    this.#note = calls.length > 1 ? { ...note, ...joined(calls) } : (note ?? this.#note);
   }
 
   /** Takes events over. They are on the disk after the next `write`. */

@@ -2,6 +2,7 @@ import type { Domain } from '../core/domain.ts';
 import { type RolloutStarted, recordingFormat } from '../core/event.ts';
 import { systemPrompt } from '../core/policy.ts';
 import { type Task, taskHash } from '../core/task.ts';
+import type { Side } from '../core/tool.ts';
 import { type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { version } from './version.ts';
 
@@ -18,6 +19,7 @@ export type StartOptions = {
 
 /** Event 0 of a new rollout of a task. `database` is the hash of the domain's base database. */
 export function startOf(domain: Domain, database: string, task: Task, options: StartOptions): RolloutStarted {
+  const userTools = offered(domain, 'user');
   return {
     type: 'rolloutStarted',
     format: recordingFormat,
@@ -37,13 +39,19 @@ export function startOf(domain: Domain, database: string, task: Task, options: S
       ...(options.judge ? { judge: seatName(options.judge) } : {}),
     },
     system: systemPrompt(domain, task),
-    tools: domain.tools
-      .filter(({ owner }) => owner === 'agent')
-      .map(({ name, description, parameters }) => ({
-        name,
-        description,
-        parameters: parameters as RolloutStarted['tools'][number]['parameters'],
-      })),
+    tools: offered(domain, 'agent'),
+    ...(userTools.length > 0 ? { userTools } : {}),
     database,
   };
+}
+
+/** The tools that a seat is shown. */
+function offered({ tools }: Domain, seat: Side): RolloutStarted['tools'] {
+  return tools
+    .filter(({ owner }) => owner === seat)
+    .map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters: parameters as RolloutStarted['tools'][number]['parameters'],
+    }));
 }

@@ -10,7 +10,7 @@ import { laneEvent } from './lane/laneChannel.ts';
 import type { LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
 import { type Lane, type LaneDeath, Lanes, type LaneWord } from './lanes.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
-import { answerQuestion, type Outside } from './outside.ts';
+import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './rolloutTools.ts';
@@ -82,6 +82,7 @@ type Live = {
   readonly abort: AbortController;
   readonly tools: RolloutTools;
   readonly record: RolloutRecord;
+  readonly outside: Outside & Partial<OwnOutside>;
   lane: Lane<Live> | null;
   /** Resolves when the lane was told to start it: a step that comes earlier waits for that. */
   started: Promise<void>;
@@ -143,6 +144,7 @@ class Supervision implements Supervisor {
       abort: new AbortController(),
       tools: new RolloutTools(this.#tools),
       record: new RolloutRecord(request.recording, request.sidecar),
+      outside: request.outside.forRollout?.() ?? request.outside,
       lane: null,
       started: started.promise,
       start: started.resolve,
@@ -264,12 +266,13 @@ class Supervision implements Supervisor {
     if (!this.#write(live)) return;
     try {
       const reach = { domain: this.domain, tools: live.tools };
-      const { answer, note } = await answerQuestion(about, live.request.outside, reach, live.abort.signal);
+      const { answer, note } = await answerQuestion(about, live.outside, reach, live.abort.signal);
       live.record.note(note ?? null);
       lane.process.send({ type: 'answer', question, value: answer });
     } catch (error) {
       const fault = live.abort.signal.aborted ? cancelled() : error;
       if (!(fault instanceof Fault)) return this.#giveUp(live, error);
+      live.record.note(fault.note);
       lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: fault.failure });
     }
   }
@@ -318,7 +321,7 @@ class Supervision implements Supervisor {
     live.lane?.rollouts.delete(live.id);
     if (this.#unwritten.has(live)) this.#write(live);
     live.record.close();
-    await live.tools.close();
+    await Promise.all([live.tools.close(), live.outside.close?.()]);
   }
 
   /** The rollout that killed its lane ends with the failure; the others go on from their events on another one. */

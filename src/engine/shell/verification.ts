@@ -3,7 +3,7 @@ import type { World } from '../core/domain.ts';
 import type { RolloutEvent } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { isUnscorable } from '../core/reward.ts';
-import { advance, begin, type Setting } from '../core/rollout.ts';
+import type { Setting } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task, VerifierName } from '../core/task.ts';
 import { stateOutside } from '../core/verifiers/assertions.ts';
@@ -19,8 +19,6 @@ export type VerificationPorts = {
   readonly verifyBy?: (name: string, evidence: CustomEvidence) => Promise<CustomResult> | CustomResult;
   /** The world after the gold actions. */
   readonly goldWorld: () => Promise<World>;
-  /** The writes that turn the domain's database into the task's own start. */
-  readonly prepare: (world: World) => Extract<RolloutEvent, { type: 'worldPrepared' }>['writes'];
 };
 
 /**
@@ -38,7 +36,7 @@ export async function verification(
   if (isUnscorable(state.ended)) return [conclusionOf(setting.domain, task, state)];
   const source = sourcesOf(task, basis).find((name) => !Object.hasOwn(state.sources, name));
   if (source !== undefined) return [{ type: 'sourceRead', source, state: (await ports.readSource(source)) as never }];
-  const start = startOf(setting, state, ports);
+  const { start } = state;
   const gold = basis.includes('database') ? await ports.goldWorld() : state.world;
   const custom = basis.includes('custom') ? await customResults(task, { start, state }, ports) : [];
   const verdicts = verdictsOf(basis, { task, state, start, gold, custom });
@@ -47,11 +45,6 @@ export async function verification(
     ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),
     conclusionOf(setting.domain, task, decided),
   ];
-}
-
-function startOf(setting: Setting, { started }: RolloutState, { prepare }: VerificationPorts): World {
-  const [begun] = begin(setting, started);
-  return advance(setting, begun, { type: 'worldPrepared', writes: prepare(setting.world) })[0].world;
 }
 
 async function customResults(

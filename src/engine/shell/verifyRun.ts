@@ -83,8 +83,18 @@ function verifyRunFile(folder: string, vouched: string | null): readonly RunProb
 
 /** A recording of a rollout, fork or not, that no receipt vouches for. */
 function verifyStranger(path: string): readonly RunProblem[] {
-  const message = 'has no receipt: the rollout was not finished, or its receipt was dropped';
-  return [{ file: path, line: 1, message }, ...verifyRecording(path).problems];
+  const { lines } = readRecording(path);
+  const message = whyUnvouched(lines);
+  return [...verifyRecording(path).problems, { file: path, line: Math.max(1, lines.length), message }];
+}
+
+/** A rollout that was cancelled, or whose process died, has no receipt; one that came to its end has lost it. */
+function whyUnvouched(lines: readonly Recorded[]): string {
+  const end = lines.findLast(({ event }) => event.type === 'rolloutEnded')?.event;
+  const isRewarded = lines.some(({ event }) => event.type === 'rewarded');
+  if (isRewarded && end?.type === 'rolloutEnded' && end.reason !== 'cancelled')
+    return 'has no receipt although it is finished: its receipt was dropped, or never written';
+  return `has no receipt: the rollout is unfinished, its last event is ${lines.at(-1)?.event.type ?? 'missing'}`;
 }
 
 type Place = { readonly file: string; readonly line: number };
@@ -207,20 +217,12 @@ type Sidecar = {
 
 function readSidecarOf(recording: string): Sidecar {
   const file = sidecarPath(recording);
-  if (!existsSync(file))
-    return {
-      file,
-      head: chainStart,
-      chains: [],
-      count: 0,
-      problems: [{ file, line: 1, message: 'the sidecar is missing' }],
-    };
-  const { lines, problems } = readSidecar(file);
+  const { chains, problems } = readSidecar(file);
   return {
     file,
-    head: lines.at(-1)?.chain ?? chainStart,
-    chains: lines.map(({ chain }) => chain),
-    count: lines.length,
+    head: chains.at(-1) ?? chainStart,
+    chains,
+    count: chains.length,
     problems: [...encodingProblems(file), ...problems.map((problem) => ({ file, ...problem }))],
   };
 }
@@ -252,7 +254,7 @@ function problemsOf({ path, lines, problems }: ReadRecording): readonly RunProbl
 
 /** Bytes that are no UTF-8 read like others of their kind, so that a text can't tell them apart. */
 function encodingProblems(file: string): readonly RunProblem[] {
-  const bytes = readFileSync(file);
+  const bytes = existsSync(file) ? readFileSync(file) : Buffer.of();
   if (isUtf8(bytes)) return [];
   let [line, from] = [1, 0];
   for (let end = bytes.indexOf(10); end >= 0 && isUtf8(bytes.subarray(from, end)); end = bytes.indexOf(10, from)) {

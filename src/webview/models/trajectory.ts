@@ -71,10 +71,20 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         code: [
           { label: 'System prompt', text: event.system },
           { label: `${event.tools.length} tools`, text: pretty(event.tools) },
+          ...(event.userTools
+            ? [{ label: `${event.userTools.length} tools of the user`, text: pretty(event.userTools) }]
+            : []),
         ],
       };
     case 'worldPrepared':
       return { speaker: 'engine', title: 'World prepared', tone: 'plain', changes: changesOf(event.writes) };
+    case 'worldSynced':
+      return {
+        speaker: 'engine',
+        title: event.writes.length > 0 ? 'Both sides synced' : 'Both sides in step',
+        tone: 'plain',
+        changes: changesOf(event.writes),
+      };
     case 'worldEdited':
       return {
         speaker: 'engine',
@@ -87,7 +97,8 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         speaker: 'user',
         title: withOrigin(event.stop === null ? 'User' : `User, ends: ${event.stop}`, event.origin),
         tone: 'plain',
-        text: event.content,
+        ...(event.content && { text: event.content }),
+        ...(event.toolCalls && { code: callsOf(event.toolCalls) }),
       };
     case 'agentReplied':
       return agentEntry(event);
@@ -96,7 +107,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
     case 'toolCalled':
       return {
         speaker: 'tool',
-        title: `Called ${event.call.name}`,
+        title: `${event.by ? 'The user called' : 'Called'} ${event.call.name}`,
         tone: 'plain',
         code: [{ label: 'Arguments', text: argumentsOf(event.call) }],
       };
@@ -119,7 +130,7 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
     case 'toolReturned':
       return {
         speaker: 'tool',
-        title: event.isError ? 'Tool returned an error' : 'Tool returned',
+        title: `${event.isError ? 'Tool returned an error' : 'Tool returned'}${event.by ? ' to the user' : ''}`,
         tone: event.isError ? 'bad' : 'plain',
         code: [{ label: 'Result', text: prettyText(event.content) }],
       };
@@ -185,10 +196,12 @@ function agentEntry({
     tone: 'plain',
     ...(content && { text: content }),
     ...(reasoning && { reasoning }),
-    ...(toolCalls.length > 0 && {
-      code: toolCalls.map((call) => ({ label: `Calls ${call.name}`, text: argumentsOf(call) })),
-    }),
+    ...(toolCalls.length > 0 && { code: callsOf(toolCalls) }),
   };
+}
+
+function callsOf(calls: Extract<RolloutEvent, { type: 'agentReplied' }>['toolCalls']) {
+  return calls.map((call) => ({ label: `Calls ${call.name}`, text: argumentsOf(call) }));
 }
 
 function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }>): Omit<StepEntry, 'n'> {

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { hashOf, openDatabase } from '../../../src/engine/core/database.ts';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { follow, stateHash } from '../../../src/engine/core/rollout.ts';
 import type { RolloutState } from '../../../src/engine/core/state.ts';
 import type { Task } from '../../../src/engine/core/task.ts';
+import { baseHash } from '../../../src/engine/core/world.ts';
 import { rolloutName, runBatch } from '../../../src/engine/shell/batch.ts';
 import { readLedger, signingKey } from '../../../src/engine/shell/ledger.ts';
 import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
@@ -45,7 +45,7 @@ describe.each(sampleDomains)('in %s', (name) => {
   /** Plays a rollout and gives the path of its recording. */
   async function play(supervisor: Supervisor, { agent, task, seed }: Played): Promise<string> {
     const recording = `${fresh()}.traj.jsonl`;
-    const database = hashOf(openDatabase(supervisor.loaded.world.agent));
+    const database = baseHash(settingOf(supervisor.loaded).world);
     const seats = { agent: { type: agent }, user } as const;
     const from = startOf(supervisor.domain, database, task, { seed, trial: 0, basis: 'evaluate', ...seats });
     const outside = outsideOf(seats.agent, user, nobody.readKey, nobody.askPerson);

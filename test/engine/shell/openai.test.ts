@@ -101,6 +101,52 @@ test.each([
   expect(roles).toEqual(['system', 'user', 'assistant', 'user', 'assistant']);
 });
 
+test("a model in the user's seat is offered the user's tools, and its calls and their results are its own", async () => {
+  let seen: { messages?: { role: string }[]; tools?: { function: { name: string } }[] } = {};
+  const url = await endpoint((request, response, body) => {
+    seen = JSON.parse(body);
+    const press = { id: 'u2', type: 'function', function: { name: 'press', arguments: '{"hard":true}' } };
+    json(200, completion({ content: 'I will try. ###STOP###', tool_calls: [press] }))(request, response, body);
+  });
+  const view = modelView();
+  const look = { id: 'u1', name: 'look_around', arguments: {} };
+  const parameters = { type: 'object' };
+  const messages: ModelView['messages'] = [
+    ...view.messages,
+    { role: 'user', step: 5, content: '', toolCalls: [look] },
+    { role: 'tool', step: 6, callId: 'u1', name: 'look_around', content: '"dark"', isError: false, by: 'user' },
+  ];
+  const userTools = ['look_around', 'press'].map((name) => ({ name, description: name, parameters }));
+  const { reply } = await askUserModel(
+    seat(url),
+    '',
+    { ...view, messages, started: { ...view.started, userTools } },
+    never,
+  );
+  const toolCalls = [{ id: 'u2', name: 'press', arguments: { hard: true } }];
+  expect(reply).toEqual({ content: 'I will try. ###STOP###', stop: null, toolCalls });
+  expect(seen.tools?.map((tool) => tool.function.name)).toEqual(['look_around', 'press']);
+  expect(seen.messages?.slice(-2)).toMatchObject([
+    { role: 'assistant', tool_calls: [{ id: 'u1', function: { name: 'look_around' } }] },
+    { role: 'tool', tool_call_id: 'u1', content: '"dark"' },
+  ]);
+  expect(JSON.stringify(seen.messages?.[0])).toContain('Your tools are things around you');
+});
+
+test('a model in the user seat without tools is offered none, and calls that it invents are not made', async () => {
+  let seen: { tools?: unknown } = {};
+  const url = await endpoint((request, response, body) => {
+    seen = JSON.parse(body);
+    const fly = { id: 'u1', type: 'function', function: { name: 'fly', arguments: '{}' } };
+    json(200, completion({ content: 'The red one.', tool_calls: [fly] }))(request, response, body);
+  });
+  expect((await askUserModel(seat(url), '', modelView(), never)).reply).toEqual({
+    content: 'The red one.',
+    stop: null,
+  });
+  expect(seen.tools).toBeUndefined();
+});
+
 const failures: readonly {
   readonly name: string;
   readonly handler?: Handler;
@@ -211,7 +257,10 @@ test.each([
     { type: 'openai', model: 'gpt', baseUrl: 'http://127.0.0.1:8000/v1', keyName: 'OPENAI_API_KEY' },
   ],
   ['gold', { type: 'gold' }],
-  ['agenda', '"agenda" is not a seat for the agent: expected gold, scripted, human or openai:MODEL[@BASE_URL]'],
+  [
+    'agenda',
+    '"agenda" is not a seat for the agent: expected gold, scripted, human, openai:MODEL[@BASE_URL] or agent:FILE',
+  ],
   ['openai:x@nowhere', '"nowhere" is not a URL: expected something like http://127.0.0.1:8000/v1'],
 ])('the seat "%s"', (text, expected) => {
   expect(parseSeat(text, 'agent', 'person', {})).toEqual(expected);

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../json.ts';
-import type { Message, ToolCall } from '../message.ts';
+import { callsIn, type Message, type ToolCall } from '../message.ts';
+import type { Side } from '../tool.ts';
 
 /** A call with its result, as expressions see it. */
 export type MadeCall = {
@@ -8,6 +9,8 @@ export type MadeCall = {
   /** The data that the tool returned, or its text where that is not JSON. */
   readonly result: Json;
   readonly failed: boolean;
+  /** The seat that made it. */
+  readonly by: Side;
   /** Number of the event that brought the result. */
   readonly step: number;
 };
@@ -20,11 +23,14 @@ const results = new WeakMap<ToolMessage, Json>();
 export function callsOf(messages: readonly Message[]): readonly MadeCall[] {
   let open: readonly ToolCall[] = [];
   return messages.flatMap((message): MadeCall[] => {
-    if (message.role === 'agent') open = message.toolCalls;
-    if (message.role !== 'tool') return [];
+    if (message.role !== 'tool') {
+      open = callsIn(message);
+      return [];
+    }
     const call = open.find(({ id }) => id === message.callId);
     const args = call === undefined || typeof call.arguments === 'string' ? {} : call.arguments;
-    return [{ tool: message.name, args, result: resultOf(message), failed: message.isError, step: message.step }];
+    const { name: tool, isError: failed, by = 'agent', step } = message;
+    return [{ tool, args, result: resultOf(message), failed, by, step }];
   });
 }
 

@@ -3,6 +3,7 @@ import type { Domain } from '../domain.ts';
 import { conditionHolds, type Scope } from '../expression.ts';
 import { factsOf, isChangeSaid } from '../facts.ts';
 import type { Json } from '../json.ts';
+import { messagesOf } from '../message.ts';
 import type { RuleOf } from '../rule.ts';
 import type { RolloutState } from '../state.ts';
 import type { Task } from '../task.ts';
@@ -110,9 +111,9 @@ function namedValue(
   }
 }
 
-/** Everything that an agent may quote: what tools returned, what the user said, and the policy. */
+/** Everything that an agent may quote: what its tools returned, what the user said, and the policy. */
 function sourcedTexts(domain: Domain, { messages }: RolloutState): readonly string[] {
-  const heard = messages.flatMap((message) => (message.role === 'agent' ? [] : [message.content]));
+  const heard = messagesOf('agent', messages).flatMap((each) => (each.role === 'agent' ? [] : [each.content]));
   return [...heard, domain.policy.text];
 }
 
@@ -143,7 +144,7 @@ export function taskOf(domain: Domain, { started }: RolloutState): Task | undefi
 export function binds(tools: Tools, name: string, known: readonly Tool[], required: readonly string[] = []): boolean {
   if (typeof tools !== 'string') return tools.includes(name);
   const tool = known.find((each) => each.name === name);
-  if (!tool || required.includes(name)) return false;
+  if (!tool || tool.owner === 'user' || required.includes(name)) return false;
   return tools === 'writes' ? tool.effect === 'write' && !tool.handsOff : !tool.generic && !tool.handsOff;
 }
 

@@ -1,4 +1,4 @@
-import type { CodeTool, ToolContext as DomainContext } from '../../authoring.ts';
+import type { CodeTool, ToolContext as DomainContext, Sync } from '../../authoring.ts';
 import {
   type Database,
   type DatabaseDraft,
@@ -14,6 +14,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Random } from '../../core/random.ts';
 import type { Side } from '../../core/tool.ts';
 import type { ToolContext, ToolOutcome } from '../driver.ts';
+import { Fault } from '../fault.ts';
 import { deniedAdvice, placeOf } from './domainModules.ts';
 
 export type CodeCall = {
@@ -177,4 +178,27 @@ function placeText(error: unknown, folder: string): string {
 
 function failed(message: string): ToolOutcome {
   return { content: `Error: ${message}`, isError: true, writes: [] };
+}
+
+export type SyncCall = Pick<CodeCall, 'folder' | 'guard'> &
+  Pick<ToolContext, 'world' | 'now'> & { readonly sync: Sync };
+
+/** What a domain's `sync` writes to either side of a world. A `sync` that throws is a fault of the environment. */
+export function callSync({ sync, world, now, folder, guard }: SyncCall): Writes {
+  const drafts = { agent: draft(world.agent), user: draft(world.user) };
+  try {
+    const result = guard(() => sync({ db: drafts.agent.view, userDb: drafts.user.view, now }));
+    if (result instanceof Promise) {
+      result.catch(() => undefined);
+      throw new TypeError('it returned a promise; a sync waits for nothing');
+    }
+    return (['agent', 'user'] as const).flatMap((side) => {
+      const { patches } = drafts[side].finish();
+      return patches.length > 0 ? [{ side, patches }] : [];
+    }) as unknown as Writes;
+  } catch (error) {
+    const place = placeOf(error, folder);
+    const at = place ? { file: place.file, line: place.line } : {};
+    throw new Fault({ who: 'environment', code: 'sync/failed', message: `sync failed: ${messageOf(error)}`, ...at });
+  }
 }

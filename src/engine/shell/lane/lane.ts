@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import inspector from 'node:inspector';
 import { join } from 'node:path';
 import { format } from 'node:util';
-import { codeTools, describeTools } from '../../authoring.ts';
+import { codeTools, describeTools, syncIn } from '../../authoring.ts';
 import { useNativeHash } from '../../core/hash.ts';
 import { messageOf } from '../fault.ts';
 import { verifierTools } from './customVerifiers.ts';
@@ -39,8 +39,9 @@ async function open({ toolsFile, timeoutMs }: LaneOpening): Promise<void> {
     const exports = existsSync(file) ? await importDomain(folder, file) : {};
     const tools = describeTools(exports, timeoutMs);
     const runnable = new Map([...codeTools(exports), ...(await verifierTools(folder))]);
-    host = new LaneHost({ folder, tools: runnable, writer, mark, isDebugged });
-    writer.send({ type: 'described', tools });
+    const sync = syncIn(exports);
+    host = new LaneHost({ folder, tools: runnable, sync, writer, mark, isDebugged, timeoutMs });
+    writer.send({ type: 'described', tools, sync: sync !== null });
   } catch (error) {
     const failure =
       error instanceof DomainCodeError

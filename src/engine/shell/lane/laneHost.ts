@@ -1,21 +1,22 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
-import type { CodeTool } from '../../authoring.ts';
+import type { CodeTool, Sync } from '../../authoring.ts';
 import { agendaUser } from '../../core/agenda.ts';
 import { diffDatabases, openDatabase } from '../../core/database.ts';
 import type { World } from '../../core/domain.ts';
+import type { Writes } from '../../core/event.ts';
 import { goldAgent } from '../../core/gold.ts';
 import { contentHash } from '../../core/hash.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { JudgeAnswer } from '../../core/judgement.ts';
 import { randomStream } from '../../core/random.ts';
 import { type Setting, stateHash } from '../../core/rollout.ts';
-import { scriptedAgent } from '../../core/scripted.ts';
+import { scriptedAgent, scriptedUser } from '../../core/scripted.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
 import { type Ports, run, type ToolContext, type ToolOutcome } from '../driver.ts';
 import { cancelled, Fault } from '../fault.ts';
-import { callCodeTool } from './codeTools.ts';
+import { callCodeTool, callSync } from './codeTools.ts';
 import { customResult, verifierCall } from './customVerifiers.ts';
 import { eventText, type LaneWriter } from './laneChannel.ts';
 import type { MarkWriter } from './laneMarker.ts';
@@ -44,6 +45,10 @@ type Waiting = {
 export type HostOptions = {
   readonly folder: string;
   readonly tools: ReadonlyMap<string, CodeTool>;
+  /** What keeps both sides of the world in step, where the domain has it. */
+  readonly sync: Sync | null;
+  /** Milliseconds until the domain's `sync` counts as hung. */
+  readonly timeoutMs: number;
   readonly writer: LaneWriter;
   readonly mark: MarkWriter;
   /** Under a debugger nothing times out: a person may be looking at a line. */
@@ -89,7 +94,7 @@ export class LaneHost {
         this.#settle(message.question)?.resolve(message.value);
         return;
       case 'refusal':
-        this.#settle(message.question)?.reject(new Fault(message.failure, message.reason));
+        this.#settle(message.question)?.reject(new Fault(message.failure, { reason: message.reason }));
         return;
       default:
         unknownMessage(message);
@@ -202,11 +207,12 @@ export class LaneHost {
           ? scripted(view)
           : (this.#ask(rollout, { type: 'agent', view: remoteView(view) }) as Promise<AgentReply>);
       }),
-      user: unlessCancelled((view) =>
-        seats.user === 'agenda'
-          ? agendaUser(view)
-          : (this.#ask(rollout, { type: 'user', view: remoteView(view) }) as Promise<UserReply>),
-      ),
+      user: unlessCancelled((view) => {
+        if (seats.user === 'agenda') return agendaUser(view);
+        return seats.user === 'scripted'
+          ? scriptedUser(view)
+          : (this.#ask(rollout, { type: 'user', view: remoteView(view) }) as Promise<UserReply>);
+      }),
       callTool: unlessCancelled((tool, call, context) => {
         const values = call.arguments as JsonObject;
         if (tool.effect === 'write') served.outside.forget();
@@ -214,6 +220,7 @@ export class LaneHost {
           ? this.#callCode(rollout, tool, values, context)
           : served.outside.call(tool, values, context);
       }),
+      sync: unlessCancelled((context) => this.#sync(rollout, context)),
       wait: (ms) => pause(ms, served.abort.signal),
       readSource: unlessCancelled((source) =>
         this.#ask(rollout, { type: 'source', source }).then((answer) => (answer as { readonly state: Json }).state),
@@ -244,7 +251,7 @@ export class LaneHost {
   }
 
   #callCode(rollout: number, tool: Tool, values: JsonObject, context: ToolContext): ToolOutcome | Promise<ToolOutcome> {
-    const { folder, tools, mark, writer, isDebugged } = this.#options;
+    const { folder, tools, writer, isDebugged } = this.#options;
     const code = tools.get(tool.name);
     if (!code)
       throw new Fault({
@@ -252,8 +259,23 @@ export class LaneHost {
         code: 'tool/missing',
         message: `the domain's code exports no tool named ${tool.name}`,
       });
-    const guard = <T>(body: () => T): T => {
-      if (!mark.enter(rollout, tool.name, tool.timeoutMs, writer.fresh())) writer.flush();
+    const guard = this.#guard(rollout, tool.name, tool.timeoutMs);
+    const log = (text: string) => writer.send({ type: 'log', rollout, text });
+    const outcome = callCodeTool({ name: tool.name, tool: code, arguments: values, context, folder, guard, log });
+    return outcome instanceof Promise && !isDebugged ? inTime(outcome, tool) : outcome;
+  }
+
+  #sync(rollout: number, { world, now }: Pick<ToolContext, 'world' | 'now'>): Writes {
+    const { folder, sync, timeoutMs } = this.#options;
+    if (!sync) throw new Error('the domain has no sync');
+    return callSync({ sync, world, now, folder, guard: this.#guard(rollout, 'sync', timeoutMs) });
+  }
+
+  /** Runs around the domain's own code, so that the supervisor knows whose it was when it hangs or dies. */
+  #guard(rollout: number, name: string, timeoutMs: number): <T>(body: () => T) => T {
+    const { mark, writer } = this.#options;
+    return (body) => {
+      if (!mark.enter(rollout, name, timeoutMs, writer.fresh())) writer.flush();
       this.running = rollout;
       let place: 'outside' | 'awaited' = 'outside';
       try {
@@ -265,9 +287,6 @@ export class LaneHost {
         this.running = null;
       }
     };
-    const log = (text: string) => writer.send({ type: 'log', rollout, text });
-    const outcome = callCodeTool({ name: tool.name, tool: code, arguments: values, context, folder, guard, log });
-    return outcome instanceof Promise && !isDebugged ? inTime(outcome, tool) : outcome;
   }
 
   #requireSetting(): Setting {

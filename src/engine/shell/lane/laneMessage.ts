@@ -12,7 +12,10 @@ import type { RowChange, SidedChange } from '../rows.ts';
 export type RemoteView = Omit<SeatView, 'domain' | 'random'>;
 
 /** Which reply function a seat uses inside the lane; `remote` asks the supervisor. */
-export type LaneSeats = { readonly agent: 'gold' | 'scripted' | 'remote'; readonly user: 'agenda' | 'remote' };
+export type LaneSeats = {
+  readonly agent: 'gold' | 'scripted' | 'remote';
+  readonly user: 'agenda' | 'scripted' | 'remote';
+};
 
 /** A lane's first message: import the tools and describe them. */
 export type LaneOpening = {
@@ -85,7 +88,8 @@ export type LaneEvent = {
 
 /** Lane to supervisor, in batches. */
 export type FromLane =
-  | { readonly type: 'described'; readonly tools: readonly Tool[] }
+  /** `sync`: the module of the tools exports a function of that name. */
+  | { readonly type: 'described'; readonly tools: readonly Tool[]; readonly sync: boolean }
   | { readonly type: 'notDescribed'; readonly failure: Failure }
   | { readonly type: 'prepared' }
   | { readonly type: 'events'; readonly rollout: number; readonly events: readonly LaneEvent[] }

@@ -40,7 +40,14 @@ function checkTools(placed: Placed<Rule>, known: KnownTools, note: Note): void {
           : [];
   for (const [key, names] of lists) {
     if (typeof names === 'string' || names === undefined) continue;
-    for (const [index, name] of names.entries()) checkToolName(name, placeOf(placed, key, index), 'rule', known, note);
+    for (const [index, name] of names.entries()) {
+      const at = placeOf(placed, key, index);
+      if (!checkToolName(name, at, 'rule', known, note) || key === 'require') continue;
+      if (known.tools.get(name)?.owner !== 'user') continue;
+      const hint = 'Name tools of the agent here; what the user did is in `calls`, and in require: of `before`.';
+      const message = `${name} belongs to the user, and a rule binds what the agent does.`;
+      note(at, 'warning', 'rule/user-tool', message, hint);
+    }
   }
 }
 

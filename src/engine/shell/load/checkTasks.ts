@@ -142,9 +142,29 @@ function checkCalls(placed: Placed<Task>, known: KnownTools, note: Note): void {
       `Write \`by: ${owner}\`.`,
     );
   }
-  for (const [index, turn] of (placed.value.script ?? []).entries()) {
+  checkScriptedCalls(placed, ['script'], placed.value.script ?? [], known, note);
+  checkScriptedCalls(placed, ['user', 'script'], placed.value.user.script ?? [], known, note);
+}
+
+/** A script may call what is not right; a call of the other seat's tool is never what it means. */
+function checkScriptedCalls(
+  placed: Placed<Task>,
+  path: readonly string[],
+  script: NonNullable<Task['script']>,
+  known: KnownTools,
+  note: Note,
+): void {
+  const seat = path.includes('user') ? 'user' : 'agent';
+  for (const [index, turn] of script.entries()) {
     if (typeof turn === 'string') continue;
-    for (const [nth, call] of turn.entries()) checkCall(placed, ['script', index, nth], call, known, note, 'warning');
+    for (const [nth, call] of turn.entries()) {
+      checkCall(placed, [...path, index, nth], call, known, note, 'warning');
+      const owner = known.tools.get(call.tool)?.owner ?? seat;
+      if (owner === seat) continue;
+      const message = `${call.tool} belongs to the ${owner}, but this is the script of the ${seat}.`;
+      const hint = 'Let its owner call it: the other seat is told that there is no such tool.';
+      note(placeOf(placed, ...path, index, nth, 'tool'), 'warning', 'task/wrong-seat', message, hint);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../diagnostic.ts';
 import { checkRules } from './checkRules.ts';
+import { checkSides } from './checkSides.ts';
 import { checkSources } from './checkSources.ts';
 import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
@@ -21,6 +22,7 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder
   checkTasks(parts, bases, known, note);
   checkTools(parts, known, note);
   checkSources(parts, folder, known, note);
+  checkSides(parts, known, note);
   return found;
 }
 
@@ -39,7 +41,7 @@ function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
     const tool = known.tools.get(name);
     if (!tool) continue;
     const named = argumentsOf(tool);
-    for (const key of ['propose', 'done'] as const) {
+    for (const key of ['propose', 'done', 'instruct'] as const) {
       for (const [index, text] of words[key].entries()) {
         for (const [, slot = ''] of text.matchAll(/\{([A-Za-z_]\w*)\}/g)) {
           if (named.includes(slot)) continue;

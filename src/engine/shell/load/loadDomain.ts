@@ -17,6 +17,7 @@ import type { LoadedDomain, Parts } from './loadedDomain.ts';
 import { locationsOf } from './locations.ts';
 import { type Scan, scanTools } from './scan.ts';
 import { scanPython } from './scanPython.ts';
+import { scanSync } from './scanSync.ts';
 import { scanVerifiers } from './scanVerifiers.ts';
 import { type FileKind, inside, type Overlay, readSource, remembered, type Source } from './source.ts';
 
@@ -77,6 +78,7 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Loade
     tasks: tasks.items,
     simulated: simulated.items,
     scan,
+    sync: toolsSource ? scanSync(toolsSource) : null,
     verifiers: verifiers.names,
     databases,
     diagnostics: [
@@ -117,6 +119,7 @@ function loaded(
     policy: policy.policy,
     rules: rules.map(({ value }) => value),
     tools: [],
+    sync: parts.sync !== null,
     personas: personas.map(({ value }) => value),
     tasks: tasks.map(({ value }) => value),
     lexicon: file.value.lexicon,

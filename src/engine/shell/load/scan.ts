@@ -46,7 +46,7 @@ function scanFile(
         locate(source, match.index + match[0].indexOf(match[1], match[0].indexOf('const') + 5), match[1]),
       );
   const locals = new Map([...text.matchAll(localTool)].map((match) => [match[1] ?? '', match.index] as const));
-  const others = [...text.matchAll(exportedConst)].some((match) => !tools.has(match[1] ?? ''));
+  const others = [...text.matchAll(exportedConst)].some(({ 1: name = '' }) => !tools.has(name) && name !== 'sync');
   let complete = !others && !/^[ \t]*export\s+default\b/m.test(text);
   for (const match of text.matchAll(exportedAll)) {
     const from = match[1] && neighbour(folder, source, match[1], overlay);
@@ -65,7 +65,7 @@ function scanFile(
       const at =
         inner?.get(name) ?? (index === undefined ? undefined : locate(source, text.indexOf(name, index + 5), name));
       if (at) tools.set(as, at);
-      else complete = false;
+      else if (as !== 'sync') complete = false;
     }
   }
   return { tools, complete };

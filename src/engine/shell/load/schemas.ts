@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { agentFileSchema } from '../../core/agentFile.ts';
 import { domainFileSchema } from '../../core/domain.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { personaSchema } from '../../core/persona.ts';
@@ -7,7 +8,7 @@ import { simulatedToolSchema } from '../../core/simulatedTool.ts';
 import { taskSchema } from '../../core/task.ts';
 
 /** The files of a domain that have a JSON Schema, by the name of the schema. */
-export type SchemaName = 'domain' | 'task' | 'persona' | 'rules' | 'tool';
+export type SchemaName = 'domain' | 'task' | 'persona' | 'rules' | 'tool' | 'agent';
 
 const rulesFileSchema = z.strictObject({ rules: z.array(ruleSchema) });
 
@@ -23,6 +24,7 @@ const fileSchemas: Readonly<Record<SchemaName, { readonly title: string; readonl
     title: 'Simulated tool, or a list of them (*.tool.yaml)',
     schema: z.union([simulatedToolSchema, z.array(simulatedToolSchema).min(1)]),
   },
+  agent: { title: "Agent of one's own (*.agent.yaml)", schema: agentFileSchema },
   rules: {
     title: 'Machine checks of the policy (rules.yaml)',
     schema: z.union([z.array(ruleSchema), rulesFileSchema]),

@@ -7,7 +7,7 @@ import { messageOf } from '../fault.ts';
 export type Source = { readonly file: string; readonly text: string };
 
 /** The kinds of files of a domain; the first half of every code. */
-export type FileKind = 'domain' | 'policy' | 'rule' | 'persona' | 'task' | 'database' | 'tool';
+export type FileKind = 'domain' | 'policy' | 'rule' | 'persona' | 'task' | 'database' | 'tool' | 'agent';
 
 /** Texts that stand in for files, by absolute path: the unsaved documents of an editor. */
 export type Overlay = ReadonlyMap<string, string>;
@@ -77,6 +77,7 @@ const hints: Readonly<Record<FileKind, string>> = {
   task: 'Create it.',
   database: 'Create it (`{}` is an empty database), or name another file in domain.yaml.',
   tool: 'Create it, or take `tools:` out of domain.yaml.',
+  agent: 'Create it.',
 };
 
 function unreadable(at: Location, kind: FileKind, file: string, error: unknown): Diagnostic {

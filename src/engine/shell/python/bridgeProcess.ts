@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../core/json.ts';
+import { childEnvironment } from '../childEnvironment.ts';
 import { Fault } from '../fault.ts';
 
 export type BridgeSettings = {
@@ -50,9 +51,6 @@ export type BridgeCall = {
 /** Loading a module and validating its base may take long, once. */
 const openTimeoutMs = 120_000;
 const keptWords = 4000;
-
-/** Environment variables that Python needs to start at all. No key of anything gets into the process. */
-const passedOn = ['PATH', 'HOME', 'TMPDIR', 'TEMP', 'SYSTEMROOT', 'APPDATA', 'LOCALAPPDATA', 'PYENV_VERSION'];
 
 type Answer = {
   readonly id: number;
@@ -222,7 +220,8 @@ export class BridgeProcess {
 
 /** Starts the bridge with an interpreter, or null where there is none of this name. */
 async function started(command: string, folder: string): Promise<ChildProcess | null> {
-  const env = Object.fromEntries(passedOn.flatMap((key) => (process.env[key] ? [[key, process.env[key]]] : [])));
+  const version = process.env['PYENV_VERSION'];
+  const env = { ...childEnvironment(), ...(version ? { PYENV_VERSION: version } : {}) };
   const child = spawn(command, ['-u', '-B', bridgeProgram()], {
     cwd: folder,
     env: { ...env, TZ: 'UTC', PYTHONHASHSEED: '0', PYTHONUTF8: '1' },

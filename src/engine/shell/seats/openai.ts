@@ -1,18 +1,16 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
-import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
-import type { JsonObject } from '../../core/json.ts';
-import { type Message, type ToolCall, utterancesOf } from '../../core/message.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
+import { type Message, messagesOf } from '../../core/message.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
+import { callsOf, offered, sentCalls, userMessage } from './chatCalls.ts';
+import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
-/** What a model call cost and exactly what was asked; goes to the sidecar. */
-export type ModelCall = {
-  readonly ms: number;
-  readonly usage?: { readonly input: number; readonly output: number };
-  readonly retries?: number;
-  readonly request: unknown;
-};
 export type Answered<Reply> = { readonly reply: Reply; readonly call: ModelCall };
 
 /** An endpoint is asked once more for an answer that it could not give. */
@@ -47,37 +45,35 @@ export async function askAgentModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const tools: ChatCompletionTool[] = view.started.tools.map((tool) => ({
-    type: 'function',
-    function: { ...tool, parameters: tool.parameters },
-  }));
-  const messages = [{ role: 'system' as const, content: view.started.system }, ...view.messages.map(agentMessage)];
-  const body = { messages, ...(tools.length > 0 ? { tools } : {}) };
+  const tools = offered(view.started.tools);
+  const body = { messages: chatOf(view), ...(tools.length > 0 ? { tools } : {}) };
   const { completion, call } = await complete(seat, key, 'agent', signal, body, onRetry);
-  const message = completion.choices[0]?.message as
-    | (ChatCompletion['choices'][0]['message'] & { rehearsal_id?: string; reasoning_content?: string })
-    | undefined;
+  const message = completion.choices[0]?.message;
   if (!message) throw broken(seat, 'agent', 'the answer holds no message');
-  const toolCalls = (message.tool_calls ?? []).flatMap((made, index): ToolCall[] =>
-    made.type === 'function'
-      ? [
-          {
-            id: made.id || `call_${view.messages.length}_${index}`,
-            name: made.function.name,
-            arguments: parsedArguments(made.function.arguments),
-          },
-        ]
-      : [],
-  );
-  const messageId = message.rehearsal_id;
-  const reasoning = message.reasoning_content;
-  const reply = {
+  return { reply: replyOf(message, view.messages.length), call };
+}
+
+/** The conversation as the agent's seat sees it, in OpenAI's format. */
+export function chatOf({ started, messages }: Pick<ModelView, 'started' | 'messages'>): ChatCompletionMessageParam[] {
+  return [{ role: 'system' as const, content: started.system }, ...messages.map(agentMessage)];
+}
+
+/**
+ * A model's message as the reply of the agent's seat.
+ * @param at how many messages came before; names calls that came without an id
+ */
+export function replyOf(message: ChatCompletion['choices'][0]['message'], at: number): AgentReply {
+  const { rehearsal_id: messageId, reasoning_content: reasoning } = message as {
+    readonly rehearsal_id?: string;
+    readonly reasoning_content?: string;
+  };
+  const toolCalls = callsOf(message, `call_${at}`);
+  return {
     content: message.content ?? (toolCalls.length > 0 ? null : ''),
     toolCalls,
     ...(reasoning ? { reasoning } : {}),
     ...(messageId ? { messageId } : {}),
   };
-  return { reply, call };
 }
 
 /** A model in the user's seat: roles swapped, its own turns kept, stop words enforced. */
@@ -88,13 +84,16 @@ export async function askUserModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<UserReply>> {
-  const spoken = utterancesOf(view.messages).map(
-    ({ role, content }): ChatCompletionMessageParam => ({ role: role === 'user' ? 'assistant' : 'user', content }),
-  );
+  const tools = offered(view.started.userTools ?? []);
+  const spoken = messagesOf('user', view.messages).flatMap(userMessage);
   const opening: ChatCompletionMessageParam = { role: 'user', content: 'Hi! How can I help you today?' };
   const messages = [{ role: 'system' as const, content: simulatorPrompt(view) }, opening, ...spoken];
-  const { completion, call } = await complete(seat, key, 'simulator', signal, { messages }, onRetry);
-  const text = completion.choices[0]?.message.content ?? '';
+  const body = { messages, ...(tools.length > 0 ? { tools } : {}) };
+  const { completion, call } = await complete(seat, key, 'simulator', signal, body, onRetry);
+  const message = completion.choices[0]?.message;
+  const toolCalls = message && tools.length > 0 ? callsOf(message, `user_call_${view.messages.length}`) : [];
+  const text = message?.content ?? '';
+  if (toolCalls.length > 0) return { reply: { content: text.trim(), stop: null, toolCalls }, call };
   const stop = Object.entries(stopWords).find(([word]) => text.includes(word));
   const content = Object.keys(stopWords)
     .reduce((rest, word) => rest.replaceAll(word, ''), text)
@@ -104,7 +103,11 @@ export async function askUserModel(
 }
 
 /** The instructions a model gets that plays the user. */
-export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'persona'>): string {
+export function simulatorPrompt({
+  task,
+  persona,
+  started,
+}: Pick<ModelView, 'task' | 'persona'> & { readonly started?: ModelView['started'] }): string {
   const known = Object.entries(task.user.known).map(
     ([name, fact]) => `- ${name}: ${typeof fact === 'object' ? (fact.say ?? fact.value) : fact}`,
   );
@@ -115,6 +118,11 @@ export function simulatorPrompt({ task, persona }: Pick<ModelView, 'task' | 'per
     ...(known.length > 0 ? ['What you know (tell it when asked, not all at once):', ...known] : []),
     ...(task.user.unknown.length > 0
       ? [`What you do not know: ${task.user.unknown.join(', ')}. Say so when asked; invent nothing.`]
+      : []),
+    ...(started?.userTools
+      ? [
+          'Your tools are things around you that only you can see and touch. Call one when the agent asks you to look at or do something with it, never on your own, and tell the agent in your own words what came of it.',
+        ]
       : []),
     ...(persona.behaviours.changes && task.user.change
       ? [
@@ -137,7 +145,7 @@ export async function complete(
   key: string,
   who: Asked,
   signal: AbortSignal,
-  body: { messages: ChatCompletionMessageParam[]; tools?: ChatCompletionTool[] },
+  body: Omit<ChatCompletionCreateParamsNonStreaming, 'model'>,
   onRetry: OnRetry = () => undefined,
 ) {
   const attempts = timedAttempts(seat.timeoutMs ?? defaultTimeoutMs, onRetry);
@@ -172,9 +180,12 @@ export async function complete(
     };
     return { completion, call };
   } catch (error) {
-    if (attempts.late.aborted && !signal.aborted) throw late(seat);
-    if (attempts.isCut() && !signal.aborted) throw cutOff(seat);
-    throw classified(error, seat, who);
+    const isLate = attempts.late.aborted && !signal.aborted;
+    const isCut = attempts.isCut() && !signal.aborted;
+    const fault = isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who);
+    if (!(fault instanceof Fault)) throw fault;
+    const { failure, reason } = fault;
+    throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request } });
   } finally {
     attempts.end();
   }
@@ -273,7 +284,8 @@ function classified(error: unknown, seat: ModelSeat, who: Asked): unknown {
   }
   if (error instanceof APIError)
     return infrastructure(
-      'model/error',
+      // What the request itself is refused for is for an agent that wrote it to know.
+      [400, 413, 422].includes(error.status ?? 0) ? 'model/refused' : 'model/error',
       `${seat.baseUrl} answered ${error.status ?? 'with an error'}: ${String(error.message).slice(0, 300)}`,
     );
   if (error instanceof SyntaxError) return broken(seat, who, 'the answer is not JSON');
@@ -291,27 +303,11 @@ function broken(seat: ModelSeat, who: Asked, what: string): Fault {
 function agentMessage(message: Message): ChatCompletionMessageParam {
   if (message.role === 'user') return { role: 'user', content: message.content };
   if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
-  const calls = message.toolCalls.map((call) => ({
-    id: call.id,
-    type: 'function' as const,
-    function: {
-      name: call.name,
-      arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
-    },
-  }));
+  const calls = sentCalls(message.toolCalls);
   return {
     role: 'assistant',
     content: message.content,
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     ...(message.messageId ? { rehearsal_id: message.messageId } : {}),
   };
-}
-
-function parsedArguments(text: string): JsonObject | string {
-  try {
-    const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : text;
-  } catch {
-    return text;
-  }
 }

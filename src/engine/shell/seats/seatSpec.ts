@@ -1,5 +1,36 @@
+import { readAgentFile } from './agentFile.ts';
+
 /** Who takes a seat, as a person or a configuration names it. */
-export type SeatSpec = { readonly type: 'gold' | 'scripted' | 'agenda' | 'human' } | ModelSeat;
+export type SeatSpec = { readonly type: 'gold' | 'scripted' | 'agenda' | 'human' } | ModelSeat | AgentSeat;
+
+/** An agent of the user's own. */
+export type AgentSeat = {
+  readonly type: 'agent';
+  readonly name: string;
+  /** Where it is declared. */
+  readonly file: string;
+  readonly program: AgentProcess | AgentService;
+  /** The model that is lent to it, or null. */
+  readonly model: ModelSeat | null;
+  /** How long it may take to its next call or to the end of its turn. */
+  readonly timeoutMs: number;
+};
+
+/** Started for each rollout. */
+export type AgentProcess = {
+  readonly type: 'process';
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+/** Running already; each turn is posted to it. */
+export type AgentService = {
+  readonly type: 'service';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
 
 /** A model behind an OpenAI-compatible endpoint. The key itself is never part of this. */
 export type ModelSeat = {
@@ -19,11 +50,12 @@ const defaultBaseUrl = 'https://api.openai.com/v1';
 export const pureSeats = ['gold', 'scripted', 'agenda'] as const;
 
 /**
- * Reads `gold`, `scripted`, `agenda`, `human` or `openai:MODEL[@BASE_URL]`.
+ * Reads `gold`, `scripted`, `agenda`, `human`, `openai:MODEL[@BASE_URL]` or `agent:FILE`.
  *
  * A domain may name any address, so a key goes along only where a person chose the address: in a flag, in the
  * environment, or by leaving it at the default.
  * @param from who wrote the text
+ * @param folders where a relative FILE is looked for, in this order
  * @returns the seat, or a sentence that says what was expected
  */
 export function parseSeat(
@@ -31,22 +63,57 @@ export function parseSeat(
   seat: 'agent' | 'user',
   from: 'person' | 'domain',
   environment: NodeJS.ProcessEnv = process.env,
+  folders: readonly string[] = [process.cwd()],
 ): SeatSpec | string {
-  const allowed = seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'human'] as const);
+  const allowed =
+    seat === 'agent' ? (['gold', 'scripted', 'human'] as const) : (['agenda', 'scripted', 'human'] as const);
   const simple = allowed.find((name) => name === text);
   if (simple) return { type: simple };
   if (text === 'recorded')
     return `"recorded" is no seat that can be chosen: a recording answers for its own seats, in "rehearsal replay RECORDING" and where the debugger opens one`;
+  if (seat === 'agent' && text.startsWith('agent:'))
+    return readAgentFile(text.slice('agent:'.length), folders, (model) => parseLentModel(model, environment));
+  const model = parseModel(text, from, environment);
+  const expected = [...allowed, 'openai:MODEL[@BASE_URL]', ...(seat === 'agent' ? ['agent:FILE'] : [])];
+  return (
+    model ??
+    `"${text}" is not a seat for the ${seat}: expected ${expected.slice(0, -1).join(', ')} or ${expected.at(-1)}`
+  );
+}
+
+/** A file may come with a domain, so what it names gets a key only as a domain's own text would. */
+function parseLentModel(text: string, environment: NodeJS.ProcessEnv): ModelSeat | string {
+  return parseModel(text, 'domain', environment) ?? `"${text}" is no model: expected openai:MODEL[@BASE_URL]`;
+}
+
+/** Null for a text that names no model. */
+function parseModel(
+  text: string,
+  from: 'person' | 'domain',
+  environment: NodeJS.ProcessEnv,
+): ModelSeat | string | null {
   const model = /^openai:(?<name>[^@]+)(?:@(?<url>.+))?$/.exec(text)?.groups;
-  if (!model?.['name'])
-    return `"${text}" is not a seat for the ${seat}: expected ${allowed.join(', ')} or openai:MODEL[@BASE_URL]`;
+  if (!model?.['name']) return null;
   const baseUrl = model['url'] ?? environment['OPENAI_BASE_URL'] ?? defaultBaseUrl;
   if (!URL.canParse(baseUrl)) return `"${baseUrl}" is not a URL: expected something like http://127.0.0.1:8000/v1`;
   const chosen = from === 'person' || [environment['OPENAI_BASE_URL'], defaultBaseUrl].includes(baseUrl);
   return { type: 'openai', model: model['name'], baseUrl, keyName: chosen ? 'OPENAI_API_KEY' : null };
 }
 
+/** The seat with its model changed, where it asks one. */
+export function withModel(spec: SeatSpec, change: (model: ModelSeat) => ModelSeat): SeatSpec {
+  if (spec.type === 'agent') return { ...spec, model: spec.model && change(spec.model) };
+  return spec.type === 'openai' ? change(spec) : spec;
+}
+
+/** The model that a seat asks, or null where none is known. */
+export function modelOf(spec: SeatSpec): ModelSeat | null {
+  if (spec.type === 'agent') return spec.model;
+  return spec.type === 'openai' ? spec : null;
+}
+
 /** A seat's name for recordings and people; holds no key. */
 export function seatName(spec: SeatSpec): string {
+  if (spec.type === 'agent') return `agent:${spec.name}`;
   return spec.type === 'openai' ? `openai:${spec.model}` : spec.type;
 }

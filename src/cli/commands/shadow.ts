@@ -1,0 +1,224 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import {
+  type Action,
+  type Agreement,
+  agreementOf,
+  type ShadowedRollout,
+  type ShadowKind,
+  type ShadowTurn,
+  shadowDivergence,
+} from '../../engine/core/shadow.ts';
+import type { Task } from '../../engine/core/task.ts';
+import { baseHash } from '../../engine/core/world.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { outsideOf } from '../../engine/shell/outside.ts';
+import { settingOf } from '../../engine/shell/replay.ts';
+import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
+import { agentTurns, shadow } from '../../engine/shell/shadow.ts';
+import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { type Stage, type Traffic, trafficOfChats, trafficOfRecording } from '../../engine/shell/traffic.ts';
+import { type Command, type Given, text } from '../command.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { tableLines } from '../report/text.ts';
+import { askAtTerminal, openDomain, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
+
+const shownDivergences = 20;
+
+/** Names of the kinds, in the order in which a person reads them. */
+const kindNames: Readonly<Record<ShadowKind, string>> = {
+  sameCall: 'same tool, same arguments',
+  sameTool: 'same tool, other arguments',
+  otherTool: 'another tool',
+  bothSpeak: 'speaks, as was spoken',
+  speaksInstead: 'speaks where a tool was called',
+  callsInstead: 'calls a tool where was spoken',
+  failed: 'the agent failed',
+  unanswered: 'no answer (not the agent’s fault)',
+};
+
+export const shadowCommand: Command = {
+  name: 'shadow',
+  summary: 'put an agent against recorded traffic, and compare what it would do with what was done',
+  help: `rehearsal shadow DOMAIN TRAFFIC... --agent SEAT [options]
+
+At each turn of the agent in recorded conversations, the seat is given the conversation up to there and proposes what it
+would do. Nothing it proposes is executed. TRAFFIC is a run's folder, a recording (*.traj.jsonl), or a file of chats
+(*.jsonl, one {"messages": [...]} in OpenAI's format a line).
+
+  --agent SEAT       gold, openai:MODEL[@BASE_URL], or agent:FILE, an agent of your own (default: the domain's)
+  --reads            in recordings, execute reads that the agent calls first, on the recorded state
+  --gate SHARE       exit with 1 when the agent agrees in a smaller share of the turns, from 0 to 1
+  --concurrency N    turns at once (default: 8)
+  --temperature X    for models (default: the endpoint's)
+  --max-tokens N     tokens of one response of a model
+  --json             machine-readable output, with every turn
+
+Exit code 0: done. 1: the gate was missed. 2: cancelled, or no turn could be compared.
+`,
+  options: {
+    agent: { type: 'string' },
+    reads: { type: 'boolean' },
+    gate: { type: 'string' },
+    concurrency: { type: 'string' },
+    temperature: { type: 'string' },
+    'max-tokens': { type: 'string' },
+  },
+  run: async (given, io) => {
+    const domain = openDomain(io, given.positionals[0]);
+    const files = trafficFiles(io, given.positionals.slice(1));
+    const gate = gateOf(given);
+    const [first] = domain.tasks;
+    if (!first) throw new UsageError(`${domain.folder} has no task`);
+    const agent = readRolloutOptions(given, domain, io).agentFor({ ...first, agent: undefined } as Task);
+    const compared = await compareAll(given, io, domain, files, agent);
+    if (given.values['json'] === true) io.out(`${JSON.stringify(compared)}\n`);
+    else io.out(shadowText(domain, agent, compared));
+    return conclude(io, compared, gate);
+  },
+};
+
+type Compared = {
+  readonly agreement: Agreement;
+  readonly rollouts: readonly (ShadowedRollout & { readonly divergence: ShadowTurn | null })[];
+  /** Traffic that could not be read, each in a sentence. */
+  readonly problems: readonly string[];
+  /** How many turns there were to compare. */
+  readonly planned: number;
+};
+
+async function compareAll(
+  given: Given,
+  io: Io,
+  domain: LoadedDomain,
+  files: readonly string[],
+  agent: SeatSpec,
+): Promise<Compared> {
+  const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
+  try {
+    const stage = { domain: supervisor.domain, database: baseHash(settingOf(supervisor.loaded).world) };
+    const read = files.flatMap((file) => readTraffic(file, stage));
+    const traffic = read.filter((each): each is Traffic => typeof each !== 'string');
+    const planned = traffic.reduce((sum, each) => sum + agentTurns(supervisor, each).length, 0);
+    const show = given.values['json'] === true ? () => undefined : progress(io, Math.max(planned, 1));
+    let done = 0;
+    const rollouts = await shadow(supervisor, traffic, {
+      agent,
+      outside: outsideOf(agent, { type: 'human' }, (name) => io.environment[name], askAtTerminal(io)),
+      reads: given.values['reads'] === true,
+      concurrency: wholeNumber(given, 'concurrency') ?? 8,
+      signal: io.signal,
+      onTurn: () => show(++done, 'turns'),
+    });
+    const isWrite = (tool: string) =>
+      supervisor.domain.tools.some(({ name, effect }) => name === tool && effect === 'write');
+    return {
+      agreement: agreementOf(rollouts, isWrite),
+      rollouts: rollouts.map((each) => ({ ...each, divergence: shadowDivergence(each) })),
+      problems: read.filter((each) => typeof each === 'string'),
+      planned,
+    };
+  } finally {
+    await supervisor.close();
+  }
+}
+
+function readTraffic(file: string, stage: Stage): readonly (Traffic | string)[] {
+  return file.endsWith('.traj.jsonl') ? [trafficOfRecording(file, stage)] : trafficOfChats(file, stage);
+}
+
+/** The files that a person named, those of a folder in their order. */
+function trafficFiles(io: Io, named: readonly string[]): readonly string[] {
+  if (named.length === 0) throw new UsageError('name the traffic: a run’s folder, recordings, or files of chats');
+  return named.flatMap((given) => {
+    const path = resolve(io.cwd, given);
+    if (!existsSync(path)) throw new UsageError(`${given}: there is no such traffic`);
+    if (!statSync(path).isDirectory()) return [path];
+    const inside = readdirSync(path, { recursive: true, encoding: 'utf8' });
+    const found = inside.filter((name) => name.endsWith('.traj.jsonl') && !name.includes('.fork-')).sort();
+    if (found.length === 0) throw new UsageError(`${given}: there is no recording in this folder`);
+    return found.map((name) => join(path, name));
+  });
+}
+
+function gateOf(given: Given): number | null {
+  const value = text(given, 'gate');
+  if (value === undefined) return null;
+  const share = Number(value);
+  if (value.trim() === '' || !(share >= 0 && share <= 1))
+    throw new UsageError(`--gate is a share of the turns from 0 to 1, not "${value}"`);
+  return share;
+}
+
+function conclude(io: Io, { agreement, problems, planned }: Compared, gate: number | null): ExitCode {
+  for (const problem of problems) io.err(`left out: ${problem}\n`);
+  const { share, turns } = agreement;
+  if (turns < planned) {
+    io.err(`cancelled: ${turns} of ${planned} turns were compared\n`);
+    return 2;
+  }
+  if (share === null) {
+    io.err('no turn could be compared\n');
+    return 2;
+  }
+  if (gate === null || share >= gate) return 0;
+  io.err(`gate missed: the agent agrees in ${percent(share)} of the turns, ${percent(gate)} were wanted\n`);
+  return 1;
+}
+
+function shadowText(domain: LoadedDomain, agent: SeatSpec, { agreement, rollouts }: Compared): string {
+  const { kinds, turns, share, agreeing, sameWords, writes } = agreement;
+  const rows = Object.entries(kindNames).map(([kind, name]) => {
+    const count = kinds[kind as ShadowKind];
+    return [name, String(count), turns === 0 ? '' : percent(count / turns)];
+  });
+  const diverging = rollouts.flatMap((each) => (each.divergence ? [{ ...each, divergence: each.divergence }] : []));
+  const lines = [
+    `${domain.file.name}: ${seatName(agent)} against ${rollouts.length} recorded conversations`,
+    ...tableLines({ columns: ['proposal', 'turns', 'share'], rows }),
+    '',
+    ...(diverging.length > 0
+      ? [
+          ...tableLines({
+            columns: ['conversation', 'turn', 'at', 'first divergence', 'done', 'proposed'],
+            rows: diverging
+              .slice(0, shownDivergences)
+              .map(({ name, task, divergence }) => divergenceRow(task ?? name, divergence)),
+          }),
+          ...(diverging.length > shownDivergences ? [`... and ${diverging.length - shownDivergences} more`] : []),
+          '',
+        ]
+      : []),
+    `${diverging.length} of ${rollouts.length} conversations diverge`,
+    `writes: ${writes.alike} of ${writes.made} that were made are proposed alike, ${writes.others} proposed ones were not made`,
+    `texts: ${sameWords} of ${kinds.bothSpeak} have the same words`,
+    `agreement: ${share === null ? 'none' : `${percent(share)} (${agreeing} of ${turns - kinds.unanswered} answered turns: same tool and arguments, or spoken as was spoken)`}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function divergenceRow(name: string, { turn, place, kind, done, proposed, problem }: ShadowTurn): readonly string[] {
+  return [
+    name,
+    String(turn),
+    String(place),
+    kindNames[kind],
+    actionText(done),
+    proposed ? actionText(proposed) : short(problem ?? ''),
+  ];
+}
+
+function actionText({ content, toolCalls }: Action): string {
+  if (toolCalls.length === 0) return `"${short(content ?? '')}"`;
+  return short(
+    toolCalls
+      .map(({ name, arguments: given }) => `${name}(${typeof given === 'string' ? given : JSON.stringify(given)})`)
+      .join(', '),
+  );
+}
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+const short = (value: string) => {
+  const line = value.replace(/\s+/g, ' ');
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+};

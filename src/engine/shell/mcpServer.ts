@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { RolloutStarted } from '../core/event.ts';
+import type { JsonObject } from '../core/json.ts';
+import { version } from './version.ts';
+
+/** The tools of a rollout, as they are shown to an agent that calls them over MCP. */
+export type ShownTools = {
+  readonly tools: RolloutStarted['tools'];
+  /** What the agent must follow; MCP calls it the server's instructions. */
+  readonly instructions: string;
+  readonly call: (name: string, args: JsonObject) => Promise<{ readonly content: string; readonly isError: boolean }>;
+};
+
+/**
+ * Answers one request of MCP over Streamable HTTP. The address stands for the session, so that a client may connect as
+ * often as it likes; the JSON Schemas of the tools go out verbatim.
+ */
+export async function answerMcp(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: unknown,
+  { tools, instructions, call }: ShownTools,
+): Promise<void> {
+  const server = new Server({ name: 'rehearsal', version }, { capabilities: { tools: {} }, instructions });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: tools.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      inputSchema: { type: 'object' as const, ...parameters },
+    })),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    const { content, isError } = await call(params.name, (params.arguments ?? {}) as JsonObject);
+    return { content: [{ type: 'text' as const, text: content }], isError };
+  });
+  const transport = new StreamableHTTPServerTransport({});
+  response.on('close', () => void server.close());
+  await server.connect(transport as Transport);
+  await transport.handleRequest(request, response, body);
+}

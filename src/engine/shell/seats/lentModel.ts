@@ -1,0 +1,113 @@
+import type {
+  ChatCompletion,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
+import * as z from 'zod';
+import { Fault } from '../fault.ts';
+import type { ModelCall } from './modelCall.ts';
+import { complete, type OnRetry } from './openai.ts';
+import type { ModelSeat } from './seatSpec.ts';
+
+const requestSchema = z.looseObject({ messages: z.array(z.looseObject({ role: z.string() })).min(1) });
+
+export type ModelMessage = ChatCompletion['choices'][0]['message'];
+
+/** What an agent's request of its model is answered with: a status and a body in OpenAI's form. */
+export type ModelAnswer = { readonly status: number; readonly body: object };
+
+/** Makes a request of the lent model with the real key, and lets whoever waits know. */
+export type AskLentModel = <Answer>(make: (key: string, onRetry: OnRetry) => Promise<Answer>) => Promise<Answer>;
+
+type Given = { readonly id: string; readonly text: string };
+
+/**
+ * The model that is lent to an agent for one rollout. Requests are answered one after the other, so that what is
+ * recorded has one order; the model's name and the key are the engine's, everything else is as the agent sent it.
+ */
+export class LentModel {
+  readonly #model: ModelSeat;
+  readonly #ask: AskLentModel;
+  readonly #onAnswer: (message: ModelMessage, call: ModelCall) => void;
+  #tail: Promise<unknown> = Promise.resolve();
+  /** Texts with an identity, in the order in which they were given. */
+  readonly #given: Given[] = [];
+
+  /** @param onAnswer is told of every answer before the agent is */
+  constructor(model: ModelSeat, ask: AskLentModel, onAnswer: (message: ModelMessage, call: ModelCall) => void) {
+    this.#model = model;
+    this.#ask = ask;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Throws a `Fault` for what says nothing about the agent: the rollout can't go on. */
+  answer(request: unknown, signal: AbortSignal): Promise<ModelAnswer> {
+    const answered = this.#tail.then(() => this.#answer(request, signal));
+    this.#tail = answered.catch(() => undefined);
+    return answered;
+  }
+
+  async #answer(request: unknown, signal: AbortSignal): Promise<ModelAnswer> {
+    const parsed = requestSchema.safeParse(request);
+    if (!parsed.success) return refused('messages must be a list of at least one message with a role');
+    const { model: _, stream: _stream, stream_options: _options, messages, ...rest } = parsed.data;
+    const known = this.#withIdentities(messages as unknown as ChatCompletionMessageParam[]);
+    const body = { messages: known, ...rest } as Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
+    try {
+      const { completion, call } = await this.#ask((key, onRetry) =>
+        complete(this.#model, key, 'agent', signal, body, onRetry),
+      );
+      const message = completion.choices[0]?.message;
+      if (!message)
+        return { status: 502, body: { error: { message: 'the model gave no message', type: 'server_error' } } };
+      const { rehearsal_id: id } = message as { readonly rehearsal_id?: string };
+      if (id && !message.tool_calls?.length) this.#given.push({ id, text: message.content ?? '' });
+      this.#onAnswer(message, call);
+      return { status: 200, body: completion };
+    } catch (error) {
+      if (error instanceof Fault && error.failure.code === 'model/refused') return refused(error.message);
+      throw error;
+    }
+  }
+
+  /**
+   * A client that drops fields it does not know loses the identity by which a gateway knows its own messages; calls
+   * carry ids of their own, texts get theirs back by their words, in order.
+   */
+  #withIdentities(messages: readonly ChatCompletionMessageParam[]): ChatCompletionMessageParam[] {
+    let from = 0;
+    return messages.map((message) => {
+      if (message.role !== 'assistant' || message.tool_calls?.length || 'rehearsal_id' in message) return message;
+      const text = textOf(message.content);
+      const at = this.#given.findIndex((each, index) => index >= from && each.text === text);
+      const found = this.#given[at];
+      if (!found) return message;
+      from = at + 1;
+      return { ...message, rehearsal_id: found.id };
+    });
+  }
+}
+
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === 'string' ? content : '';
+  return content.map((part: { readonly text?: string }) => part.text ?? '').join('');
+}
+
+function refused(message: string): ModelAnswer {
+  return { status: 400, body: { error: { message, type: 'invalid_request_error', code: null, param: null } } };
+}
+
+/** A finished completion as the events of a stream, for a client that asked for one. */
+export function streamed(completion: object): string {
+  const { choices, usage, ...head } = completion as ChatCompletion;
+  const chunk = { ...head, object: 'chat.completion.chunk' };
+  const deltas = choices.flatMap(({ index, message, finish_reason }) => {
+    const calls = message.tool_calls?.map((call, at) => ({ index: at, ...call }));
+    return [
+      { index, delta: { ...message, ...(calls ? { tool_calls: calls } : {}) }, finish_reason: null },
+      { index, delta: {}, finish_reason },
+    ];
+  });
+  const chunks = [...deltas.map((choice) => ({ ...chunk, choices: [choice] })), { ...chunk, choices: [], usage }];
+  return `${chunks.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('')}data: [DONE]\n\n`;
+}

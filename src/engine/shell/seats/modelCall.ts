@@ -1,0 +1,31 @@
+import type { SideNote } from '../sideNote.ts';
+
+/** What a model call cost and exactly what was asked; goes to the sidecar. */
+export type ModelCall = SideNote & { readonly ms: number; readonly request: unknown };
+
+/** Whether a note is of a model that was asked. */
+export function isModelCall(note: SideNote | null): note is ModelCall {
+  return note?.request !== undefined && note.ms !== undefined;
+}
+
+/** Several calls for one answer, as one: times and tokens add up, and every body is kept. */
+export function joined(calls: readonly ModelCall[]): ModelCall | undefined {
+  const last = calls.at(-1);
+  if (!last || calls.length === 1) return last;
+  const sum = (of: (call: ModelCall) => number | undefined) =>
+    calls.reduce((total, call) => total + (of(call) ?? 0), 0);
+  const retries = sum((call) => call.retries);
+  const hasUsage = calls.some(({ usage }) => usage !== undefined);
+  return {
+    ...last,
+    ms: sum(({ ms }) => ms),
+    ...(hasUsage
+      ? { usage: { input: sum(({ usage }) => usage?.input), output: sum(({ usage }) => usage?.output) } }
+      : {}),
+    ...(retries > 0 ? { retries } : {}),
+    earlier: [
+      ...calls.slice(0, -1).flatMap(({ earlier = [], request }) => [...earlier, request]),
+      ...(last.earlier ?? []),
+    ],
+  };
+}

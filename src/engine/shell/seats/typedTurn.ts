@@ -1,0 +1,25 @@
+import type { Json, JsonObject } from '../../core/json.ts';
+
+/** What a person typed as a turn: words, or one call. */
+export type Turn =
+  | { readonly content: string; readonly call?: never }
+  | { readonly content: null; readonly call: { readonly name: string; readonly arguments: JsonObject } };
+
+/**
+ * Reads what a person typed as a turn: words, or `/call NAME {"argument": "value"}`.
+ * @returns the turn, or a sentence that says what was expected
+ */
+export function parseTurn(text: string): Turn | string {
+  const call = /^\/call(?:\s+(?<name>[\w.-]+))?\s*(?<rest>.*)$/s.exec(text.trim())?.groups;
+  if (!call) return { content: text };
+  const { name, rest = '' } = call;
+  if (!name) return 'name the tool, and its arguments as JSON: /call get_order {"order_id": "W1004"}';
+  try {
+    const value = JSON.parse(rest === '' ? '{}' : rest) as Json;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return { content: null, call: { name, arguments: value as JsonObject } };
+  } catch {
+    // The sentence below says what is expected, whatever is wrong with the text.
+  }
+  return `the arguments of ${name} are no JSON object: write for example /call ${name} {"order_id": "W1004"}`;
+}

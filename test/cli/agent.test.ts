@@ -1,0 +1,88 @@
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { calling, type ModelRequest, modelServer } from '../support/modelServer.ts';
+import { rehearsal, rehearsalWith } from '../support/terminal.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+const desk = 'domains/parcel-desk';
+const agent = 'agent:docs/examples/sdk-agent/sdk.agent.yaml';
+const fresh = () => mkdtempSync(join(tmpdir(), 'agent-cli-'));
+
+/** Does what a user of parcel-desk asks for, one thing after the other. */
+function answer({ messages }: ModelRequest): string | object {
+  const said = messages.map(({ content }) => content ?? '').slice(1);
+  const [parcel = 'P0'] = /P\d+/.exec(said.join(' ')) ?? [];
+  const [day = 'Monday'] = /(?:Mon|Tues|Wednes|Thurs|Fri|Satur)day/.exec(said[0] ?? '') ?? [];
+  if (messages.length === 2) return calling(['find_parcel', { parcel }]);
+  if (messages.length === 4) return `Shall I bring ${parcel} on ${day}?`;
+  if (messages.length === 6) return calling(['reschedule', { parcel, day }]);
+  return `Done, ${parcel} comes on ${day}.`;
+}
+
+test('many rollouts at once have an agent each, and their tokens count', async () => {
+  const { url, requests } = await modelServer(answer);
+  const out = join(fresh(), 'run');
+  const flags = ['--agent', agent, '--tasks', 'reschedule-*', '--split', 'test', '--out', out, '--concurrency', '4'];
+  const { code, out: printed, err } = await rehearsalWith({ OPENAI_BASE_URL: url }, 'eval', desk, ...flags, '--json');
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  const { results, summary } = JSON.parse(printed) as {
+    results: { reward: number; tokens: { agent: { input: number; output: number } } }[];
+    summary: { meanReward: number };
+  };
+  expect(results.length).toBeGreaterThan(4);
+  expect(summary.meanReward).toBe(1);
+  expect(requests).toHaveLength(4 * results.length);
+  expect(results[0]?.tokens.agent).toEqual({ input: 28, output: 12 });
+  expect((await rehearsal('verify', out)).code).toBe(0);
+});
+
+test('a budget in tokens holds for an agent’s model too, and the run goes on with another', async () => {
+  const { url, requests } = await modelServer(answer);
+  const out = join(fresh(), 'run');
+  const flags = ['--agent', agent, '--tasks', 'reschedule-P46', '--out', out];
+  const { code, err } = await rehearsalWith({ OPENAI_BASE_URL: url }, 'eval', desk, ...flags, '--budget-tokens', '15');
+  expect(code).toBe(2);
+  expect(err).toMatch(/the budget is spent \(20 tokens/);
+  expect(requests).toHaveLength(2);
+  expect((await rehearsalWith({ OPENAI_BASE_URL: url }, 'eval', desk, ...flags)).code).toBe(0);
+  expect(requests).toHaveLength(4);
+});
+
+test('a domain names its agent by a path of its own', async () => {
+  const { url } = await modelServer(answer);
+  const folder = join(fresh(), 'parcel-desk');
+  cpSync(desk, folder, { recursive: true });
+  writeFileSync(
+    join(folder, 'domain.yaml'),
+    `${readFileSync(join(folder, 'domain.yaml'), 'utf8')}\nagent: agent:own.agent.yaml\n`,
+  );
+  for (const [from, to] of [
+    ['agent.mjs', 'agent.mjs'],
+    ['sdk.agent.yaml', 'own.agent.yaml'],
+  ] as const)
+    copyFileSync(join('docs/examples/sdk-agent', from), join(folder, to));
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  const out = join(fresh(), 'run');
+  const { code } = await rehearsalWith(
+    { OPENAI_BASE_URL: url },
+    'run',
+    folder,
+    'reschedule-P46',
+    '--out',
+    out,
+    '--gate',
+  );
+  expect(code).toBe(0);
+  const [recording = ''] = readdirSync(out).filter((name) => name.endsWith('.traj.jsonl'));
+  expect(JSON.parse(readFileSync(join(out, recording), 'utf8').split('\n')[0] ?? '').event.seats.agent).toBe(
+    'agent:own',
+  );
+});
+
+test('an agent file that is not there is one message', async () => {
+  const { code, err } = await rehearsal('run', desk, 'reschedule-P46', '--agent', 'agent:nothing.yaml');
+  expect(code).toBe(2);
+  expect(err).toMatch(/^rehearsal run: there is no agent file .*nothing\.yaml or .*parcel-desk\/nothing\.yaml\n$/);
+});

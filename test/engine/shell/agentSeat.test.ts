@@ -1,0 +1,409 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { sidecarPath } from '../../../src/engine/shell/recording.ts';
+import { LentModel } from '../../../src/engine/shell/seats/lentModel.ts';
+import { type AgentSeat, parseSeat } from '../../../src/engine/shell/seats/seatSpec.ts';
+import { endpoint } from '../../support/endpoint.ts';
+import { calling, type ModelRequest, modelServer } from '../../support/modelServer.ts';
+import { rehearse, replayed } from '../../support/rehearsed.ts';
+import { smallDomain } from '../../support/smallDomain.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+const desk = 'domains/parcel-desk';
+const example = 'docs/examples/sdk-agent/sdk.agent.yaml';
+const fixture = resolve('test/engine/shell/fixtures/agent.mjs');
+
+/** The seat of an agent's file, with a model at this address where one is given. */
+function seat(path: string, url?: string): AgentSeat {
+  const parsed = parseSeat(`agent:${path}`, 'agent', 'person', url ? { OPENAI_BASE_URL: url } : {});
+  if (typeof parsed === 'string' || parsed.type !== 'agent') throw new Error(String(parsed));
+  return parsed;
+}
+
+/** A file for the fixture in one of its modes. */
+function agentFile(mode: string, more = ''): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'agent-')), 'odd.agent.yaml');
+  writeFileSync(path, `command: ${process.execPath}\nargs: [${fixture}, ${mode}]\n${more}`);
+  return path;
+}
+
+const fromModel = (url?: string) => `model: openai:m${url ? `@${url}` : ''}\n`;
+const events = (of: { readonly events: readonly { readonly type: string }[] }) => of.events.map(({ type }) => type);
+
+/** What a model says that does the work of reschedule-P46. */
+const script = [
+  calling(['find_parcel', { parcel: 'P46' }]),
+  { content: 'Shall I bring P46 on Tuesday?', reasoning_content: 'They must confirm.' },
+  calling(['reschedule', { parcel: 'P46', day: 'Tuesday' }]),
+  'Done, P46 comes on Tuesday.',
+];
+
+test('an agent of published SDKs plays a whole rollout: its calls are the rollout’s, its model calls are recorded', async () => {
+  const { url, requests } = await modelServer((_, nth) => script[nth - 1] ?? 'Anything else?');
+  const readKey = (name: string) => (name === 'OPENAI_API_KEY' ? 'the-real-key' : undefined);
+  const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, url), readKey });
+  expect(played?.failure).toBeNull();
+  expect(played?.reward).toBe(1);
+  expect(played?.results).toEqual(['{"status":"on the way","day":"Thursday","to":"home"}', 'ok']);
+  const replies = played?.events.filter((event) => event.type === 'agentReplied');
+  expect(replies).toEqual([
+    {
+      type: 'agentReplied',
+      content: null,
+      toolCalls: [{ id: 'find_parcel_0', name: 'find_parcel', arguments: { parcel: 'P46' } }],
+    },
+    { type: 'agentReplied', content: 'Shall I bring P46 on Tuesday?', reasoning: 'They must confirm.', toolCalls: [] },
+    {
+      type: 'agentReplied',
+      content: null,
+      toolCalls: [{ id: 'reschedule_0', name: 'reschedule', arguments: { parcel: 'P46', day: 'Tuesday' } }],
+    },
+    { type: 'agentReplied', content: 'Done, P46 comes on Tuesday.', toolCalls: [] },
+  ]);
+  expect(played?.events[0]).toMatchObject({ seats: { agent: 'agent:sdk' } });
+  expect(events(played!)).toContain('rulesChecked');
+  expect(replayed(desk, played!).problems).toBe(0);
+  const sidecar = readFileSync(sidecarPath(played?.recording ?? ''), 'utf8');
+  const lines = sidecar
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.filter(({ usage }) => usage)).toHaveLength(4);
+  expect(lines.map(({ request }) => request).filter(Boolean)).toEqual(requests);
+  expect(requests.map(({ messages }) => messages.map(({ role }) => role[0]).join(''))).toEqual([
+    'su',
+    'suat',
+    'suatau',
+    'suatauat',
+  ]);
+  expect(sidecar + readFileSync(played?.recording ?? '', 'utf8')).not.toContain('the-real-key');
+});
+
+test('the real key reaches the model, and the agent knows only the lent one', async () => {
+  const keys: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    keys.push(request.headers.authorization);
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello.' } }];
+    request
+      .resume()
+      .on('end', () => response.setHeader('content-type', 'application/json').end(JSON.stringify({ choices })));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const readKey = () => 'the-real-key';
+  const [played] = await rehearse(desk, ['reschedule-P46'], {
+    agent: seat(agentFile('streams', fromModel()), url),
+    readKey,
+  });
+  expect(keys[0]).toBe('Bearer the-real-key');
+  const [first] = played?.events.filter((event) => event.type === 'agentReplied') ?? [];
+  expect(first?.content).toMatch(/^200 data: .*"content":"Hello\.".*data: \[DONE\]/s);
+});
+
+test('its process gets two addresses and a key, and nothing else of this environment', async () => {
+  vi.stubEnv('OPENAI_API_KEY', 'the-real-key');
+  vi.stubEnv('SECRET_OF_MINE', 'x');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const agent = seat(agentFile('environment', 'env: { MODE: quiet }\n'));
+  const [played] = await rehearse(desk, ['reschedule-P46'], { agent });
+  const [first] = played?.events.filter((event) => event.type === 'agentReplied') ?? [];
+  const names = (first?.content ?? '').split(' ');
+  expect(names).toEqual(expect.arrayContaining(['MODE', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', 'REHEARSAL_MCP_URL']));
+  expect(names).not.toContain('SECRET_OF_MINE');
+  expect(JSON.stringify(played?.events)).not.toContain('the-real-key');
+});
+
+test('calls that are made together are one message; those of a model’s message keep its order and its ids', async () => {
+  const [apart] = await rehearse(desk, ['reschedule-P46'], { agent: seat(agentFile('together')) });
+  const calls = (of: typeof apart) =>
+    of?.events.flatMap((event) =>
+      event.type === 'agentReplied' && event.toolCalls.length > 0 ? [event.toolCalls] : [],
+    );
+  expect(calls(apart)?.[0]).toMatchObject([
+    { id: 'mcp_1_0', arguments: { parcel: 'P46' } },
+    { id: 'mcp_1_1', arguments: { parcel: 'P50' } },
+  ]);
+  const both = calling(['find_parcel', { parcel: 'P50' }], ['find_parcel', { parcel: 'P46' }]);
+  const { url } = await modelServer((_, nth) => (nth === 1 ? both : 'Which day?'));
+  const [announced] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, url) });
+  expect(calls(announced)?.[0]).toMatchObject([
+    { id: 'find_parcel_0', arguments: { parcel: 'P50' } },
+    { id: 'find_parcel_1', arguments: { parcel: 'P46' } },
+  ]);
+});
+
+test('several requests for one answer are one call of the model, with all of them', async () => {
+  const unknown = calling(['fly', {}]);
+  const { url, bodies } = await modelServer((_, nth) => (nth === 1 ? unknown : 'Hello.'));
+  const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, url) });
+  const lines = readFileSync(sidecarPath(played?.recording ?? ''), 'utf8')
+    .trim()
+    .split('\n');
+  const first = lines.map((line) => JSON.parse(line)).find(({ request }) => request);
+  expect(first.usage).toEqual({ input: 14, output: 6 });
+  expect([...first.earlier, first.request].map((body) => JSON.stringify(body))).toEqual(bodies.slice(0, 2));
+});
+
+test('a text that comes back without its identity gets it again, so that a gateway knows it', async () => {
+  const { url, requests } = await modelServer((_, nth) => ({
+    content: nth < 3 ? 'Hello.' : 'Bye.',
+    rehearsal_id: `s.${nth}`,
+  }));
+  const model = { type: 'openai', model: 'm', baseUrl: url, keyName: null } as const;
+  const lent = new LentModel(
+    model,
+    (make) => make('', () => undefined),
+    () => undefined,
+  );
+  const messages: object[] = [{ role: 'user', content: 'Hi' }];
+  for (const content of ['Hello.', [{ type: 'text', text: 'Hello.' }], 'Bye.']) {
+    await lent.answer({ model: 'mine', messages }, new AbortController().signal);
+    messages.push({ role: 'assistant', content }, { role: 'user', content: 'And?' });
+  }
+  messages.splice(1, 0, { role: 'assistant', content: 'Never said.' });
+  await lent.answer({ messages }, new AbortController().signal);
+  const identities = requests.map(({ messages: sent }) =>
+    sent.map((each) => (each as { rehearsal_id?: string }).rehearsal_id),
+  );
+  expect(identities[2]).toEqual([undefined, 's.1', undefined, 's.2', undefined]);
+  expect(identities[3]).toEqual([undefined, undefined, 's.1', undefined, 's.2', undefined, 's.3', undefined]);
+});
+
+const results: readonly { readonly mode: string; readonly said: RegExp; readonly more?: string }[] = [
+  { mode: 'echo', said: /^You said: I need P46 on Tuesday instead\.$/ },
+  { mode: 'unknownTool', said: /^failed: Error: there is no tool named "fly"$/ },
+  { mode: 'misfit', said: /^failed: Error: the arguments of find_parcel do not fit: parcel: / },
+  { mode: 'wrongKey', said: /^401 .*invalid_api_key.* \| .*invalid_api_key/ },
+  { mode: 'noModel', said: /^404 .*no model is lent to this agent/ },
+  { mode: 'malformed', said: /^400 .*messages must be a list/, more: fromModel('http://127.0.0.1:9/v1') },
+  { mode: 'instructions', said: /Look a parcel up|parcel/ },
+];
+
+test.each(results)(
+  'an agent that does "$mode" is answered, and the rollout goes on',
+  async ({ mode, said, more = '' }) => {
+    const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(agentFile(mode, more)) });
+    const texts = played?.events.flatMap((event) =>
+      event.type === 'agentReplied' && event.content ? [event.content] : [],
+    );
+    expect(texts?.[0]).toMatch(said);
+    expect(played?.failure).toBeNull();
+  },
+);
+
+const deaths: readonly {
+  readonly name: string;
+  readonly file: () => string | Promise<string>;
+  readonly failure: { readonly who: string; readonly code: string; readonly message: RegExp };
+}[] = [
+  {
+    name: 'dies in its turn',
+    file: () => agentFile('dies'),
+    failure: {
+      who: 'agent',
+      code: 'agent/died',
+      message: /the agent "odd" .* ended with code 3 in its turn\. Its last words: out of ideas/,
+    },
+  },
+  {
+    name: 'never answers',
+    file: () => agentFile('silent', 'timeoutMs: 300\n'),
+    failure: { who: 'agent', code: 'agent/timeout', message: /neither called a tool nor ended its turn within 0\.3 s/ },
+  },
+  {
+    name: 'speaks rubbish',
+    file: () => agentFile('rubbish'),
+    failure: {
+      who: 'agent',
+      code: 'agent/rubbish',
+      message: /printed "Thinking\.\.\.", and a line \{"content": "\.\.\."\} is expected/,
+    },
+  },
+  {
+    name: 'answers twice',
+    file: () => agentFile('twice'),
+    failure: { who: 'agent', code: 'agent/unasked', message: /answered "One more thing\." when it was not its turn/ },
+  },
+  {
+    name: 'can not be started',
+    file: () => {
+      const path = agentFile('echo');
+      writeFileSync(path, 'command: no-such-program-here\n');
+      return path;
+    },
+    failure: {
+      who: 'environment',
+      code: 'agent/start',
+      message: /could not be started: no-such-program-here in .*ENOENT/,
+    },
+  },
+  {
+    name: 'wants a real key',
+    file: () => agentFile('echo', 'env: { KEY: "${env:OPENAI_API_KEY}" }\n'),
+    failure: {
+      who: 'environment',
+      code: 'agent/variable',
+      message: /OPENAI_API_KEY, which is never handed to an agent/,
+    },
+  },
+  {
+    name: 'has a model that can not be reached',
+    file: () => agentFile('streams', fromModel('http://127.0.0.1:9/v1')),
+    failure: { who: 'infrastructure', code: 'model/unreachable', message: /can't be reached/ },
+  },
+  {
+    name: 'has a model that fails',
+    file: async () =>
+      agentFile('streams', fromModel(await endpoint(() => ({ status: 500, body: { error: { message: 'boom' } } })))),
+    failure: { who: 'infrastructure', code: 'model/error', message: /answered 500/ },
+  },
+  {
+    name: 'is a service that is not there',
+    file: () => {
+      const path = agentFile('echo');
+      writeFileSync(path, 'url: http://127.0.0.1:9/turn\n');
+      return path;
+    },
+    failure: {
+      who: 'infrastructure',
+      code: 'agent/unreachable',
+      message: /the agent "odd" \(http:.*\) can't be reached/,
+    },
+  },
+];
+
+test.each(deaths)('an agent that $name ends its rollout with words, and no other', async ({ file, failure }) => {
+  const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(await file()) });
+  expect(played?.failure).toMatchObject({ who: failure.who, code: failure.code });
+  expect(played?.failure?.message).toMatch(failure.message);
+  expect(played?.reward).toBe(failure.who === 'agent' ? 0 : null);
+  expect(replayed(desk, played!).problems).toBe(0);
+});
+
+test('after the rollout both addresses say that it has ended, and a call between turns is refused', async () => {
+  const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(agentFile('betweenTurns')) });
+  expect(events(played!)).not.toContain('toolCalled');
+  let seen: { base_url: string; api_key: string; mcp_url: string } | undefined;
+  const service = await turnsAt((turn) => {
+    seen = turn as typeof seen;
+    return { status: 200, body: { content: 'Hello.' } };
+  });
+  const path = agentFile('echo');
+  writeFileSync(path, `url: ${service}\n`);
+  await rehearse(desk, ['reschedule-P46'], { agent: seat(path) });
+  const headers = { authorization: `Bearer ${seen?.api_key}`, 'content-type': 'application/json' };
+  for (const url of [`${seen?.base_url}/chat/completions`, seen?.mcp_url ?? '']) {
+    const response = await fetch(url, { method: 'POST', headers, body: '{}' });
+    expect([response.status, await response.text()]).toEqual([410, expect.stringContaining('this rollout has ended')]);
+  }
+});
+
+test('a service gets each turn with the conversation so far, and can answer badly', async () => {
+  const turns: { readonly rollout: string; readonly messages: ModelRequest['messages'] }[] = [];
+  const service = await turnsAt((turn) => {
+    turns.push(turn as (typeof turns)[0]);
+    return { status: 200, body: { content: `Answer ${turns.length}.` } };
+  });
+  const path = agentFile('echo');
+  writeFileSync(path, `url: ${service}\nheaders: { x-team: desk }\n`);
+  await rehearse(desk, ['reschedule-P46'], { agent: seat(path) });
+  expect(new Set(turns.map(({ rollout }) => rollout)).size).toBe(1);
+  expect(turns[1]?.messages.slice(1)).toMatchObject([
+    { role: 'user', content: 'I need P46 on Tuesday instead.' },
+    { role: 'assistant', content: 'Answer 1.' },
+    { role: 'user' },
+  ]);
+  for (const [answer, message] of [
+    [{ status: 500, body: 'down' }, /answered 500: down/],
+    [{ status: 200, body: 'hello' }, /answered "hello", and \{"content": "\.\.\."\} is expected/],
+  ] as const) {
+    writeFileSync(path, `url: ${await turnsAt(() => answer)}\n`);
+    const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(path) });
+    expect(played?.failure).toMatchObject({ who: 'agent', message: expect.stringMatching(message) });
+  }
+});
+
+test('a rollout that goes on from its events gives the agent the conversation so far', async () => {
+  const { url } = await modelServer((_, nth) => script[nth - 1] ?? 'Anything else?');
+  const [whole] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, url) });
+  const at = whole?.events.findLastIndex(({ type }) => type === 'toolReturned') ?? 0;
+  const again = await modelServer(() => 'Done, P46 comes on Tuesday.');
+  const from = whole?.events.slice(0, at + 1) ?? [];
+  const [rest] = await rehearse(desk, ['reschedule-P46'], { agent: seat(example, again.url), from });
+  expect(again.requests[0]?.messages.map(({ role }) => role[0]).join('')).toBe('suatauat');
+  expect(rest?.events).toEqual(whole?.events);
+});
+
+test('when a lane dies, the agents of its other rollouts go on where they were', async () => {
+  const task = (id: string) =>
+    `- { id: ${id}, persona: plain, user: { goal: "${id} it.", opening: "${id} it." }, actions: [] }\n`;
+  const folder = smallDomain(
+    { look: { effect: 'read', run: "return 'red';" }, hang: { effect: 'read', run: 'for (;;);' } },
+    task('Hang') + task('Look'),
+    'toolTimeoutMs: 400\n',
+  );
+  const [hung, other] = await rehearse(folder, ['Hang', 'Look'], { agent: seat(agentFile('hangs')) });
+  expect(hung?.failure).toMatchObject({ who: 'environment' });
+  const replies = other?.events.flatMap((event) => (event.type === 'agentReplied' ? [event] : []));
+  expect(replies?.slice(0, 2)).toMatchObject([{ toolCalls: [{ name: 'look' }] }, { content: 'It is red' }]);
+  expect(other?.failure).toBeNull();
+});
+
+test('no process of an agent lives longer than its rollout', async () => {
+  const path = agentFile('silent', 'timeoutMs: 500\n');
+  await rehearse(desk, ['reschedule-P46', 'reschedule-P50'], { agent: seat(path) });
+  const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
+  expect(stdout.split('\n').filter((line) => line.includes(`${fixture} silent`))).toEqual([]);
+});
+
+const files: readonly { readonly text: string; readonly message: RegExp }[] = [
+  {
+    text: 'command: [node]\n',
+    message: /odd\.agent\.yaml:1:\d+ error agent\/wrong-type command is a list, but a text is expected/,
+  },
+  { text: 'comand: node\n', message: /agent\/unknown-key .*Did you mean command\?|comand/ },
+  {
+    text: 'command: node\nmodel: gpt\n',
+    message: /:2:8 error agent\/model The model can't be lent: "gpt" is no model/,
+  },
+  { text: 'url: nowhere\n', message: /agent\/wrong-value url is "nowhere"/ },
+  { text: 'command: "node\n', message: /agent\/syntax/ },
+];
+
+test.each(files)('an agent file that is wrong is refused with its place: $text', ({ text, message }) => {
+  const path = agentFile('echo');
+  writeFileSync(path, text);
+  expect(parseSeat(`agent:${path}`, 'agent', 'person')).toMatch(message);
+});
+
+test('a file is looked for where the person is and in the domain, and the seat is not the user’s', () => {
+  expect(parseSeat('agent:nothing.yaml', 'agent', 'person', {}, ['/here', '/domain'])).toBe(
+    'there is no agent file /here/nothing.yaml or /domain/nothing.yaml',
+  );
+  expect(parseSeat(`agent:${example}`, 'user', 'person')).toMatch(
+    /is not a seat for the user: expected agenda, scripted, human or openai/,
+  );
+});
+
+/** A service that answers turns as a test says. */
+async function turnsAt(
+  answer: (turn: unknown) => { readonly status: number; readonly body: unknown },
+): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const { status, body } = answer(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/turn`;
+}

@@ -1,0 +1,100 @@
+"""An agent of one's own in the seat: the real engine, the example of docs/agent.md, and the gateway's rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rehearsal_trainer.chat import Chat
+from rehearsal_trainer.dialect import dialect_named
+from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.gateway import Gateway
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, Stage, Theatre
+from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.trajectories import read_recording
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+ENGINE = REPOSITORY / "dist" / "rehearsal.mjs"
+EXAMPLE = REPOSITORY / "docs" / "examples" / "sdk-agent"
+OWN_NODE = REPOSITORY / "node_modules" / "node" / "bin" / "node"
+DESK = str(REPOSITORY / "domains" / "parcel-desk")
+SAMPLING = Sampling(1.0, 1.0, 48)
+STORY = [
+    '<tool_call>find_parcel(parcel="P46")</tool_call>',
+    "Shall I bring P46 on Tuesday?",
+    '<tool_call>reschedule(parcel="P46", day="Tuesday")</tool_call>',
+    "Done, P46 comes on Tuesday.",
+]
+
+
+@pytest.fixture
+def node() -> str:
+    found = os.environ.get("REHEARSAL_NODE") or (str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node"))
+    assert found is not None and ENGINE.exists(), "the engine is not built: npm run build"
+    return found
+
+
+def agent_file(folder: Path, node: str) -> str:
+    path = folder / "own.agent.yaml"
+    path.write_text(f"command: {node}\nargs: [{EXAMPLE / 'agent.mjs'}]\n", encoding="utf-8")
+    return str(path)
+
+
+def play(gateway: Gateway, node: str, agent: str | None, recording: Path, tasks: list[str]) -> list[PlayedRollout]:
+    stage = Stage(DESK, turn_cap=6, timeout_s=120, concurrency=4, agent=agent)
+    requests = [
+        RolloutRequest(task, member, f"seed/{task}", SAMPLING, str(recording / f"{task}.{member}.traj.jsonl"))
+        for member, task in enumerate(tasks)
+    ]
+    theatre = Theatre(gateway, [node, str(ENGINE), "serve", "--stdio"], str(REPOSITORY), lambda _level, _message: None)
+    try:
+        return theatre.play(stage, requests)
+    finally:
+        theatre.close()
+
+
+def test_an_agent_of_published_sdks_yields_the_row_that_the_plain_seat_yields(
+    forced_gateway: Any, tokenizer: Any, node: str, tmp_path: Path
+) -> None:
+    (own,) = play(forced_gateway(STORY), node, agent_file(tmp_path, node), tmp_path / "own", ["reschedule-P46"])
+    assert own.result.failure is None and own.result.reward == 1
+    assert (own.changed_histories, own.malformed_calls) == (0, 0)
+    (row,) = own.rows
+    (plain,) = play(forced_gateway(STORY), node, None, tmp_path / "plain", ["reschedule-P46"])[0].rows
+    assert row.row.ids == plain.row.ids
+    assert row.row.mask == plain.row.mask
+    chat = Chat(tokenizer, dialect_named("compact"))
+    sampled = [token for token, bit in zip(row.row.ids, row.row.mask, strict=True) if bit]
+    assert sampled == [
+        t for text in STORY for t in [*tokenizer(text, add_special_tokens=False)["input_ids"], chat.end_id]
+    ]
+    recorded = read_recording(tmp_path / "own" / "reschedule-P46.0.traj.jsonl")
+    assert chat.row_of(recorded).ids == row.as_json()["ids"]
+    assert chat.row_of(recorded).mask == row.as_json()["mask"]
+    seats = json.loads((tmp_path / "own" / "reschedule-P46.0.traj.jsonl").read_text().splitlines()[0])["event"]["seats"]
+    assert seats["agent"] == "agent:own"
+
+
+def test_a_random_model_behind_an_agent_yields_masked_rows_whatever_it_says(
+    tiny_gateway: Gateway, node: str, tmp_path: Path
+) -> None:
+    tasks = ["reschedule-P46", "reschedule-P50", "reschedule-P81"]
+    played = play(tiny_gateway, node, agent_file(tmp_path, node), tmp_path, tasks)
+    for rollout in played:
+        assert rollout.result.reward == 0, rollout.result.failure
+        assert rollout.rows and rollout.changed_histories == 0
+        for row in rollout.rows:
+            assert sum(row.row.mask) > 0
+            assert [value is not None for value in row.row.logprobs] == [bit == 1 for bit in row.row.mask]
+
+
+def test_an_agent_file_that_is_not_there_stops_the_training_with_its_name(
+    forced_gateway: Any, node: str, tmp_path: Path
+) -> None:
+    with pytest.raises(TrainingError, match=r"there is no agent file .*nothing\.agent\.yaml"):
+        play(forced_gateway(STORY), node, str(tmp_path / "nothing.agent.yaml"), tmp_path, ["reschedule-P46"])
