@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { type DomainFile, userSeatFor } from '../core/domain.ts';
 import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
 import type { Task } from '../core/task.ts';
@@ -10,11 +11,12 @@ import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './l
 import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
+import { policyChangeSince } from './policyChange.ts';
 import { settingOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
 import { lockRun } from './runLock.ts';
-import { type SeatSpec, seatName } from './seats/seatSpec.ts';
+import { parseSeat, type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
 
@@ -189,7 +191,8 @@ export function receiptOf(
  * on keeps its tasks.
  */
 export function openRun(path: string, domain: LoadedDomain, options: RunOptions): (receipt: Receipt) => void {
-  return openRunOf(path, runFileOf(domain, options), options.key);
+  const policyChange = policyChangeSince(path, domain);
+  return openRunOf(path, { ...runFileOf(domain, options), policyChange }, options.key);
 }
 
 /** The same for a run that is described already. */
@@ -201,6 +204,7 @@ export function openRunOf(path: string, file: RunFile, key: SigningKey): (receip
     trials: Math.max(file.trials, before?.trials ?? 0),
     tasks: [...new Set([...(before?.tasks ?? []), ...file.tasks])],
     prices: file.prices ?? before?.prices,
+    policyChange: before ? before.policyChange : file.policyChange,
   });
   return openLedger(join(path, 'ledger.jsonl'), key, runHash);
 }
@@ -209,6 +213,19 @@ type RunOptions = Pick<
   BatchOptions,
   'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'judge' | 'tasks' | 'key' | 'prices'
 >;
+
+/** Who plays the user for each purpose: the seat of this run for its own basis, the domain's for the other one. */
+export function simulatorsOf(
+  file: DomainFile,
+  { basis, user }: Pick<BatchOptions, 'basis' | 'user'>,
+): NonNullable<RunFile['simulators']> {
+  const nameOf = (purpose: 'train' | 'evaluate') => {
+    if (purpose === basis) return seatName(user);
+    const own = parseSeat(userSeatFor(file, purpose), 'user', 'domain');
+    return typeof own === 'string' ? userSeatFor(file, purpose) : seatName(own);
+  };
+  return { train: nameOf('train'), evaluate: nameOf('evaluate') };
+}
 
 /** What `run.json` says of a run with these options. */
 export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions): RunFile {
@@ -221,6 +238,7 @@ export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions)
     agent: seatName(options.agent),
     user: seatName(options.user),
     ...(options.judge ? { judge: seatName(options.judge) } : {}),
+    simulators: simulatorsOf(domain.file, options),
     tasks: options.tasks.map(({ id }) => id),
     tools: domain.tools.map(({ name, effect, generic = false, handsOff = false }) => ({
       name,

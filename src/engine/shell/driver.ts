@@ -13,6 +13,7 @@ import { type Strike, strikesOf } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import type { Side, Tool } from '../core/tool.ts';
+import { personaOf } from '../core/underPersona.ts';
 import { Fault } from './fault.ts';
 import { goldWorld } from './goldWorld.ts';
 import { underFaults } from './seededFaults.ts';
@@ -255,12 +256,12 @@ function place(root: JsonObject, path: readonly (string | number)[], value: Json
 
 function viewOf(rollout: Rollout, state: RolloutState, seat: 'agent' | 'user'): SeatView {
   const { domain } = rollout.setting;
-  const persona = domain.personas.find(({ id }) => id === rollout.task.persona);
+  const persona = personaOf(domain, rollout.task);
   if (!persona)
     throw new Fault({
       who: 'environment',
       code: 'task/persona',
-      message: `task ${rollout.task.id} names the persona "${rollout.task.persona}", which this domain does not have`,
+      message: `task ${rollout.task.id} names the persona "${rollout.task.under ?? rollout.task.persona}", which this domain does not have`,
     });
   const { started, messages, next } = state;
   return {

@@ -4,6 +4,7 @@ import type { Json } from '../core/json.ts';
 import { underPresentRules } from '../core/regrade.ts';
 import type { Setting } from '../core/rollout.ts';
 import { type Task, taskHash } from '../core/task.ts';
+import { taskIn } from '../core/underPersona.ts';
 import { baseHash } from '../core/world.ts';
 import { openRunOf, receiptOf, rolloutName } from './batch.ts';
 import { preparation } from './driver.ts';
@@ -94,7 +95,7 @@ type Prepared = {
 
 function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRollout): Prepared | string {
   const { domain } = supervisor;
-  const task = domain.tasks.find(({ id }) => id === rollout.task);
+  const task = taskIn(domain, rollout.task);
   if (!task) return 'the domain no longer has this task';
   const { lines } = readRecording(rollout.recording);
   const events = lines.map(({ event }) => event);

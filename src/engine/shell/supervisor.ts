@@ -14,6 +14,7 @@ import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './rolloutTools.ts';
+import { redacted, redactedValue } from './secrets.ts';
 import { SharedTools } from './sharedTools.ts';
 
 export type RolloutRequest = {
@@ -108,7 +109,7 @@ class Supervision implements Supervisor {
 
   constructor(domain: LoadedDomain, options: SupervisorOptions) {
     this.#options = options;
-    this.#tools = new SharedTools(domain, (text) => options.log?.(text));
+    this.#tools = new SharedTools(domain, (text) => options.log?.(redacted(text)));
     this.#lanes = new Lanes(domain, {
       onWord: (lane, word) => this.#received(lane, word),
       onDeath: (death) => this.#takeOver(death),
@@ -144,7 +145,7 @@ class Supervision implements Supervisor {
       abort: new AbortController(),
       tools: new RolloutTools(this.#tools),
       record: new RolloutRecord(request.recording, request.sidecar),
-      outside: request.outside.forRollout?.() ?? request.outside,
+      outside: request.outside.forRollout?.((text) => this.#options.log?.(text)) ?? request.outside,
       lane: null,
       started: started.promise,
       start: started.resolve,
@@ -203,7 +204,7 @@ class Supervision implements Supervisor {
 
   #received(lane: Lane<Live>, message: LaneWord): void {
     if (message.type === 'log') {
-      this.#options.log?.(message.text);
+      this.#options.log?.(redacted(message.text));
       return;
     }
     const live = lane.rollouts.get(message.rollout);
@@ -267,13 +268,13 @@ class Supervision implements Supervisor {
     try {
       const reach = { domain: this.domain, tools: live.tools };
       const { answer, note } = await answerQuestion(about, live.outside, reach, live.abort.signal);
-      live.record.note(note ?? null);
-      lane.process.send({ type: 'answer', question, value: answer });
+      live.record.note(redactedValue(note ?? null));
+      lane.process.send({ type: 'answer', question, value: redactedValue(answer) });
     } catch (error) {
       const fault = live.abort.signal.aborted ? cancelled() : error;
       if (!(fault instanceof Fault)) return this.#giveUp(live, error);
-      live.record.note(fault.note);
-      lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: fault.failure });
+      live.record.note(redactedValue(fault.note));
+      lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: redactedValue(fault.failure) });
     }
   }
 

@@ -72,6 +72,7 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Loade
   const parts: Parts = {
     file,
     policyFile,
+    policySource,
     policy: bound.policy,
     rules: bound.rules,
     personas: personas.items,
@@ -130,6 +131,7 @@ function loaded(
     names: new Set(parts.scan.tools.keys()),
     complete: parts.scan.complete && !hasSources(file.value),
     tools: new Map(),
+    declared: parts.scan.declared,
   };
   return {
     folder,
@@ -153,13 +155,13 @@ function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]
 
 const rulesKind = { kind: 'rule', schema: 'rules', item: ruleSchema, wrapper: 'rules' } as const;
 const none = { items: [], diagnostics: [], sources: [] } as const;
-const emptyScan: Scan = { tools: new Map(), complete: true, sources: [] };
+const emptyScan: Scan = { tools: new Map(), declared: new Map(), complete: true, sources: [] };
 
 function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
   const path = join(folder, 'domain.yaml');
   const read = readSource(path, 'domain', overlay);
   const fallback = domainFileSchema.parse({ name: basename(folder) || 'domain' });
-  const nowhere = { value: () => startOf(path), key: () => startOf(path) };
+  const nowhere = { value: () => startOf(path), key: () => startOf(path), insert: () => null };
   const placed = (value: DomainFile, places = nowhere): Placed<DomainFile> => ({ value, file: path, path: [], places });
   if ('problem' in read) {
     diagnostics.push(read.problem);
@@ -259,7 +261,18 @@ function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> 
 }
 
 function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {
-  return { tools: new Map(items.map((item) => [item.value.name, placeOf(item, 'name')])), complete: true, sources };
+  return {
+    ...emptyScan,
+    tools: new Map(items.map((item) => [item.value.name, placeOf(item, 'name')])),
+    declared: new Map(
+      items.map((item) => {
+        const { name, effect, owner } = item.value;
+        const effectAt = placeOf(item, 'effect');
+        return [name, { effect, effectAt, owner, generic: false, handsOff: false }];
+      }),
+    ),
+    sources,
+  };
 }
 
 /** Environments name their tools only when they run, but their files are part of what the domain is. */
@@ -275,6 +288,7 @@ function scanEnvironments(folder: string, { environments }: DomainFile, overlay?
 function merged(scans: readonly Scan[]): Scan {
   return {
     tools: new Map(scans.flatMap(({ tools }) => [...tools])),
+    declared: new Map(scans.flatMap(({ declared }) => [...declared])),
     complete: scans.every(({ complete }) => complete),
     sources: scans.flatMap(({ sources }) => sources),
   };

@@ -36,6 +36,8 @@ export type Locations = {
 export type Parts = {
   readonly file: Placed<DomainFile>;
   readonly policyFile: string;
+  /** The policy as it stands in its file. */
+  readonly policySource: Source | null;
   readonly policy: ParsedPolicy;
   readonly rules: readonly Placed<Rule>[];
   readonly personas: readonly Placed<Persona>[];

@@ -1,6 +1,6 @@
-import type { ChatCompletion, ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions';
+import type { ChatCompletion, ChatCompletionTool } from 'openai/resources/chat/completions';
 import type { RolloutStarted } from '../../core/event.ts';
-import { callsIn, type Message, parsedArguments, type ToolCall } from '../../core/message.ts';
+import { parsedArguments, type ToolCall } from '../../core/message.ts';
 
 /** The tools of a seat as a chat endpoint is offered them. */
 export function offered(tools: RolloutStarted['tools']): ChatCompletionTool[] {
@@ -23,14 +23,6 @@ export function callsOf(
         ]
       : [],
   );
-}
-
-/** A message as a model in the user's seat has it: its own turns and calls are the assistant's. */
-export function userMessage(message: Message): ChatCompletionMessageParam[] {
-  if (message.role === 'tool') return [{ role: 'tool', tool_call_id: message.callId, content: message.content }];
-  if (message.role === 'agent') return message.content ? [{ role: 'user', content: message.content }] : [];
-  const calls = sentCalls(callsIn(message));
-  return [{ role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];
 }
 
 /** Calls as they are sent back to the endpoint. */

@@ -4,10 +4,10 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import { type Message, messagesOf } from '../../core/message.ts';
-import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
+import type { Message } from '../../core/message.ts';
+import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
-import { callsOf, offered, sentCalls, userMessage } from './chatCalls.ts';
+import { callsOf, offered, sentCalls } from './chatCalls.ts';
 import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
@@ -27,12 +27,6 @@ export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'person
 };
 
 type Asked = 'agent' | 'simulator' | 'judge';
-
-const stopWords = {
-  '###STOP###': 'done',
-  '###TRANSFER###': 'transferred',
-  '###OUT-OF-SCOPE###': 'outOfScope',
-} as const;
 
 /**
  * A model in the agent's seat, at any OpenAI-compatible endpoint.
@@ -74,66 +68,6 @@ export function replyOf(message: ChatCompletion['choices'][0]['message'], at: nu
     ...(reasoning ? { reasoning } : {}),
     ...(messageId ? { messageId } : {}),
   };
-}
-
-/** A model in the user's seat: roles swapped, its own turns kept, stop words enforced. */
-export async function askUserModel(
-  seat: ModelSeat,
-  key: string,
-  view: ModelView,
-  signal: AbortSignal,
-  onRetry?: OnRetry,
-): Promise<Answered<UserReply>> {
-  const tools = offered(view.started.userTools ?? []);
-  const spoken = messagesOf('user', view.messages).flatMap(userMessage);
-  const opening: ChatCompletionMessageParam = { role: 'user', content: 'Hi! How can I help you today?' };
-  const messages = [{ role: 'system' as const, content: simulatorPrompt(view) }, opening, ...spoken];
-  const body = { messages, ...(tools.length > 0 ? { tools } : {}) };
-  const { completion, call } = await complete(seat, key, 'simulator', signal, body, onRetry);
-  const message = completion.choices[0]?.message;
-  const toolCalls = message && tools.length > 0 ? callsOf(message, `user_call_${view.messages.length}`) : [];
-  const text = message?.content ?? '';
-  if (toolCalls.length > 0) return { reply: { content: text.trim(), stop: null, toolCalls }, call };
-  const stop = Object.entries(stopWords).find(([word]) => text.includes(word));
-  const content = Object.keys(stopWords)
-    .reduce((rest, word) => rest.replaceAll(word, ''), text)
-    .trim();
-  if (content === '' && !stop) throw broken(seat, 'simulator', 'the answer is empty');
-  return { reply: { content, stop: stop?.[1] ?? null }, call };
-}
-
-/** The instructions a model gets that plays the user. */
-export function simulatorPrompt({
-  task,
-  persona,
-  started,
-}: Pick<ModelView, 'task' | 'persona'> & { readonly started?: ModelView['started'] }): string {
-  const known = Object.entries(task.user.known).map(
-    ([name, fact]) => `- ${name}: ${typeof fact === 'object' ? (fact.say ?? fact.value) : fact}`,
-  );
-  return [
-    'You play a customer who talks to a support agent. Write only what the customer says, one short message at a time.',
-    `Who you are: ${persona.description}`,
-    `What you want: ${task.user.goal}`,
-    ...(known.length > 0 ? ['What you know (tell it when asked, not all at once):', ...known] : []),
-    ...(task.user.unknown.length > 0
-      ? [`What you do not know: ${task.user.unknown.join(', ')}. Say so when asked; invent nothing.`]
-      : []),
-    ...(started?.userTools
-      ? [
-          'Your tools are things around you that only you can see and touch. Call one when the agent asks you to look at or do something with it, never on your own, and tell the agent in your own words what came of it.',
-        ]
-      : []),
-    ...(persona.behaviours.changes && task.user.change
-      ? [
-          `${task.user.change.when === 'proposed' ? 'When the agent first proposes something' : 'When your first request is done'}, change your mind: "${task.user.change.say}"`,
-        ]
-      : []),
-    ...(persona.behaviours.insists && task.user.insist
-      ? [`When you are refused, insist once: "${task.user.insist.say}"`]
-      : []),
-    'When your goal is reached, answer with ###STOP### alone. When you are handed to a person, answer ###TRANSFER###. When what is asked is outside of your instructions, answer ###OUT-OF-SCOPE###.',
-  ].join('\n');
 }
 
 /**
