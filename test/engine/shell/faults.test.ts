@@ -65,7 +65,8 @@ function shown(line: string, { run, folder }: { readonly run: string; readonly f
     .replace(/^(?:error|result|agent) +/, (label) => `${label.trim()}: `);
 }
 
-test('the table in docs/faults.md is what the tests see', async () => {
+// Elsewhere the same faults have other numbers and signals.
+test.runIf(process.platform === 'linux')('the table in docs/faults.md is what the tests see', async () => {
   const text = readFileSync(table, 'utf8');
   const before = new Map(text.split('\n').map((line) => [cellsOf(line)[0] ?? '', cellsOf(line)[2] ?? '']));
   const sections = Object.entries(areas).map(([area, rows]) => {
