@@ -15,6 +15,7 @@ import { policyChangeSince } from './policyChange.ts';
 import { settingOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
+import { lockRun } from './runLock.ts';
 import { parseSeat, type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
@@ -66,6 +67,15 @@ export type TrialResult = {
  * where it was.
  */
 export async function runBatch(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
+  const release = lockRun(options.folder);
+  try {
+    return await runLocked(supervisor, options);
+  } finally {
+    release();
+  }
+}
+
+async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
   const database = baseHash(settingOf(supervisor.loaded).world);

@@ -124,7 +124,7 @@ test('a recording that was cut short is shown as far as it goes', async () => {
   const path = await recording((lines) => lines.slice(0, 12));
   appendFileSync(path, '{"n":12,"event":{"type":"too');
   await run.begin({ recording: path });
-  expect(run.client.output).toMatch(/:13: is not JSON: the recording was cut short here/);
+  expect(run.client.output).toMatch(/:13: has no end: the file was cut short here/);
   expect(text(await run.step('continue'))).toBe('the end of the recording');
 });
 

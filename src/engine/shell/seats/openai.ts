@@ -115,7 +115,8 @@ export async function complete(
     return { completion, call };
   } catch (error) {
     const isLate = attempts.late.aborted && !signal.aborted;
-    const fault = isLate ? late(seat) : classified(error, seat, who);
+    const isCut = attempts.isCut() && !signal.aborted;
+    const fault = isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who);
     if (!(fault instanceof Fault)) throw fault;
     const { failure, reason } = fault;
     throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request } });
@@ -133,23 +134,49 @@ function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
   let timer: NodeJS.Timeout | undefined;
   let made = 0;
   let reason = '';
+  let isCut = false;
   const timed: typeof fetch = async (url, init) => {
     if (made > 0) onRetry({ attempt: made, of: mostRetries, reason });
     made += 1;
     clearTimeout(timer);
     timer = setTimeout(() => late.abort(), timeoutMs);
     try {
+      isCut = false;
       const response = await fetch(url, init);
       reason = `it answered ${response.status}`;
       if (!response.ok) clearTimeout(timer);
-      return response;
+      isCut = true;
+      const answer = await wholeAnswer(response);
+      isCut = false;
+      return answer;
     } catch (error) {
-      reason = "it can't be reached";
+      reason = isCut ? 'it broke off in the middle of its answer' : "it can't be reached";
       clearTimeout(timer);
       throw error;
     }
   };
-  return { fetch: timed, late: late.signal, retries: () => Math.max(0, made - 1), end: () => clearTimeout(timer) };
+  return {
+    fetch: timed,
+    late: late.signal,
+    retries: () => Math.max(0, made - 1),
+    isCut: () => isCut,
+    end: () => clearTimeout(timer),
+  };
+}
+
+/** An answer that breaks off is then an attempt that failed, and is made again like any other. */
+async function wholeAnswer(response: Response): Promise<Response> {
+  const { status, statusText, headers } = response;
+  const body = await response.arrayBuffer();
+  return new Response(body.byteLength > 0 ? body : null, { status, statusText, headers });
+}
+
+function cutOff(seat: ModelSeat): Fault {
+  return new Fault({
+    who: 'infrastructure',
+    code: 'model/cut',
+    message: `${seat.baseUrl} broke off in the middle of its answer, also after retries`,
+  });
 }
 
 function late(seat: ModelSeat): Fault {
