@@ -16,12 +16,13 @@ import { findDesktop } from './vscode/desktop.ts';
 import { type Server, startServer } from './vscode/server.ts';
 
 const usage = `Usage: npm start -- [options]
-  --folder DIR   the folder to open (domains/order-desk)
-  --browser      use VS Code for the browser even where a desktop VS Code is installed
-  --port N       the port of VS Code for the browser (a free one)
-  --no-open      print the address and open no browser`;
+  --folder DIR     the folder to open (domains/order-desk)
+  --browser        use VS Code for the browser even where a desktop VS Code is installed
+  --port N         the port of VS Code for the browser (a free one)
+  --user-data DIR  where VS Code for the browser keeps its settings (the cache folder)
+  --no-open        print the address and open no browser`;
 
-type Options = { folder: string; port: number | undefined; open: boolean; browser: boolean };
+type Options = { folder: string; port: number | undefined; userData: string; open: boolean; browser: boolean };
 
 function readOptions(args: string[]): Options | undefined {
   const { values } = parseArgs({
@@ -30,6 +31,7 @@ function readOptions(args: string[]): Options | undefined {
     options: {
       folder: { type: 'string', default: inRoot('domains', 'order-desk') },
       port: { type: 'string' },
+      'user-data': { type: 'string', default: join(cacheFolder(), 'start') },
       open: { type: 'boolean', default: true },
       browser: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
@@ -42,7 +44,8 @@ function readOptions(args: string[]): Options | undefined {
   }
   const folder = resolve(values.folder);
   if (!existsSync(folder)) throw new Failure(`The folder ${folder} does not exist.`);
-  return { folder, port, open: values.open, browser: values.browser };
+  const userData = resolve(values['user-data']);
+  return { folder, port, userData, open: values.open, browser: values.browser };
 }
 
 /** Opens a desktop VS Code with the extension of this repository. */
@@ -58,8 +61,7 @@ async function startDesktop(command: string, folder: string): Promise<void> {
 async function startBrowser(options: Options): Promise<Server> {
   const started = performance.now();
   const vsix = await packageExtension();
-  const userData = join(cacheFolder(), 'start');
-  const { port } = options;
+  const { port, userData } = options;
   const server = await startServer({ vsix, userData, ...(port === undefined ? {} : { port }) });
   const address = server.address({ folder: options.folder });
   announce(`VS Code is ready (${elapsed(started)}). Open a file of tasks/ there and press F5.`);

@@ -15,6 +15,7 @@ export type Command = {
   readonly run: (given: Given, io: Io) => Promise<ExitCode>;
 };
 
+/** The text that an option was given, if it was. */
 export function text(given: Given, name: string): string | undefined {
   const value = given.values[name];
   return typeof value === 'string' ? value : undefined;

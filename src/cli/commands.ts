@@ -2,6 +2,7 @@ import type { Command } from './command.ts';
 import { check } from './commands/check.ts';
 import { compare } from './commands/compare.ts';
 import { dap } from './commands/dap.ts';
+import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
 import { personas } from './commands/personas.ts';
 import { regrade } from './commands/regrade.ts';
@@ -28,4 +29,5 @@ export const commands: readonly Command[] = [
   dap,
   serve,
   train,
+  doctor,
 ];

@@ -67,6 +67,7 @@ export function openDomainAt(folder: string): LoadedDomain {
   return loaded;
 }
 
+/** The task that a person named. Throws a `UsageError` that says which there are. */
 export function taskNamed(domain: LoadedDomain, id: string | undefined): Task {
   if (id === undefined)
     throw new UsageError(
@@ -81,6 +82,7 @@ export function taskNamed(domain: LoadedDomain, id: string | undefined): Task {
   return task;
 }
 
+/** Reads the options that every rollout shares. Throws a `UsageError` that names the first that can't be used. */
 export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): RolloutOptions {
   const basis = text(given, 'basis') ?? 'evaluate';
   if (basis !== 'evaluate' && basis !== 'train') throw new UsageError(`--basis is evaluate or train, not "${basis}"`);
@@ -141,6 +143,7 @@ function temperatureOf(given: Given): number | undefined {
   return temperature;
 }
 
+/** The whole number above 0 that an option was given, if it was. Throws a `UsageError` for anything else. */
 export function wholeNumber(given: Given, name: string): number | undefined {
   const value = text(given, name);
   if (value === undefined) return undefined;

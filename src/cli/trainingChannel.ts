@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { baseHash } from '../engine/core/rollout.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
+import { baseHash } from '../engine/core/world.ts';
 import { resultOf } from '../engine/shell/batch.ts';
 import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import { Fault, messageOf } from '../engine/shell/fault.ts';

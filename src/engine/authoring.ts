@@ -177,7 +177,7 @@ export function describeTools(exports: Readonly<Record<string, unknown>>, timeou
 function parametersOf(name: string, input: z.ZodObject): JsonObject {
   try {
     const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input' });
-    return schema as unknown as JsonObject;
+    return { ...schema, required: schema.required ?? [] } as unknown as JsonObject;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`The input of the tool ${name} has no JSON Schema: ${reason}. Use types that JSON can carry.`);

@@ -14,6 +14,7 @@ export type Context = {
 /** Name of the stored key, and of the environment variable that a child process gets it in. */
 export const keyName = 'OPENAI_API_KEY';
 
+/** Makes what every feature needs; reads nothing and starts nothing. */
 export function createContext(extension: vscode.ExtensionContext): Context {
   // Every F5 asks for the key, and secret storage answers by way of the window.
   let key: Thenable<string | undefined> | undefined;

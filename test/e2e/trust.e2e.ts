@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
+import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 /** A domain that would leave a mark if anything of it ran: its MCP server is a command that writes a file. */
@@ -45,6 +46,19 @@ test('a restricted workspace is read and checked, and its views say that nothing
   expectNothingRan();
 });
 
+test('a file can be edited there, and what is wrong with it is underlined', async () => {
+  const file = join(domain.folder, 'tasks', 'lamp-variant.task.yaml');
+  const line = readFileSync(file, 'utf8').split('\n').indexOf('persona: changeable') + 1;
+  const squiggle = workbench.page.locator('.editor-group-container.active .squiggly-error');
+  await workbench.openFile('tasks/lamp-variant.task.yaml');
+  await workbench.replaceLine(line, 'persona: nobody');
+  await until('an error below the persona', async () => expect(await squiggle.count()).toBe(1));
+  await workbench.screenshot('restricted-edit');
+  await workbench.replaceLine(line, 'persona: changeable');
+  await until('no error', async () => expect(await squiggle.count()).toBe(0));
+  expectNothingRan();
+});
+
 test.each([
   ['Rehearsal: Run Task', 'Rollouts start only in a trusted workspace'],
   ['Rehearsal: Debug Task', 'Rollouts start only in a trusted workspace'],
@@ -52,7 +66,11 @@ test.each([
 ])('%s says why it starts nothing', async (command, message) => {
   await workbench.runCommand('Notifications: Clear All Notifications');
   await workbench.runCommand(command);
-  await workbench.notification(message);
+  // It says what to do as well: its button leads there.
+  await workbench.notification(message, 'Manage Workspace Trust');
+  await workbench.page.locator('.workspace-trust-editor').waitFor();
+  await workbench.press('Control+F4');
+  await workbench.openFile('tasks/lamp-variant.task.yaml');
   expectNothingRan();
 });
 

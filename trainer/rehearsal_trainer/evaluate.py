@@ -16,9 +16,14 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rehearsal_trainer.configuration import read_config
+
+if TYPE_CHECKING:
+    from rehearsal_trainer.progress import RunFolder
+    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.session import Sampling
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Config:
     split: str = "test"
     user: str | dict[str, Any] = "agenda"
     agent: str | None = None
-    """The file (*.agent.yaml) of an agent of one's own that takes the seat; the model that is measured is lent to it."""
+    """The file (*.agent.yaml) of an own agent that takes the seat; the model that is measured is lent to it."""
     basis: Literal["train", "evaluate"] = "evaluate"
     turn_cap: int | None = None
     trials: int = 8
@@ -72,76 +77,82 @@ def run_evaluation(config: Config) -> dict[str, Any]:
     import torch
 
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, Stage, Theatre, measure, write_summary
+    from rehearsal_trainer.rollouts import RolloutWorker
     from rehearsal_trainer.serving import open_gateway
     from rehearsal_trainer.session import Sampling
 
     if config.threads:
         torch.set_num_threads(config.threads)
-    run = RunFolder(config.run, "evaluate", config)
-    theatre: Theatre | None = None
-    started = time.monotonic()
-    try:
+    with RunFolder(config.run, "evaluate", config) as run:
+        started = time.monotonic()
         sampling = Sampling(config.temperature, config.top_p, config.max_tokens)
         gateway = open_gateway(
             config.model, config.dialect, sampling, config.dtype, config.context, 2 * config.concurrency
         )
-        theatre = Theatre(gateway, config.engine_command, config.engine_cwd, lambda _level, _message: None)
-        tasks = [task["id"] for task in theatre.tasks(config.domain, config.split)]
-        stage = Stage(
-            config.domain, config.user, config.basis, config.turn_cap, config.rollout_timeout_s, config.concurrency,
-            config.agent,
-        )  # fmt: skip
-        parts: dict[str, Any] = {}
-        settings = [
-            ("sampled", sampling, config.trials),
-            ("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
-        ]
-        for name, sampled, trials in settings:
-            if trials == 0:
-                continue
-            folder = run.path / "trajectories" / name
-            folder.mkdir(parents=True, exist_ok=True)
-            requests = [
-                RolloutRequest(
-                    task,
-                    trial,
-                    f"{config.seed}/{name}/{task}",
-                    sampled,
-                    str((folder / f"{task}.{trial}.traj.jsonl").resolve()),
-                )
-                for trial in range(trials)
-                for task in tasks
+        with RolloutWorker(gateway, config.engine_command, config.engine_cwd, lambda _level, _message: None) as worker:
+            tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]
+            parts = [
+                Part("sampled", sampling, config.trials),
+                Part("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
             ]
-            done: list[PlayedRollout] = []
-
-            def note(
-                rollout: PlayedRollout, done: list[PlayedRollout] = done, total: int = len(requests), name: str = name
-            ) -> None:
-                done.append(rollout)
-                if len(done) % max(1, total // 8) == 0:
-                    right = sum((each.result.reward or 0) >= 1 for each in done)
-                    print(f"{name}: {len(done)} of {total} rollouts, {right} right", file=sys.stderr, flush=True)
-
-            played = theatre.play(stage, requests, note)
-            write_summary(folder, played)
-            parts[name] = {**success(played), **measure(played), "trials": trials, "temperature": sampled.temperature}
+            played = {part.name: play(worker, run, config, tasks, part) for part in parts if part.trials > 0}
         result = {
             "model": config.model, "domain": config.domain, "split": config.split, "basis": config.basis,
-            "tasks": len(tasks), "seconds": time.monotonic() - started, **parts,
+            "tasks": len(tasks), "seconds": time.monotonic() - started, **played,
         }  # fmt: skip
         (run.path / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         (run.path / "result.txt").write_text(table(result) + "\n", encoding="utf-8")
         run.event("evaluated", result=result)
         run.event("finished")
         return result
-    except Exception as error:
-        run.event("error", message=f"{type(error).__name__}: {error}")
-        raise
-    finally:
-        if theatre is not None:
-            theatre.close()
-        run.close()
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rollouts of every task with one way of sampling; the name is that of their folder and of their result."""
+
+    name: str
+    sampling: Sampling
+    trials: int
+
+
+def play(worker: RolloutWorker, run: RunFolder, config: Config, tasks: Sequence[str], part: Part) -> dict[str, Any]:
+    """Plays one part of the evaluation and says what it came to."""
+    from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, measure, write_summary
+
+    settings = RolloutSettings(
+        config.domain,
+        config.user,
+        config.basis,
+        config.turn_cap,
+        config.rollout_timeout_s,
+        config.concurrency,
+        config.agent,
+    )
+    folder = run.path / "trajectories" / part.name
+    folder.mkdir(parents=True, exist_ok=True)
+    requests = [
+        RolloutRequest(
+            task,
+            trial,
+            f"{config.seed}/{part.name}/{task}",
+            part.sampling,
+            str((folder / f"{task}.{trial}.traj.jsonl").resolve()),
+        )
+        for trial in range(part.trials)
+        for task in tasks
+    ]
+    done: list[PlayedRollout] = []
+
+    def note(rollout: PlayedRollout) -> None:
+        done.append(rollout)
+        if len(done) % max(1, len(requests) // 8) == 0:
+            right = sum((each.result.reward or 0) >= 1 for each in done)
+            print(f"{part.name}: {len(done)} of {len(requests)} rollouts, {right} right", file=sys.stderr, flush=True)
+
+    played = worker.play(settings, requests, note)
+    write_summary(folder, played)
+    return {**success(played), **measure(played), "trials": part.trials, "temperature": part.sampling.temperature}
 
 
 def success(played: Sequence[Any]) -> dict[str, Any]:

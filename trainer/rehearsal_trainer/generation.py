@@ -22,7 +22,7 @@ from random import Random
 
 import torch
 
-from rehearsal_trainer.decoders import Decoder
+from rehearsal_trainer.decoder import Decoder
 from rehearsal_trainer.session import Sampling
 
 SHARED_PREFILL = 64

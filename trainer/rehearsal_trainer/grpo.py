@@ -18,10 +18,16 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
+
+if TYPE_CHECKING:
+    from rehearsal_trainer.backends.trl import GrpoPlan, Measurements, Optimization, Rollouts
+    from rehearsal_trainer.progress import RunFolder
+    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.session import Sampling
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Config:
     split: str = "train"
     user: str | dict[str, Any] = "agenda"
     agent: str | None = None
-    """The file (*.agent.yaml) of an agent of one's own that takes the seat; the model that is trained is lent to it."""
+    """The file (*.agent.yaml) of an agent of one's own in the seat; the model that is trained is lent to it."""
     basis: Literal["train", "evaluate"] = "train"
     turn_cap: int | None = None
     steps: int = 100
@@ -100,116 +106,131 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
     import torch
 
-    from rehearsal_trainer.backends.trl import GrpoPlan, Measurements, Optimization, grpo_trainer, save, train
-    from rehearsal_trainer.masks import CompletionRow
+    from rehearsal_trainer.backends.trl import Measurements, grpo_trainer, save, train
     from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import RolloutRequest, Stage, Theatre, measure, write_summary
+    from rehearsal_trainer.rollouts import RolloutWorker
     from rehearsal_trainer.serving import gateway_over
-    from rehearsal_trainer.session import Sampling
 
-    rows_per_step = config.tasks_per_step * config.group_size
-    if rows_per_step % config.micro_batch:
-        raise ConfigurationError(
-            f"micro_batch: {config.micro_batch} does not divide tasks_per_step x group_size = {rows_per_step}"
-        )
+    check_sizes(config)
     if config.threads:
         torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
 
-    # Model, gateway over the live weights, engine.
-    run = RunFolder(config.run, "grpo", config, resume)
-    run.stop_on_signals()
-    theatre: Theatre | None = None
-    try:
+    with RunFolder(config.run, "grpo", config, resume) as run:
+        run.stop_on_signals()
+
+        # Model, gateway over the live weights, engine.
         tokenizer = load_tokenizer(config.model)
         model = load_model(config.model, dtype_named(config.dtype), trainable_adapter=True)
-        sampling = Sampling(config.temperature, config.top_p, config.max_tokens)
         gateway = gateway_over(
-            model, tokenizer, config.model, config.dialect, sampling, config.context, 2 * config.concurrency
+            model, tokenizer, config.model, config.dialect, sampling_of(config), config.context, 2 * config.concurrency
+        )
+        with RolloutWorker(gateway, config.engine_command, config.engine_cwd, run.log) as worker:
+            tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]
+            order = task_order(tasks, config.steps * config.tasks_per_step, config.seed)
+
+            # Train, save, say so.
+            measured = Measurements()
+            play = step_player(config, run, worker, measured)
+            plan, grpo = plans_of(config, run)
+            trainer = grpo_trainer(model, tokenizer, order, play, plan, grpo, run, measured)
+            gateway.generator.decoder.adopt(trainer.model)
+            print(
+                f"GRPO: {len(tasks)} tasks, {config.steps} optimizer steps of {rows_per_step(config)} rollouts",
+                file=sys.stderr,
+                flush=True,
+            )
+            reached = train(trainer, run.latest_checkpoint() if resume else None)
+            if reached < config.steps:
+                run.event("stopped", step=reached)
+                return run.checkpoints / f"checkpoint-{reached}"
+            save(trainer, tokenizer, run.checkpoints / "final", merge=False)
+            run.event("finished", step=reached, path="final")
+            return run.checkpoints / "final"
+
+
+def rows_per_step(config: Config) -> int:
+    """Rollouts of one optimizer step."""
+    return config.tasks_per_step * config.group_size
+
+
+def check_sizes(config: Config) -> None:
+    """Refuses sizes that leave a part of a micro-batch over."""
+    if rows_per_step(config) % config.micro_batch:
+        raise ConfigurationError(
+            f"micro_batch: {config.micro_batch} does not divide tasks_per_step x group_size = {rows_per_step(config)}"
         )
 
-        def log(level: str, message: str) -> None:
-            if level in ("warn", "error"):
-                run.event("warning", message=message)
 
-        theatre = Theatre(gateway, config.engine_command, config.engine_cwd, log)
-        playing = theatre
-        tasks = [task["id"] for task in playing.tasks(config.domain, config.split)]
-        order = task_order(tasks, config.steps * config.tasks_per_step, config.seed)
-        stage = Stage(
-            config.domain, config.user, config.basis, config.turn_cap, config.rollout_timeout_s, config.concurrency,
-            config.agent,
-        )  # fmt: skip
-        measured = Measurements()
+def sampling_of(config: Config) -> Sampling:
+    """How the model is sampled in rollouts."""
+    from rehearsal_trainer.session import Sampling
 
-        # One optimizer step's rollouts: a row of tokens and a reward for each.
-        def rollouts(prompts: Sequence[str], step: int) -> tuple[list[CompletionRow], list[float | None]]:
-            started = time.monotonic()
-            gateway.generator.refresh()
-            before = gateway.generator.sampled_tokens
-            folder = run.trajectories(step)
-            requests = []
-            for task, member in with_members(prompts):
-                requests.append(
-                    RolloutRequest(
-                        task=task,
-                        member=member,
-                        seed=f"{config.seed}/step-{step}/{task}/member-{member}",
-                        sampling=sampling,
-                        recording=str((folder / f"{task}.{member}.traj.jsonl").resolve()),
-                    )
-                )
-            played = playing.play(stage, requests)
-            write_summary(folder, played)
-            seconds = time.monotonic() - started
-            sampled = gateway.generator.sampled_tokens - before
-            measured.values |= measure(played)
-            measured.values |= {"rollout_seconds": seconds, "tokens_per_second": sampled / seconds}
-            if all(rollout.result.reward is None for rollout in played):
-                failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
-                raise TrainingError(
-                    f"no rollout of step {step} could be scored: {failure.message if failure else 'no reason given'}"
-                )
-            return training_rows(played, gateway.chat.end_id)
+    return Sampling(config.temperature, config.top_p, config.max_tokens)
 
-        # Train, save, say so.
-        plan = Optimization(
-            run=run.checkpoints, steps=config.steps, learning_rate=config.learning_rate,
-            warmup_steps=config.warmup_steps, micro_batch=config.micro_batch,
-            accumulation=rows_per_step // config.micro_batch, save_every=config.save_every,
-            keep_checkpoints=config.keep_checkpoints, seed=config.seed,
-            gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank,
-        )  # fmt: skip
-        grpo = GrpoPlan(
-            config.group_size,
-            config.temperature,
-            config.beta,
-            config.epsilon,
-            config.loss_type,
-            config.skip_dead_groups,
-        )
-        trainer = grpo_trainer(model, tokenizer, order, rollouts, plan, grpo, run, measured)
-        gateway.generator.decoder.adopt(trainer.model)
-        print(
-            f"GRPO: {len(tasks)} tasks, {config.steps} optimizer steps of {rows_per_step} rollouts",
-            file=sys.stderr,
-            flush=True,
-        )
-        reached = train(trainer, run.latest_checkpoint() if resume else None)
-        if reached < config.steps:
-            run.event("stopped", step=reached)
-            return run.checkpoints / f"checkpoint-{reached}"
-        save(trainer, tokenizer, run.checkpoints / "final", merge=False)
-        run.event("finished", step=reached, path="final")
-        return run.checkpoints / "final"
-    except Exception as error:
-        run.event("error", message=f"{type(error).__name__}: {error}")
-        raise
-    finally:
-        if theatre is not None:
-            theatre.close()
-        run.close()
+
+def plans_of(config: Config, run: RunFolder) -> tuple[Optimization, GrpoPlan]:
+    """The numbers of the optimizer, and those of GRPO."""
+    from rehearsal_trainer.backends.trl import GrpoPlan, Optimization
+
+    optimization = Optimization(
+        run=run.checkpoints, steps=config.steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
+        micro_batch=config.micro_batch, accumulation=rows_per_step(config) // config.micro_batch,
+        save_every=config.save_every, keep_checkpoints=config.keep_checkpoints, seed=config.seed,
+        gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank,
+    )  # fmt: skip
+    grpo = GrpoPlan(
+        config.group_size, config.temperature, config.beta, config.epsilon, config.loss_type, config.skip_dead_groups
+    )
+    return optimization, grpo
+
+
+def step_player(config: Config, run: RunFolder, worker: RolloutWorker, measured: Measurements) -> Rollouts:
+    """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
+    from rehearsal_trainer.masks import CompletionRow
+    from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings, measure, write_summary
+
+    gateway, sampling = worker.gateway, sampling_of(config)
+    settings = RolloutSettings(
+        config.domain,
+        config.user,
+        config.basis,
+        config.turn_cap,
+        config.rollout_timeout_s,
+        config.concurrency,
+        config.agent,
+    )
+
+    def play(prompts: Sequence[str], step: int) -> tuple[list[CompletionRow], list[float | None]]:
+        started = time.monotonic()
+        gateway.generator.refresh()
+        before = gateway.generator.sampled_tokens
+        folder = run.trajectories(step)
+        requests = [
+            RolloutRequest(
+                task=task,
+                member=member,
+                seed=f"{config.seed}/step-{step}/{task}/member-{member}",
+                sampling=sampling,
+                recording=str((folder / f"{task}.{member}.traj.jsonl").resolve()),
+            )
+            for task, member in with_members(prompts)
+        ]
+        played = worker.play(settings, requests)
+        write_summary(folder, played)
+        seconds = time.monotonic() - started
+        sampled = gateway.generator.sampled_tokens - before
+        measured.values |= measure(played)
+        measured.values |= {"rollout_seconds": seconds, "tokens_per_second": sampled / seconds}
+        if all(rollout.result.reward is None for rollout in played):
+            failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
+            raise TrainingError(
+                f"no rollout of step {step} could be scored: {failure.message if failure else 'no reason given'}"
+            )
+        return training_rows(played, gateway.chat.end_id)
+
+    return play
 
 
 def task_order(tasks: Sequence[str], length: int, seed: int) -> list[str]:

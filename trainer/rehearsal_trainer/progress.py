@@ -11,14 +11,17 @@ import signal
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Json
 
 
 class RunFolder:
-    """One training run on disk. Opening it writes `config.json` and says started or resumed."""
+    """One training run on disk. Opening it writes `config.json` and says started or resumed.
+
+    As a context it says the error that ends it, and is closed at its end.
+    """
 
     def __init__(self, path: str | Path, kind: str, config: Any, resume: bool = False) -> None:
         self.path = Path(path)
@@ -42,6 +45,16 @@ class RunFolder:
         values = {"kind": kind, **dataclasses.asdict(config)}
         (self.path / "config.json").write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
         self.event("resumed" if resume else "started", kind=kind, attempt=self.attempt)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        try:
+            if isinstance(error, Exception):
+                self.event("error", message=f"{type(error).__name__}: {error}")
+        finally:
+            self.close()
 
     @property
     def checkpoints(self) -> Path:
@@ -73,6 +86,11 @@ class RunFolder:
     def event(self, kind: str, /, **fields: Json) -> None:
         """Appends an event."""
         self._append("events.jsonl", {"time": time.time(), "type": kind, **fields})
+
+    def log(self, level: str, message: str) -> None:
+        """Keeps what the engine warns of."""
+        if level in ("warn", "error"):
+            self.event("warning", message=message)
 
     def stop_on_signals(self) -> None:
         """From now on SIGTERM and SIGINT ask for a stop, like the file `stop`."""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from rehearsal_trainer.engine import Engine, EngineError, RolloutResult, running
 from rehearsal_trainer.failures import TrainingError
@@ -49,7 +49,7 @@ class PlayedRollout:
 
 
 @dataclass(frozen=True)
-class Stage:
+class RolloutSettings:
     """What all rollouts of a run share."""
 
     domain: str
@@ -62,7 +62,7 @@ class Stage:
     """The file of an agent that takes the seat, with the gateway as its model; without one the model does."""
 
 
-class Theatre:
+class RolloutWorker:
     """A running gateway and engine with an event loop of their own, for a caller that has none.
 
     A trainer calls it from its own thread and waits; nothing of it runs while the optimizer does.
@@ -81,10 +81,19 @@ class Theatre:
         return self._wait(self.engine.tasks(domain, split))
 
     def play(
-        self, stage: Stage, requests: Sequence[RolloutRequest], each: Callable[[PlayedRollout], None] | None = None
+        self,
+        settings: RolloutSettings,
+        requests: Sequence[RolloutRequest],
+        each: Callable[[PlayedRollout], None] | None = None,
     ) -> list[PlayedRollout]:
-        """Plays all of them, `stage.concurrency` at once; results stand in the order of the requests."""
-        return self._wait(self._play(stage, requests, each))
+        """Plays all of them, `settings.concurrency` at once; results stand in the order of the requests."""
+        return self._wait(self._play(settings, requests, each))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Ends the engine, the server and the thread."""
@@ -102,41 +111,44 @@ class Theatre:
         return await self._stack.enter_async_context(running(command, cwd, log))
 
     async def _play(
-        self, stage: Stage, requests: Sequence[RolloutRequest], each: Callable[[PlayedRollout], None] | None
+        self,
+        settings: RolloutSettings,
+        requests: Sequence[RolloutRequest],
+        each: Callable[[PlayedRollout], None] | None,
     ) -> list[PlayedRollout]:
-        free = asyncio.Semaphore(stage.concurrency)
+        free = asyncio.Semaphore(settings.concurrency)
 
         async def one(request: RolloutRequest) -> PlayedRollout:
             async with free:
-                played = await self._one(stage, request)
+                played = await self._one(settings, request)
             if each is not None:
                 each(played)
             return played
 
         return await asyncio.gather(*(one(request) for request in requests))
 
-    async def _one(self, stage: Stage, request: RolloutRequest) -> PlayedRollout:
+    async def _one(self, settings: RolloutSettings, request: RolloutRequest) -> PlayedRollout:
         gateway = self.gateway
         session = gateway.open_session(request.seed, request.sampling)
         params: dict[str, Json] = {
-            "domain": stage.domain,
+            "domain": settings.domain,
             "task": request.task,
             "seed": request.seed,
             "trial": request.member,
             "agent": {"base_url": gateway.session_url(session), "api_key": session.token, "model": gateway.model},
-            "user": stage.user,
-            "basis": stage.basis,
-            "timeout_s": stage.timeout_s,
+            "user": settings.user,
+            "basis": settings.basis,
+            "timeout_s": settings.timeout_s,
         }
-        if stage.agent is not None:
-            params["agent"]["program"] = stage.agent
+        if settings.agent is not None:
+            params["agent"]["program"] = settings.agent
         if request.recording is not None:
             params["recording"] = request.recording
-        if stage.turn_cap is not None:
-            params["turn_cap"] = stage.turn_cap
+        if settings.turn_cap is not None:
+            params["turn_cap"] = settings.turn_cap
         try:
             # The engine keeps the time; waiting a little longer only guards against an engine that hangs itself.
-            result = await self.engine.rollout(params, stage.timeout_s + 30)
+            result = await self.engine.rollout(params, settings.timeout_s + 30)
         except EngineError as error:
             if error.code in ("ended", "unknown-domain", "bad-domain", "unknown-task", "bad-request", "unknown-method"):
                 raise TrainingError(f"the engine cannot play task {request.task}: {error}") from error

@@ -110,13 +110,12 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     accumulation = max(1, config.batch // micro)
 
     # Model and run folder.
-    run = RunFolder(config.run, "sft", config, resume)
-    run.event(
-        "data", recordings=len(files), rows=len(rows), too_long=len(every) - len(rows),
-        tokens=sum(len(row.ids) for row in rows), trained_tokens=sum(sum(row.mask) for row in rows), steps=steps,
-    )  # fmt: skip
-    run.stop_on_signals()
-    try:
+    with RunFolder(config.run, "sft", config, resume) as run:
+        run.event(
+            "data", recordings=len(files), rows=len(rows), too_long=len(every) - len(rows),
+            tokens=sum(len(row.ids) for row in rows), trained_tokens=sum(sum(row.mask) for row in rows), steps=steps,
+        )  # fmt: skip
+        run.stop_on_signals()
         model = load_model(config.model, dtype_named(config.dtype), trainable_adapter=True)
         plan = Optimization(
             run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
@@ -137,8 +136,3 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         save(trainer, tokenizer, run.checkpoints / "final", merge=True)
         run.event("finished", step=reached, path="final")
         return run.checkpoints / "final"
-    except Exception as error:
-        run.event("error", message=f"{type(error).__name__}: {error}")
-        raise
-    finally:
-        run.close()

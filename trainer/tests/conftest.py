@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -28,6 +30,10 @@ from rehearsal_trainer.models import load_model, load_tokenizer
 from rehearsal_trainer.serving import gateway_over
 from rehearsal_trainer.session import Sampling
 
+REPOSITORY = Path(__file__).resolve().parents[2]
+ENGINE = REPOSITORY / "dist" / "rehearsal.mjs"
+OWN_NODE = REPOSITORY / "node_modules" / "node" / "bin" / "node"
+
 TOOLS = [
     Tool(
         "find_parcel",
@@ -44,6 +50,17 @@ TOOLS_JSON = [
 @pytest.fixture(scope="session")
 def tokenizer() -> Any:
     return load_tokenizer("tiny")
+
+
+@pytest.fixture(scope="session")
+def gold_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The test tasks of parcel-desk, played by the gold seat of the real engine: a run's folder."""
+    node = os.environ.get("REHEARSAL_NODE") or (str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node"))
+    assert node is not None and ENGINE.exists(), "the engine is not built: npm run build"
+    run = tmp_path_factory.mktemp("recorded") / "run"
+    command = [node, str(ENGINE), "eval", str(REPOSITORY / "domains" / "parcel-desk"), "--agent", "gold"]
+    subprocess.run([*command, "--split", "test", "--out", str(run)], check=True, capture_output=True, timeout=300)
+    return run
 
 
 @pytest.fixture

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +13,13 @@ from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.messages import Conversation
 from rehearsal_trainer.trajectories import find_recordings, read_recording
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-ENGINE = REPOSITORY / "dist" / "rehearsal.mjs"
 CONSTANTS = ["\n", "assistant\n"]
-OWN_NODE = REPOSITORY / "node_modules" / "node" / "bin" / "node"
 
 
 @pytest.fixture(scope="module")
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> list[Conversation]:
+def recordings(gold_run: Path) -> list[Conversation]:
     """Rollouts of parcel-desk by the gold seat, one of each kind of task."""
-    node = os.environ.get("REHEARSAL_NODE") or (str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node"))
-    assert node is not None and ENGINE.exists(), "the engine is not built: npm run build"
-    run = tmp_path_factory.mktemp("recorded") / "run"
-    command = [node, str(ENGINE), "eval", str(REPOSITORY / "domains" / "parcel-desk"), "--agent", "gold"]
-    subprocess.run([*command, "--split", "test", "--out", str(run)], check=True, capture_output=True, timeout=300)
-    by_kind = {path.name.split("-")[0]: path for path in find_recordings([str(run)])}
+    by_kind = {path.name.split("-")[0]: path for path in find_recordings([str(gold_run)])}
     assert len(by_kind) >= 4
     return [read_recording(path) for path in by_kind.values()]
 

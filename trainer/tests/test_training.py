@@ -12,13 +12,14 @@ import torch
 from conftest import SCRIPTED_ENGINE, TESTS
 
 from rehearsal_trainer import evaluate, grpo, sft
-from rehearsal_trainer.backends.trl import _FrugalTrainer, check_groups, share_prefix, shared_length, similar_lengths
+from rehearsal_trainer.backends.trl import _FrugalTrainer, check_groups, similar_lengths
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.evaluate import run_evaluation, table, wilson
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.models import load_model
 from rehearsal_trainer.sft import run_sft
+from rehearsal_trainer.shared_prefix import share_prefix, shared_length
 
 
 def grpo_config(run: Path, **changes: Any) -> grpo.Config:

@@ -1,39 +1,122 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { check as checkDomain } from '../../engine/shell/check.ts';
+import { type Audited, audit } from '../../engine/shell/audit/audit.ts';
+import { type CheckResult, check as checkDomain } from '../../engine/shell/check.ts';
 import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
-import { formatDiagnostic } from '../../engine/shell/diagnostic.ts';
+import { type Diagnostic, formatDiagnostic, sortDiagnostics } from '../../engine/shell/diagnostic.ts';
+import { applyFixes } from '../../engine/shell/fixes.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
-import type { Command } from '../command.ts';
-import { UsageError } from '../io.ts';
+import { soundnessOf } from '../../engine/shell/soundness.ts';
+import type { Command, Given } from '../command.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+
+/** A fix may uncover another finding, never many in a row. */
+const rounds = 10;
 
 export const check: Command = {
   name: 'check',
   summary: 'find what is wrong with a domain before a rollout does',
-  help: 'rehearsal check DOMAIN [--static]\n\nReads every file of a domain and reports findings as file:line:column. Exit code 1 when one is an error, 2 when\nthere is no domain to check.\n\n  --static           run nothing of the domain: no tools, no MCP servers\n  --json             machine-readable output\n',
-  options: { static: { type: 'boolean' } },
+  help: `rehearsal check DOMAIN [options]
+
+Reads every file of a domain and reports findings as file:line:column. docs/diagnostics.md explains each code.
+
+  --static           run nothing of the domain: no tools, no MCP servers
+  --audit            also play it, in lanes: an agent that does nothing, the gold seat twice, every tool twice
+  --fix              make the changes that need no thought, then report what is left
+  --json             machine-readable output
+Exit code 0: no error. 1: an error, with --audit also a warning. 2: cancelled, or it could not be done.
+`,
+  options: { static: { type: 'boolean' }, audit: { type: 'boolean' }, fix: { type: 'boolean' } },
   run: async (given, io) => {
     if (!given.positionals[0]) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
+    if (given.values['static'] === true && given.values['audit'] === true)
+      throw new UsageError('--static runs nothing of the domain, and --audit runs all of it: choose one');
     const folder = resolve(io.cwd, given.positionals[0]);
     if (!existsSync(join(folder, 'domain.yaml')))
       throw new UsageError(`${folder}: there is no domain here (a folder with domain.yaml)`);
-    const runs = given.values['static'] !== true;
-    const describe = {
-      describeTools: () => describeCodeTools(loadDomain(folder)),
-      describeOutside: describeOutsideTools,
-    };
-    const { loaded, diagnostics, ok } = await checkDomain({ folder, ...(runs ? describe : {}) });
-    if (given.values['json'] === true) {
-      io.out(
-        `${JSON.stringify({ name: loaded.domain.name, tasks: loaded.tasks.length, tools: loaded.toolNames, diagnostics })}\n`,
-      );
-    } else {
-      for (const found of diagnostics) io.out(`${formatDiagnostic(found, io.cwd)}\n`);
-      const { domain } = loaded;
-      io.out(
-        `${domain.name}: ${domain.tasks.length} tasks, ${domain.personas.length} personas, ${domain.policy.rules.length} rules, ${loaded.toolNames.length} code tools; ${diagnostics.length === 0 ? 'no findings' : `${diagnostics.length} findings`}\n`,
-      );
-    }
-    return ok ? 0 : 1;
+    const { result, fixed } = await checked(folder, given, io);
+    const audited = given.values['audit'] === true && result.ok ? await audit(result.loaded, auditOptions(io)) : null;
+    const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
+    if (given.values['json'] === true) printJson(io, result, diagnostics, fixed, audited);
+    else printText(io, result, diagnostics, fixed, audited);
+    if (audited?.isCancelled) return 2;
+    return exitCodeOf(diagnostics, audited !== null);
   },
 };
+
+/** The findings, after what can be mended has been. */
+async function checked(folder: string, given: Given, io: Io) {
+  const describe = {
+    describeTools: () => describeCodeTools(loadDomain(folder)),
+    describeOutside: describeOutsideTools,
+  };
+  const look = () => checkDomain({ folder, ...(given.values['static'] === true ? {} : describe) });
+  let result = await look();
+  let fixed = 0;
+  for (let round = 0; given.values['fix'] === true && round < rounds && !io.signal.aborted; round++) {
+    const { count } = applyFixes(result.diagnostics);
+    if (count === 0) break;
+    fixed += count;
+    result = await look();
+  }
+  return { result, fixed };
+}
+
+function auditOptions(io: Io) {
+  let show: ReturnType<typeof progress> | undefined;
+  let known = 0;
+  return {
+    signal: io.signal,
+    onProgress: (done: number, total: number, what: string) => {
+      if (total !== known) show = progress(io, total);
+      known = total;
+      show?.(done, what);
+    },
+  };
+}
+
+function exitCodeOf(diagnostics: readonly Diagnostic[], isAudit: boolean): ExitCode {
+  const isFound = diagnostics.some(({ severity }) => severity === 'error' || (isAudit && severity === 'warning'));
+  return isFound ? 1 : 0;
+}
+
+function printJson(
+  io: Io,
+  { loaded }: CheckResult,
+  diagnostics: readonly Diagnostic[],
+  fixed: number,
+  audited: Audited | null,
+): void {
+  const found = diagnostics.map((each) => ({ ...each, soundness: soundnessOf(each.code) }));
+  const { undecided, rollouts } = audited ?? {};
+  const said = {
+    name: loaded.domain.name,
+    tasks: loaded.tasks.length,
+    tools: loaded.toolNames,
+    diagnostics: found,
+    fixed,
+  };
+  io.out(`${JSON.stringify({ ...said, ...(audited ? { audit: { rollouts, undecided } } : {}) })}\n`);
+}
+
+function printText(
+  io: Io,
+  { loaded }: CheckResult,
+  diagnostics: readonly Diagnostic[],
+  fixed: number,
+  audited: Audited | null,
+): void {
+  for (const found of diagnostics) io.out(`${formatDiagnostic(found, io.cwd)}\n`);
+  for (const { task, reason } of audited?.undecided ?? []) io.out(`${task}: not audited, ${reason}\n`);
+  const { domain, toolNames } = loaded;
+  const findings = diagnostics.length === 0 ? 'no findings' : `${diagnostics.length} findings`;
+  const fixable = diagnostics.filter(({ fix }) => fix).length;
+  const notes = [
+    ...(fixed > 0 ? [`${fixed} mended`] : []),
+    ...(fixable > 0 ? [`${fixable} of them can be mended with --fix`] : []),
+    ...(audited ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${audited.rollouts} rollouts`] : []),
+  ];
+  io.out(
+    `${domain.name}: ${domain.tasks.length} tasks, ${domain.personas.length} personas, ${domain.policy.rules.length} rules, ${toolNames.length} code tools; ${[findings, ...notes].join(', ')}\n`,
+  );
+}

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { signingKey } from '../../engine/shell/ledger.ts';
+import { type PolicyChange, readRunFile } from '../../engine/shell/runFile.ts';
 import { verifyRecording, verifyRun } from '../../engine/shell/verifyRun.ts';
 import { type Command, text } from '../command.ts';
 import { UsageError } from '../io.ts';
@@ -16,9 +17,11 @@ export const verify: Command = {
       throw new UsageError(`${given.positionals[0] ?? 'RUN_FOLDER'}: there is no such run folder or recording`);
     const key = text(given, 'key') ?? signingKey().publicKey;
     const { checked, problems } = statSync(path).isDirectory() ? verifyRun(path, key) : verifyRecording(path);
-    if (given.values['json'] === true) io.out(`${JSON.stringify({ checked, problems })}\n`);
+    const policyChange = readRunFile(path)?.policyChange;
+    if (given.values['json'] === true) io.out(`${JSON.stringify({ checked, problems, policyChange })}\n`);
     else {
       for (const { file, line, message } of problems) io.out(`${file}:${line}: ${message}\n`);
+      if (policyChange) io.out(policyText(policyChange));
       io.out(
         problems.length === 0
           ? `${checked} recordings verified\n`
@@ -28,3 +31,8 @@ export const verify: Command = {
     return problems.length > 0 ? 1 : 0;
   },
 };
+
+function policyText({ run, lines }: PolicyChange): string {
+  if (lines?.length === 0) return `the policy is the one of the last run, ${run}\n`;
+  return `the policy is not the one of the last run, ${run}${lines ? `:\n${lines.map((line) => `  ${line}\n`).join('')}` : '\n'}`;
+}

@@ -161,6 +161,7 @@ export function dataIdOf(side: Side, path: Path): string {
   return JSON.stringify([side, ...path]);
 }
 
+/** The place that such an identity names, or a sentence that says it is none. */
 export function parseDataId(id: string): Target | string {
   const unreadable = `"${id}" is no value of the database`;
   try {

@@ -1,17 +1,17 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
-import { advance, baseHash, begin, type Setting, stateHash } from '../../engine/core/rollout.ts';
-import type { RolloutState } from '../../engine/core/state.ts';
+import { follow, type Setting } from '../../engine/core/rollout.ts';
 import type { Task } from '../../engine/core/task.ts';
 import { taskIn } from '../../engine/core/underPersona.ts';
+import { baseHash } from '../../engine/core/world.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type AskPerson, laneSeats, type OnModel, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
-import { readRecording, type SidecarLine, sidecarPath } from '../../engine/shell/recording.ts';
-import { settingOf } from '../../engine/shell/replay.ts';
+import { type RecordingProblem, readRecording, type SidecarLine, sidecarPath } from '../../engine/shell/recording.ts';
+import { replayed, settingOf } from '../../engine/shell/replay.ts';
 import { readTimes } from '../../engine/shell/resume.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
@@ -124,7 +124,8 @@ export class Debuggee {
     if (first.event.policyHash !== domain.domain.policy.hash)
       this.#options.log(`the policy has changed since this was recorded: rules may stand on other lines`);
     const found = this.#follow(lines);
-    for (const { line, message } of [...problems, ...found]) this.#options.log(`${recording}:${line}: ${message}`);
+    for (const { line, message } of found ? [...problems, found] : problems)
+      this.#options.log(`${recording}:${line}: ${message}`);
     this.#recording = recording;
     this.#cursor = 0;
   }
@@ -205,28 +206,15 @@ export class Debuggee {
     await (await this.#supervisor?.catch(() => null))?.close();
   }
 
-  /** Folds recorded events as far as they follow each other, and says where they don't or where a state differs. */
-  #follow(lines: readonly Recorded[]): readonly { readonly line: number; readonly message: string }[] {
+  /** Folds recorded events up to the first that can't follow or leads to another state, and says which that is. */
+  #follow(lines: readonly Recorded[]): RecordingProblem | null {
     // The verdicts of the rules stand in the recording; deciding them again would only cost time.
     const setting = { ...this.#setting, domain: { ...this.#setting.domain, rules: [] } };
-    for (const { n, event, state: recorded } of lines) {
-      let state: RolloutState;
-      try {
-        state = folded(setting, this.#steps.at(-1)?.state, event);
-      } catch (error) {
-        const reason = messageOf(error);
-        return [{ line: n + 1, message: `${event.type} can't follow here (${reason}); the steps before it are shown` }];
-      }
-      this.#steps.push({ n, event, state });
-      if (stateHash(state) !== recorded)
-        return [
-          {
-            line: n + 1,
-            message: `after ${event.type} the database is not the recorded one; the steps up to here are shown`,
-          },
-        ];
+    for (const { step, problem } of replayed(setting, lines)) {
+      if (step) this.#steps.push({ n: step.n, event: step.event, state: step.after });
+      if (problem) return { ...problem, message: `${problem.message}; the steps up to here are shown` };
     }
-    return [];
+    return null;
   }
 
   #taskOf(id: string): Task {
@@ -283,7 +271,7 @@ export class Debuggee {
     for (const { n, event } of events) {
       // A rollout that had to start again on a fresh tool source comes from its first event on.
       if (n < this.#steps.length) this.#restart(n);
-      this.#steps.push({ n, event, state: folded(this.#setting, this.#steps.at(-1)?.state, event) });
+      this.#steps.push({ n, event, state: follow(this.#setting, this.#steps.at(-1)?.state ?? null, event) });
       if (event.type === 'rewarded') this.#live?.step();
     }
     this.#wake();
@@ -303,12 +291,6 @@ export class Debuggee {
   #wake(): void {
     for (const wake of this.#waiting.splice(0)) wake();
   }
-}
-
-function folded(setting: Setting, before: RolloutState | undefined, event: RolloutEvent): RolloutState {
-  if (event.type === 'rolloutStarted') return begin(setting, event)[0];
-  if (!before) throw new Error('a recording begins with rolloutStarted');
-  return advance(setting, before, event)[0];
 }
 
 /** Why a recording can't be shown over a domain, or null. */

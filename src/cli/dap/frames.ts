@@ -106,7 +106,7 @@ export function placeOf(
       return locations.policyRules.get(about) ?? policy;
     }
     case 'worldSynced':
-      return parts.scan.sync ?? task;
+      return parts.sync ?? task;
     case 'userReplied': {
       const [call] = event.toolCalls ?? [];
       return (call && locations.tools.get(call.name)) ?? task;

@@ -189,6 +189,7 @@ export function failureText(rollout: FinishedRollout | undefined): string {
   return `trial ${trial}, ${failedBy ?? 'nobody'}: ${failure?.message ?? reason}`;
 }
 
+/** A share from 0 to 1 as a text; `none` where there is nothing to share. */
 export function percent(share: number | null): string {
   return share === null ? 'none' : `${(100 * share).toFixed(1)} %`;
 }

@@ -2,7 +2,7 @@ import { type Move, realise } from './agendaMove.ts';
 import { afterSpeaking, type Heard, isReport, isServed, type Progress, start, unserved } from './agendaProgress.ts';
 import { instructionsIn } from './dialogue/instruction.ts';
 import { disagreementWith, writesOf } from './disagreement.ts';
-import { factsOf, recogniserOf, tells } from './facts.ts';
+import { factsBehind, factsOf, recogniserOf, tells } from './facts.ts';
 import { isTimeToChange, isTimeToInsist } from './hardBehaviour.ts';
 import type { Message } from './message.ts';
 import { doingOf } from './ownTools.ts';
@@ -162,7 +162,7 @@ function moveOf(view: SeatView, progress: Progress, cue: Cue): Move {
 function respond(view: SeatView, progress: Progress, heard: Heard): Decision {
   const { acts } = heard;
   if (acts.nonsense) return lost(view, progress);
-  if (heard.asked.length > 0 && !acts.proposes) return hopeful(progress, { type: 'act', asked: heard.asked });
+  if (heard.asked.length > 0) return hopeful(progress, { type: 'act', asked: heard.asked });
   if (acts.handsOff && !acts.proposes && acts.asks.length === 0) return stop('transferred');
   if (isTimeToInsist(view, progress.insistence, acts)) return fruitful({ type: 'insist' });
   if (acts.refuses && progress.insistence === 'raised') return fruitful({ type: 'insistOnceMore' });
@@ -185,8 +185,12 @@ function toProposal(view: SeatView, progress: Progress, { text, acts }: Heard): 
   const disagreement = disagreementWith(text, view.domain, view.task, facts, insisted);
   if (disagreement?.type === 'wrongValue') return fruitless({ type: 'correct', fact: disagreement.fact });
   if (disagreement?.type === 'wrongAction') return fruitless({ type: 'rejectAction' });
+  // A step that the user has no word of its own for is known by its report alone.
+  const unnamed = writesOf(view.domain, view.task).filter((write) => factsBehind(facts, write).length === 0);
   const isExtra =
-    progress.reports.length > 0 && isServed(view, progress) && !Object.values(facts).some((fact) => tells(text, fact));
+    progress.reports.length >= Math.max(1, unnamed.length) &&
+    isServed(view, progress) &&
+    !Object.values(facts).some((fact) => tells(text, fact));
   if (isExtra) return fruitful({ type: 'declineExtra' });
   const isNew =
     !progress.confirmed.includes(text) && progress.confirmed.length < 2 * writesOf(view.domain, view.task).length + 3;

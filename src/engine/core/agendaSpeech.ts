@@ -184,6 +184,7 @@ function isSentence(say: string): boolean {
   return /[.!]$/.test(say) || /^(?:i|it|my|we|because|they|he|she)\b.* /i.test(say);
 }
 
+/** Parts of a sentence, the last two with a word between them: `a, b and c`. */
 export function joined(parts: readonly string[], word = 'and'): string {
   return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} ${word} ${parts.at(-1)}`;
 }

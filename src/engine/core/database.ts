@@ -83,6 +83,7 @@ function traced(value: unknown, path: Path): unknown {
   });
 }
 
+/** Opens a draft, which is written like a plain object; `finish` gives the new database and what was changed. */
 export function draft(db: Database): DatabaseDraft {
   const session = new DraftSession(db.root);
   const finish = () => {

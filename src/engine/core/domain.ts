@@ -107,7 +107,7 @@ export const domainFileSchema = z.strictObject({
       }),
     ])
     .default('agenda')
-    .describe("The user's seat by default: agenda, human, or a model; or one for each purpose."),
+    .describe("The user's seat by default: agenda, scripted, human, or a model; or one for each purpose."),
   dialect: z.enum(['hermes', 'compact']).default('hermes').describe('How a trained model is shown the tools.'),
   toolTimeoutMs: z.int().positive().default(10_000),
   lexicon: lexiconSchema.prefault({}),

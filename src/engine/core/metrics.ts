@@ -156,6 +156,7 @@ export function moneyOf(tokens: Readonly<Record<ModelRole, Tokens>>, prices: Pri
 /** Scored rollouts by task: how many succeeded. */
 export type TaskSuccess = { readonly task: string; readonly successes: number; readonly trials: number };
 
+/** Counts the rollouts of each task that have a reward, and those of them whose reward is 1. */
 export function successByTask(measures: readonly Measure[]): readonly TaskSuccess[] {
   return [...Map.groupBy(measures, ({ task }) => task)].map(([task, rows]) => {
     const scored = rows.filter(({ reward }) => reward !== null);

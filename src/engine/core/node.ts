@@ -33,10 +33,12 @@ export class Wide {
 /** Plain containers with a `Wide` somewhere inside: their JSON and their view are not themselves. */
 const holders = new WeakSet<object>();
 
+/** Whether a value has keys: an object or a list, not null. */
 export function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
+/** An object of frozen entries, wide where it has many. */
 export function objectNode(entries: readonly (readonly [string, Node])[]): Node {
   if (entries.length > narrowKeys) return new Wide(tableOf(entries));
   const object: Record<string, Node> = {};
@@ -92,6 +94,7 @@ export function plainEntries(value: object, path: Path): readonly (readonly [str
   return Object.entries(value);
 }
 
+/** Throws a `TypeError` that names the path of an object which JSON can't hold. */
 export function checkPlain(value: object, path: Path): void {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) throw notJson(path, `a ${nameOf(value)}`);
@@ -109,6 +112,7 @@ export function enter(value: object, path: Path, open: Set<object>): void {
   open.add(value);
 }
 
+/** The value as JSON holds it. Throws a `TypeError` that names the path of one that it can't hold. */
 export function scalarOf(value: unknown, path: Path): JsonScalar {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   if (typeof value !== 'number') throw notJson(path, value === undefined ? 'undefined' : `a ${typeof value}`);
@@ -149,15 +153,18 @@ function filled(keys: readonly string[], value: (key: string) => Json): JsonObje
   return Object.freeze(object);
 }
 
+/** Keys in their order; those of a list are its indices, and a scalar has none. */
 export function keysOf(node: Node): readonly string[] {
   if (node instanceof Wide) return tableKeys(node.table);
   return isContainer(node) ? Object.keys(node) : [];
 }
 
+/** The number of keys. */
 export function countOf(node: Node): number {
   return node instanceof Wide ? sizeOf(node.table.root) : keysOf(node).length;
 }
 
+/** What stands at a key; undefined where nothing does. */
 export function childOf(node: Node | undefined, key: string | number): Node | undefined {
   if (node instanceof Wide) return find(node.table, String(key));
   if (!isContainer(node)) return undefined;

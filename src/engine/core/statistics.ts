@@ -1,10 +1,12 @@
 /** A value with the bounds of its 95 % interval. */
 export type Estimate = { readonly value: number; readonly low: number; readonly high: number };
 
+/** The mean of the values; 0 for none. */
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : sum(values) / values.length;
 }
 
+/** The sum of the values. */
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }

@@ -31,16 +31,19 @@ const branchMask = (1 << branchBits) - 1;
 /** Below this depth the key's hash is used up, and a leaf takes any number of keys. */
 const maxShift = 28;
 
+/** A table of these rows; their order stays as it is, but numbers come first, as in JavaScript. */
 export function tableOf<V>(entries: readonly (readonly [string, V])[]): Table<V> {
   const list = arranged(entries.map(([key]) => key));
   return { root: build(entries, 0), order: { list, size: list.length } };
 }
 
+/** Keys in their order. */
 export function tableKeys(table: Table<unknown>): readonly string[] {
   const { list, size } = table.order;
   return list.length === size ? list : list.slice(0, size);
 }
 
+/** The row at a key; undefined where there is none. */
 export function find<V>(table: Table<V>, key: string): V | undefined {
   let rest = spread(key);
   let node: Trie<V> | null = table.root;
@@ -57,6 +60,7 @@ export function withRow<V>(table: Table<V>, key: string, value: V): Table<V> {
   return { root, order: sizeOf(root) > sizeOf(table.root) ? withKey(table.order, key) : table.order };
 }
 
+/** The table without a row; the same table where there is none. */
 export function withoutRow<V>(table: Table<V>, key: string): Table<V> {
   const root = remove(table.root, key, 0) ?? build<V>([], 0);
   if (sizeOf(root) === sizeOf(table.root)) return table;
@@ -64,6 +68,7 @@ export function withoutRow<V>(table: Table<V>, key: string): Table<V> {
   return { root, order: { list, size: list.length } };
 }
 
+/** The number of rows. */
 export function sizeOf(trie: Trie<unknown>): number {
   return trie.type === 'leaf' ? trie.keys.length : trie.size;
 }

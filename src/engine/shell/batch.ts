@@ -2,15 +2,16 @@ import { join } from 'node:path';
 import { type DomainFile, userSeatFor } from '../core/domain.ts';
 import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
-import { baseHash } from '../core/rollout.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
+import { baseHash } from '../core/world.ts';
 import { makeRunFolder } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
+import { policyChangeSince } from './policyChange.ts';
 import { settingOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
@@ -124,6 +125,7 @@ async function runTrial(
   }
 }
 
+/** The name of a rollout in its run: that of its recording without the ending. */
 export function rolloutName(task: Task, trial: number): string {
   return `${task.id}.${trial}`;
 }
@@ -179,9 +181,11 @@ export function receiptOf(
  * on keeps its tasks.
  */
 export function openRun(path: string, domain: LoadedDomain, options: RunOptions): (receipt: Receipt) => void {
-  return openRunOf(path, runFileOf(domain, options), options.key);
+  const policyChange = policyChangeSince(path, domain);
+  return openRunOf(path, { ...runFileOf(domain, options), policyChange }, options.key);
 }
 
+/** The same for a run that is described already. */
 export function openRunOf(path: string, file: RunFile, key: SigningKey): (receipt: Receipt) => void {
   makeRunFolder(path);
   const before = readRunFile(path);
@@ -190,6 +194,7 @@ export function openRunOf(path: string, file: RunFile, key: SigningKey): (receip
     trials: Math.max(file.trials, before?.trials ?? 0),
     tasks: [...new Set([...(before?.tasks ?? []), ...file.tasks])],
     prices: file.prices ?? before?.prices,
+    policyChange: before ? before.policyChange : file.policyChange,
   });
   return openLedger(join(path, 'ledger.jsonl'), key, runHash);
 }

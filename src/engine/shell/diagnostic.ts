@@ -11,6 +11,12 @@ export type Location = {
   readonly endColumn: number;
 };
 
+/** A text that takes the place of what stands at a location; an insertion where the location is empty. */
+export type Edit = Location & { readonly text: string };
+
+/** What mends a finding without anybody having to think: its title as an offer, and the edits. */
+export type Fix = { readonly title: string; readonly edits: readonly Edit[] };
+
 /** One finding about a file of a domain: what was found and expected, and in `hint` what to do. */
 export type Diagnostic = Location & {
   /** Stable, for example `task/unknown-tool`. */
@@ -18,6 +24,8 @@ export type Diagnostic = Location & {
   readonly severity: Severity;
   readonly message: string;
   readonly hint?: string;
+  /** Absent where a person has to decide. */
+  readonly fix?: Fix;
 };
 
 /** The whole finding in one line, for a terminal: `file:line:column severity code message`. */

@@ -77,7 +77,7 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
     isSpent,
     metered: (outside) => {
       const { forRollout } = outside;
-      return { ...metered(outside), ...(forRollout ? { forRollout: () => metered(forRollout()) } : {}) };
+      return { ...metered(outside), ...(forRollout ? { forRollout: (log) => metered(forRollout(log)) } : {}) };
     },
     spent,
     uncounted: () => uncounted,

@@ -11,6 +11,7 @@ import type { ModelCall } from './seats/modelCall.ts';
 import type { OnRetry, Retry } from './seats/openai.ts';
 import { type AgentSeat, type ModelSeat, parseSeat, pureSeats, type SeatSpec } from './seats/seatSpec.ts';
 import { parseTurn } from './seats/typedTurn.ts';
+import { keptSecret } from './secrets.ts';
 import type { SideNote } from './sideNote.ts';
 
 /** How a seat outside the lane is asked. A person's answer comes from whoever runs the rollout. */
@@ -37,7 +38,7 @@ export type Outside = {
     signal: AbortSignal,
   ) => Promise<{ readonly reply: SimulatedAnswer; readonly call: ModelCall }>;
   /** Where a seat keeps something for each rollout: gives the outside that one rollout asks, from its start to its end. */
-  readonly forRollout?: () => OwnOutside;
+  readonly forRollout?: (log: (text: string) => void) => OwnOutside;
 };
 
 /** The outside of one rollout, which gives back what it holds when that ends. */
@@ -125,11 +126,11 @@ export function outsideOf(
   if (agent.type !== 'agent') return outside;
   const { model } = agent;
   const ask: AskLentModel = (make) => (model ? asked('agent', model, make) : make('', () => undefined));
-  return { ...outside, forRollout: () => seated(agent, ask, outside) };
+  return { ...outside, forRollout: (log) => seated(agent, ask, outside, log) };
 }
 
 /** An agent of the user's own takes the seat for one rollout; one that starts again has it start afresh. */
-function seated(agent: AgentSeat, ask: AskLentModel, outside: Outside): OwnOutside {
+function seated(agent: AgentSeat, ask: AskLentModel, outside: Outside, log: (text: string) => void): OwnOutside {
   let session: AgentSession | null = null;
   return {
     ...outside,
@@ -140,7 +141,7 @@ function seated(agent: AgentSeat, ask: AskLentModel, outside: Outside): OwnOutsi
       }
       if (!session) {
         const { AgentSession } = await import('./seats/agentSession.ts');
-        session = new AgentSession(agent, ask);
+        session = new AgentSession(agent, ask, log);
       }
       return session.ask(view, signal);
     },
@@ -230,7 +231,9 @@ function simulatorOf({ file }: Domain, { name }: Tool): ModelSeat {
 }
 
 async function keyOf(seat: ModelSeat, readKey: ReadKey): Promise<string> {
-  return seat.keyName === null ? '' : ((await readKey(seat.keyName)) ?? '');
+  const { password } = new URL(seat.baseUrl);
+  if (password !== '') keptSecret('password', password);
+  return seat.keyName === null ? '' : keptSecret(seat.keyName, (await readKey(seat.keyName)) ?? '');
 }
 
 function withName(view: RemoteView) {

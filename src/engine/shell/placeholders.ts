@@ -1,3 +1,5 @@
+import { keptSecret } from './secrets.ts';
+
 export type Filled = {
   /** The text with its placeholders replaced. Throws when an environment variable is not set. */
   readonly fill: (text: string) => string;
@@ -24,7 +26,7 @@ export function fillPlaceholders(
       const value = environment[name];
       if (value === undefined || value === '') throw missing(name);
       secrets.set(name, value);
-      return value;
+      return keptSecret(name, value);
     });
   // The longest first: one secret may be a part of another.
   const redact = (text: string) =>

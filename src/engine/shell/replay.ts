@@ -1,7 +1,9 @@
 import { openDatabase } from '../core/database.ts';
 import type { Recorded } from '../core/event.ts';
-import { advance, baseHash, begin, type Setting, stateHash } from '../core/rollout.ts';
+import { follow, type Setting, stateHash } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
+import { baseHash } from '../core/world.ts';
+import { messageOf } from './fault.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import { type RecordingProblem, readRecording } from './recording.ts';
 
@@ -16,15 +18,13 @@ export function settingOf({ domain, world }: Pick<LoadedDomain, 'domain' | 'worl
 
 /**
  * Folds a recording again from the domain's database. Problems: a broken chain, a database that is not the
- * recorded one, a state that differs from the recorded one.
+ * recorded one, an event that can't follow, a state that differs from the recorded one.
  */
 export function replayRecording(domain: LoadedDomain, path: string): Replayed {
   const { lines, problems } = readRecording(path);
   const setting = settingOf(domain);
   const first = lines[0];
-  if (first?.event.type !== 'rolloutStarted')
-    return { steps: [], problems: [...problems, { line: 1, message: 'a recording begins with rolloutStarted' }] };
-  if (first.event.database !== baseHash(setting.world)) {
+  if (first?.event.type === 'rolloutStarted' && first.event.database !== baseHash(setting.world)) {
     return {
       steps: [],
       problems: [
@@ -33,17 +33,33 @@ export function replayRecording(domain: LoadedDomain, path: string): Replayed {
       ],
     };
   }
-  const found: RecordingProblem[] = [...problems];
-  let state = begin(setting, first.event)[0];
-  const steps = lines.map((line): ReplayedStep => {
-    if (line.event.type !== 'rolloutStarted') [state] = advance(setting, state, line.event);
-    const hash = stateHash(state);
-    if (hash !== line.state)
-      found.push({
-        line: line.n + 1,
-        message: `after event ${line.n} (${line.event.type}) the state is ${hash.slice(0, 12)}, recorded was ${line.state.slice(0, 12)}`,
-      });
-    return { ...line, after: state };
-  });
+  const found = [...problems, ...(lines.length === 0 && problems.length === 0 ? [noStart] : [])];
+  const steps: ReplayedStep[] = [];
+  for (const { step, problem } of replayed(setting, lines)) {
+    if (step) steps.push(step);
+    if (problem) found.push(problem);
+  }
   return { steps, problems: found };
+}
+
+const noStart = { line: 1, message: 'a recording begins with rolloutStarted' };
+
+/** Folds recorded lines one by one, and says what is wrong with each. It ends at an event that can't follow. */
+export function* replayed(
+  setting: Setting,
+  lines: readonly Recorded[],
+): Generator<{ readonly step: ReplayedStep | null; readonly problem: RecordingProblem | null }> {
+  let after: RolloutState | null = null;
+  for (const line of lines) {
+    const { n, event, state } = line;
+    try {
+      after = follow(setting, after, event);
+    } catch (error) {
+      const message = `event ${n} (${event.type}) can't follow here: ${messageOf(error)}`;
+      return yield { step: null, problem: { line: n + 1, message } };
+    }
+    const hash = stateHash(after);
+    const message = `after event ${n} (${event.type}) the state is ${hash.slice(0, 12)}, recorded was ${state.slice(0, 12)}`;
+    yield { step: { ...line, after }, problem: hash === state ? null : { line: n + 1, message } };
+  }
 }

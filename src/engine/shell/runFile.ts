@@ -8,6 +8,14 @@ import { onDisk } from './disk.ts';
 
 const priceSchema = z.object({ input: z.number(), output: z.number() });
 
+/** How the policy differs from that of the last run of the same domain; no lines where only its hash is known. */
+const policyChangeSchema = z.object({
+  run: z.string(),
+  policyHash: z.string(),
+  lines: z.array(z.string()).readonly().optional(),
+});
+export type PolicyChange = z.infer<typeof policyChangeSchema>;
+
 /** `run.json`: what a run is, for whoever opens its folder later. */
 const runFileSchema = z.object({
   domain: z.string(),
@@ -34,6 +42,7 @@ const runFileSchema = z.object({
   /** The run whose rollouts were verified again, and which of its policies that was. */
   regraded: z.object({ run: z.string(), policyHash: z.string() }).optional(),
   policyHash: z.string(),
+  policyChange: policyChangeSchema.optional(),
   publicKey: z.string(),
 });
 export type RunFile = z.infer<typeof runFileSchema>;

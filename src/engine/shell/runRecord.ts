@@ -1,9 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../core/event.ts';
-import { type Measure, measureOf } from '../core/measure.ts';
+import { type Measure, measureOf, type Timing } from '../core/measure.ts';
 import { finishedRollouts, type Receipt } from './ledger.ts';
-import { readRecording, readSidecar, sidecarPath } from './recording.ts';
+import { readRecording, sidecarPath } from './recording.ts';
 import { type RunFile, readRunFile } from './runFile.ts';
 
 /** A finished rollout of a run: its measures, and where its recording lies. */
@@ -39,7 +39,7 @@ export function readRun(folder: string): RunRecord | null {
   const vouched = new Set(receipts.map(([, { recording }]) => recording));
   const begun = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl') && !vouched.has(name));
   const { unfinished = [], fork = [] } = Object.groupBy(begun, (name) =>
-    isFork(readRecording(join(folder, name)).lines) ? 'fork' : 'unfinished',
+    isFork(name, readRecording(join(folder, name)).lines) ? 'fork' : 'unfinished',
   );
   return {
     folder,
@@ -51,8 +51,10 @@ export function readRun(folder: string): RunRecord | null {
   };
 }
 
-function isFork([first]: readonly Recorded[]): boolean {
-  return first?.event.type === 'rolloutStarted' && first.event.parent !== undefined;
+/** A fork lies beside its parent. A rollout that was graded again names a parent too, of its own name in another run. */
+function isFork(name: string, [first]: readonly Recorded[]): boolean {
+  const parent = first?.event.type === 'rolloutStarted' ? first.event.parent : undefined;
+  return parent !== undefined && parent.recording !== name;
 }
 
 /** The events of a finished rollout. */
@@ -68,11 +70,26 @@ function measureReceipt(folder: string, file: RunFile, receipt: Receipt): Finish
   const [problem] = problems;
   if (problem) return `${path}:${problem.line}: ${problem.message}`;
   if (lines[0]?.event.type !== 'rolloutStarted') return `${path}:1: a recording begins with rolloutStarted`;
-  if (isFork(lines)) return 'fork';
+  if (isFork(basename(path), lines)) return 'fork';
   const events = lines.map(({ event }) => event);
   // The sidecar of a regraded rollout says how long the verification took, and nothing of the rollout.
-  const timings = file.regraded ? [] : readSidecar(sidecarPath(path)).lines;
+  const timings = file.regraded ? [] : timingsOf(path);
   return { ...measureOf(events, file.tools, timings), recording: path, taskHash: receipt.task.hash };
+}
+
+function timingsOf(recording: string): readonly Timing[] {
+  const path = sidecarPath(recording);
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line): Timing[] => {
+      try {
+        const { n, ms, usage } = JSON.parse(line) as Timing;
+        return [{ n, ms, usage }];
+      } catch {
+        return [];
+      }
+    });
 }
 
 function byTaskAndTrial(tasks: readonly string[]) {

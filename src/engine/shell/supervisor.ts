@@ -2,18 +2,19 @@ import { hash } from 'node:crypto';
 import type { Domain } from '../core/domain.ts';
 import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted } from '../core/event.ts';
 import { useNativeHash } from '../core/hash.ts';
-import type { Json, JsonObject } from '../core/json.ts';
+import type { Json } from '../core/json.ts';
 import type { Task } from '../core/task.ts';
-import { outsideSource, type Tool } from '../core/tool.ts';
+import { outsideSource } from '../core/tool.ts';
 import { cancelled, Fault } from './fault.ts';
 import { laneEvent } from './lane/laneChannel.ts';
-import type { FromLane, LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
-import { type LaneProcess, startLane } from './lane/laneProcess.ts';
-import { completeDomain, type LoadedDomain } from './load/loadDomain.ts';
+import type { LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
+import { type Lane, type LaneDeath, Lanes, type LaneWord } from './lanes.ts';
+import type { LoadedDomain } from './load/loadDomain.ts';
 import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
 import type { SidecarLine } from './recording.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './rolloutTools.ts';
+import { redacted, redactedValue } from './secrets.ts';
 import { SharedTools } from './sharedTools.ts';
 
 export type RolloutRequest = {
@@ -61,16 +62,12 @@ export type Supervisor = {
   readonly loaded: LoadedDomain;
   /** @param onEvents is told of events after they are on the disk */
   readonly start: (request: RolloutRequest, onEvents?: (events: readonly LaneEvent[]) => void) => LiveRollout;
-  /** Address at which a JavaScript debugger attaches to the first lane, when it was started with `inspect`. */
-  readonly inspectUrl: () => Promise<string | null>;
   readonly close: () => Promise<void>;
 };
 
 export type SupervisorOptions = {
   /** How many child processes share the rollouts. */
   readonly lanes?: number;
-  readonly inspect?: boolean;
-  readonly heapMb?: number;
   readonly log?: (text: string) => void;
 };
 
@@ -87,19 +84,10 @@ type Live = {
   readonly tools: RolloutTools;
   readonly record: RolloutRecord;
   readonly outside: Outside & Partial<OwnOutside>;
-  lane: Lane | null;
+  lane: Lane<Live> | null;
   /** Resolves when the lane was told to start it: a step that comes earlier waits for that. */
   started: Promise<void>;
   start: () => void;
-};
-
-type Described = Extract<FromLane, { readonly type: 'described' }>;
-
-type Lane = {
-  readonly process: LaneProcess;
-  readonly rollouts: Map<number, Live>;
-  readonly prepared: Promise<void>;
-  isPrepared: boolean;
 };
 
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
@@ -111,38 +99,34 @@ export async function openSupervisor(domain: LoadedDomain, options: SupervisorOp
 }
 
 class Supervision implements Supervisor {
-  #domain: Domain | null = null;
-  #loaded: LoadedDomain | null = null;
   #nextRollout = 1;
-  #closed = false;
-  readonly #lanes: Lane[] = [];
+  readonly #lanes: Lanes<Live>;
   readonly #unwritten = new Set<Live>();
   #writing: NodeJS.Timeout | undefined;
   readonly #live = new Map<number, Live>();
-  readonly #static: LoadedDomain;
   readonly #options: SupervisorOptions;
   readonly #tools: SharedTools;
 
   constructor(domain: LoadedDomain, options: SupervisorOptions) {
-    this.#static = domain;
     this.#options = options;
-    this.#tools = new SharedTools(domain, (text) => options.log?.(text));
+    this.#tools = new SharedTools(domain, (text) => options.log?.(redacted(text)));
+    this.#lanes = new Lanes(domain, {
+      onWord: (lane, word) => this.#received(lane, word),
+      onDeath: (death) => this.#takeOver(death),
+    });
   }
 
   get domain(): Domain {
-    if (!this.#domain) throw new Error('the supervisor is not open');
-    return this.#domain;
+    return this.#lanes.domain;
   }
 
   get loaded(): LoadedDomain {
-    if (!this.#loaded) throw new Error('the supervisor is not open');
-    return this.#loaded;
+    return this.#lanes.loaded;
   }
 
   async open(): Promise<void> {
     try {
-      const outsideTools = await this.#tools.describe();
-      await Promise.all(Array.from({ length: this.#options.lanes ?? 1 }, () => this.#openLane(outsideTools).prepared));
+      await this.#lanes.open(this.#options.lanes ?? 1, await this.#tools.describe());
     } catch (error) {
       await this.close();
       throw error;
@@ -161,7 +145,7 @@ class Supervision implements Supervisor {
       abort: new AbortController(),
       tools: new RolloutTools(this.#tools),
       record: new RolloutRecord(request.recording, request.sidecar),
-      outside: request.outside.forRollout?.() ?? request.outside,
+      outside: request.outside.forRollout?.((text) => this.#options.log?.(text)) ?? request.outside,
       lane: null,
       started: started.promise,
       start: started.resolve,
@@ -182,65 +166,11 @@ class Supervision implements Supervisor {
     };
   }
 
-  inspectUrl(): Promise<string | null> {
-    return this.#lanes[0]?.process.inspectUrl ?? Promise.resolve(null);
-  }
-
   async close(): Promise<void> {
-    this.#closed = true;
     for (const live of this.#live.values()) live.abort.abort();
-    for (const lane of this.#lanes) lane.process.kill();
+    this.#lanes.close();
     await Promise.all([...this.#live.values()].map((live) => this.#release(live)));
     this.#tools.close();
-  }
-
-  #openLane(outsideTools: readonly Tool[]): Lane {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const { folder, file } = this.#static;
-    const lane: Lane = {
-      rollouts: new Map(),
-      prepared: promise,
-      isPrepared: false,
-      process: startLane(
-        {
-          folder,
-          toolsFile: file.tools,
-          timeoutMs: file.toolTimeoutMs,
-          heapMb: this.#options.heapMb ?? 512,
-          inspect: this.#options.inspect ?? false,
-        },
-        {
-          onMessage: (message) => {
-            if (message.type === 'described') this.#prepare(lane, message, outsideTools);
-            else if (message.type === 'notDescribed') reject(new Fault(message.failure));
-            else if (message.type === 'prepared') {
-              lane.isPrepared = true;
-              resolve();
-            } else this.#received(lane, message);
-          },
-          onDeath: ({ failure, culprit }) => {
-            reject(new Fault(failure));
-            this.#laneDied(lane, failure, culprit, outsideTools);
-          },
-        },
-      ),
-    };
-    promise.catch(() => undefined);
-    this.#lanes.push(lane);
-    return lane;
-  }
-
-  #prepare(lane: Lane, { tools, sync }: Described, outsideTools: readonly Tool[]): void {
-    if (!this.#loaded) {
-      const { domain, ...loaded } = completeDomain(this.#static, tools, outsideTools);
-      this.#domain = { ...domain, sync };
-      this.#loaded = { ...loaded, domain: this.#domain };
-    }
-    lane.process.send({
-      type: 'prepare',
-      domain: this.domain,
-      world: this.#static.world as { agent: JsonObject; user: JsonObject },
-    });
   }
 
   async #launch(live: Live): Promise<void> {
@@ -253,8 +183,7 @@ class Supervision implements Supervisor {
 
   /** The events that a fork shares with its parent come back from the lane with their states, for its own recording. */
   #assign(live: Live, from: RolloutRequest['from'], known = 0): void {
-    const lane = this.#lanes.toSorted((a, b) => a.rollouts.size - b.rollouts.size)[0];
-    if (!lane) throw new Error('a supervisor has at least one lane');
+    const lane = this.#lanes.leastBusy();
     live.lane = lane;
     lane.rollouts.set(live.id, live);
     const { task, seats, pace = 'run' } = live.request;
@@ -265,9 +194,9 @@ class Supervision implements Supervisor {
     lane.prepared.then(send, (error: unknown) => this.#giveUp(live, error));
   }
 
-  #received(lane: Lane, message: Exclude<FromLane, { type: 'described' | 'notDescribed' | 'prepared' }>): void {
+  #received(lane: Lane<Live>, message: LaneWord): void {
     if (message.type === 'log') {
-      this.#options.log?.(message.text);
+      this.#options.log?.(redacted(message.text));
       return;
     }
     const live = lane.rollouts.get(message.rollout);
@@ -294,7 +223,7 @@ class Supervision implements Supervisor {
     this.#assign(live, live.request.from);
   }
 
-  #answerRecorded(lane: Lane, live: Live, question: number, about: Question): boolean {
+  #answerRecorded(lane: Lane<Live>, live: Live, question: number, about: Question): boolean {
     const state = about.type === 'source' ? live.request.recordedSources?.[about.source] : undefined;
     if (state !== undefined) lane.process.send({ type: 'answer', question, value: { state } });
     return state !== undefined;
@@ -326,18 +255,18 @@ class Supervision implements Supervisor {
     }
   }
 
-  async #answer(lane: Lane, live: Live, question: number, about: Question): Promise<void> {
+  async #answer(lane: Lane<Live>, live: Live, question: number, about: Question): Promise<void> {
     if (!this.#write(live)) return;
     try {
       const reach = { domain: this.domain, tools: live.tools };
       const { answer, note } = await answerQuestion(about, live.outside, reach, live.abort.signal);
-      live.record.note(note ?? null);
-      lane.process.send({ type: 'answer', question, value: answer });
+      live.record.note(redactedValue(note ?? null));
+      lane.process.send({ type: 'answer', question, value: redactedValue(answer) });
     } catch (error) {
       const fault = live.abort.signal.aborted ? cancelled() : error;
       if (!(fault instanceof Fault)) return this.#giveUp(live, error);
-      live.record.note(fault.note);
-      lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: fault.failure });
+      live.record.note(redactedValue(fault.note));
+      lane.process.send({ type: 'refusal', question, reason: fault.reason, failure: redactedValue(fault.failure) });
     }
   }
 
@@ -388,21 +317,13 @@ class Supervision implements Supervisor {
     await Promise.all([live.tools.close(), live.outside.close?.()]);
   }
 
-  /**
-   * The rollout that did it ends with the failure; the others go on from their events on a fresh lane. A lane
-   * that never came up would not come up again, so it takes its rollouts with it.
-   */
-  #laneDied(lane: Lane, failure: Failure, culprit: number | null, outsideTools: readonly Tool[]): void {
-    this.#lanes.splice(this.#lanes.indexOf(lane), 1);
-    if (this.#closed) return;
-    const orphans = [...lane.rollouts.values()];
-    lane.rollouts.clear();
-    if (!lane.isPrepared) {
-      for (const live of orphans) this.#giveUp(live, new Fault(failure));
-      return;
-    }
-    if (orphans.length > 0 || this.#lanes.length === 0) this.#openLane(outsideTools);
+  /** The rollout that killed its lane ends with the failure; the others go on from their events on another one. */
+  #takeOver({ orphans, failure, culprit, hasSuccessor }: LaneDeath<Live>): void {
     for (const live of orphans) {
+      if (!hasSuccessor) {
+        this.#giveUp(live, new Fault(failure));
+        continue;
+      }
       if (live.id === culprit || (culprit === null && orphans.length === 1)) this.#endWith(live, failure);
       if (live.record.arrived.length === 0) this.#assign(live, live.request.from);
       else this.#goOn(live);

@@ -1,4 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
+import { messageOf } from '../../engine/shell/fault.ts';
 import type { MetricsChange, RunMetrics } from './metricsFile.ts';
 
 /** Ten times a second at most reaches a view; what comes in between is one change. */
@@ -30,7 +31,7 @@ export function watchMetrics(
       lastProblem = '';
       if (!disposed && (change.points.length > 0 || change.reset || change.statusChanged)) onChange(change);
     } catch (error) {
-      const problem = `${folder}: can't be read (${(error as Error).message})`;
+      const problem = `${folder}: can't be read (${messageOf(error)})`;
       if (!disposed && problem !== lastProblem) onProblem(problem);
       lastProblem = problem;
     } finally {

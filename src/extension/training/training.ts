@@ -8,7 +8,7 @@ import { runName } from '../../engine/shell/runName.ts';
 import type { Context } from '../context.ts';
 import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
-import { trainingRoot, trainingRuns } from './workspaceRuns.ts';
+import { trainingRoot, trainingRuns } from './runFolders.ts';
 
 export type TrainingKind = 'sft' | 'grpo';
 export type TrainingChoice = {
@@ -119,7 +119,7 @@ export async function showRunLog(context: Context, run: string | undefined): Pro
 
 /** Asks a run to end after its current optimizer step, with a checkpoint. */
 export async function stopTraining(given?: string): Promise<boolean> {
-  const running = (await trainingRuns()).filter((run) => run.isRunning);
+  const running = (await trainingRuns()).filter((run) => run.running);
   const picked =
     given ??
     (running.length === 1

@@ -1,13 +1,14 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { messageOf } from '../../engine/shell/fault.ts';
 import type { Run, ToExtension } from '../../webview/protocol.ts';
 import type { Context } from '../context.ts';
 import { dashboardType } from '../contributions.ts';
-import { type MetricsChange, type RunMetrics, readMetrics } from '../training/metricsFile.ts';
-import { watchMetrics } from '../training/metricsWatch.ts';
+import { type FollowedRun, followRun } from '../training/followedRuns.ts';
+import type { MetricsChange, RunMetrics } from '../training/metricsFile.ts';
+import { trainingRoot } from '../training/runFolders.ts';
 import { showRunLog } from '../training/training.ts';
 import { listRuns, readRollouts, recordingPath } from '../training/trainingRuns.ts';
-import { trainingRoot } from '../training/workspaceRuns.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
 import { trajectoryEditorType } from './trajectoryEditor.ts';
 
@@ -47,7 +48,7 @@ export function restoreTrainingDashboard(context: Context, panel: vscode.Webview
   mount(context, panel);
 }
 
-type Shown = { readonly folder: string; readonly metrics: RunMetrics; watch?: { readonly dispose: () => void } };
+type Shown = { readonly folder: string; readonly run: FollowedRun };
 
 function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
   const { log, extension } = context;
@@ -56,14 +57,14 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
 
   const show = async (folder: string): Promise<void> => {
     if (shown?.folder !== folder) {
-      shown?.watch?.dispose();
-      const metrics = readMetrics(folder);
-      const mine: Shown = { folder, metrics };
+      shown?.run.dispose();
+      const onChange = (change: MetricsChange): void => {
+        if (shown === mine) postChange(channel, basename(folder), mine.run.metrics, change);
+      };
+      const mine: Shown = { folder, run: followRun(folder, { onChange, onProblem: (problem) => log.warn(problem) }) };
       shown = mine;
-      await metrics.refresh().catch((error: unknown) => log.warn(`${folder}: ${String(error)}`));
+      await mine.run.read;
       if (shown !== mine) return;
-      const onChange = (change: MetricsChange): void => postChange(channel, basename(folder), metrics, change);
-      mine.watch = watchMetrics(folder, metrics, onChange, (problem) => log.warn(problem));
     }
     if (loaded) await postSnapshot(channel, shown);
   };
@@ -92,7 +93,7 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
   opened = dashboard;
   panel.onDidDispose(() => {
     if (opened === dashboard) opened = undefined;
-    shown?.watch?.dispose();
+    shown?.run.dispose();
     shown = undefined;
     channel.dispose();
     watch.dispose();
@@ -126,9 +127,9 @@ async function postSnapshot(channel: Channel, shown: Shown | undefined): Promise
     type: 'snapshot',
     runs: [...runs],
     run: shown === undefined ? null : basename(shown.folder),
-    points: [...(shown?.metrics.points() ?? [])],
-    status: shown?.metrics.status() ?? { type: 'waiting' },
-    problems: [...(shown?.metrics.problems() ?? [])],
+    points: [...(shown?.run.metrics.points() ?? [])],
+    status: shown?.run.metrics.status() ?? { type: 'waiting' },
+    problems: [...(shown?.run.metrics.problems() ?? [])],
   });
 }
 
@@ -178,7 +179,7 @@ async function postRollouts(channel: Channel, folder: string, step: number): Pro
       problem: null,
     });
   } catch (error) {
-    const problem = `The rollouts of optimizer step ${step} can't be read: ${(error as Error).message}`;
+    const problem = `The rollouts of optimizer step ${step} can't be read: ${messageOf(error)}`;
     channel.post({ type: 'rollouts', run: basename(folder), step, rollouts: [], problem });
   }
 }

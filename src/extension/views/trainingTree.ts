@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { type TrainingRun, trainingRuns } from '../training/workspaceRuns.ts';
+import type { FollowedRun } from '../training/followedRuns.ts';
+import { type TrainingRun, trainingRuns } from '../training/runFolders.ts';
 
 /** A run's process can end without touching a file, and a new folder can escape the editor's watcher. */
 const lookEveryMs = 2000;
@@ -9,7 +10,7 @@ export function registerTrainingTree(): vscode.Disposable {
   const tree = new TrainingTree();
   const view = vscode.window.createTreeView('rehearsal.training', { treeDataProvider: tree });
   const timer = setInterval(() => view.visible && void tree.refresh(), lookEveryMs);
-  return vscode.Disposable.from(view, { dispose: () => clearInterval(timer) });
+  return vscode.Disposable.from(view, tree, { dispose: () => clearInterval(timer) });
 }
 
 /** One row for each training run; it opens in the dashboard. */
@@ -17,26 +18,58 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
 
+  /** Runs whose trainer lives: what they say of themselves is followed, as the dashboard does. */
+  readonly #followed = new Map<string, FollowedRun>();
   #shown = '';
 
   /** Looks at the runs, and says so when they are not what is shown. */
   async refresh(): Promise<void> {
-    if (JSON.stringify(await trainingRuns()) !== this.#shown) this.#changed.fire();
+    if (JSON.stringify(await this.#runs()) !== this.#shown) this.#changed.fire();
   }
 
   async getChildren(run?: TrainingRun): Promise<TrainingRun[]> {
     if (run) return [];
-    const runs = await trainingRuns();
+    const runs = await this.#runs();
     this.#shown = JSON.stringify(runs);
     return [...runs];
   }
 
   getTreeItem(run: TrainingRun): vscode.TreeItem {
     const item = new vscode.TreeItem(run.id);
-    item.description = `${run.kind ?? 'preparing'}${run.isRunning ? ', running' : ''}`;
-    item.iconPath = new vscode.ThemeIcon(run.isRunning ? 'sync~spin' : 'graph-line');
-    item.contextValue = run.isRunning ? 'trainingRun.running' : 'trainingRun';
+    item.description = `${run.kind ?? 'preparing'}${run.running ? ', running' : ''}`;
+    item.iconPath = new vscode.ThemeIcon(run.running ? 'sync~spin' : 'graph-line');
+    item.contextValue = run.running ? 'trainingRun.running' : 'trainingRun';
     item.command = { command: 'rehearsal.training.dashboard', title: 'Open', arguments: [run.folder] };
     return item;
+  }
+
+  dispose(): void {
+    for (const run of this.#followed.values()) run.dispose();
+    this.#followed.clear();
+  }
+
+  /** A run is running while its trainer lives and it has not said that it is over: its process lives a little longer. */
+  async #runs(): Promise<readonly TrainingRun[]> {
+    const runs = await trainingRuns();
+    const living = new Set(runs.flatMap(({ folder, running }) => (running ? [folder] : [])));
+    for (const [folder, run] of this.#followed) {
+      if (living.has(folder)) continue;
+      run.dispose();
+      this.#followed.delete(folder);
+    }
+    if (living.size === 0) return runs;
+    // What reads a run's metrics is loaded when there is one to follow: activation does not wait for it.
+    const training = await import('../training/followedRuns.ts');
+    const isLeft = (folder: string) => training.isOver(this.#follow(training, folder).metrics.status());
+    return runs.map((run) => ({ ...run, running: run.running && !isLeft(run.folder) }));
+  }
+
+  #follow({ followRun }: typeof import('../training/followedRuns.ts'), folder: string): FollowedRun {
+    const known = this.#followed.get(folder);
+    if (known) return known;
+    const onChange = ({ statusChanged }: { readonly statusChanged: boolean }) => statusChanged && void this.refresh();
+    const run = followRun(folder, { onChange, onProblem: () => undefined });
+    this.#followed.set(folder, run);
+    return run;
   }
 }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
+import { messageOf } from '../../engine/shell/fault.ts';
 import type { ReadRecording } from '../../engine/shell/recording.ts';
 import type { Context } from '../context.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
@@ -79,7 +80,7 @@ async function postRecording(channel: Channel, uri: vscode.Uri): Promise<void> {
       type: 'recordingOpened',
       name,
       total: 0,
-      problem: `${name} can't be read: ${(error as Error).message}`,
+      problem: `${name} can't be read: ${messageOf(error)}`,
     });
   }
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -42,10 +42,19 @@ test('a recording is stepped through without a call, and forks', async () => {
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
 
-/** A finished run on the disk, whose recording is then attached to and forked up to the reward. */
-async function forkedRun(change: (folder: string) => void = () => undefined) {
-  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-forked-')), 'run');
+/** A finished run on the disk, made when it is first asked for. */
+let finished: Promise<string> | undefined;
+async function finishedRun(): Promise<string> {
+  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-finished-')), 'run');
   await rehearsal('run', domain, 'lamp-variant', '--out', folder);
+  return folder;
+}
+
+/** A copy of a finished run, whose recording is attached to and forked; the fork stands right after its edit. */
+async function forkedRun(change: (folder: string) => void = () => undefined) {
+  finished ??= finishedRun();
+  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-forked-')), 'run');
+  cpSync(await finished, folder, { recursive: true });
   change(folder);
   const run = session();
   await run.begin({ recording: join(folder, 'lamp-variant.0.traj.jsonl') }, { breakpoints: { [policy]: ruleLine() } });
@@ -59,7 +68,7 @@ test('a finished fork of a recording has its receipt in the ledger of the run, a
   const { folder, run } = await forkedRun();
   expect(await rehearsal('verify', folder)).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/fork-1\.traj\.jsonl:\d+: has no receipt: the rollout is unfinished/),
+    out: expect.stringMatching(/fork-1\.traj\.jsonl:1: has no receipt: the rollout was not finished/),
   });
   expect(await run.finish()).toMatch(/^reward 1/);
   await vi.waitFor(async () => expect((await rehearsal('verify', folder)).code).toBe(0), { timeout: 10_000 });
@@ -69,7 +78,7 @@ test('a finished fork of a recording has its receipt in the ledger of the run, a
   expect([forks, unfinished]).toEqual([['lamp-variant.0.fork-1.traj.jsonl'], []]);
   appendFileSync(join(folder, 'lamp-variant.0.fork-1.traj.jsonl'), '\n{}\n');
   expect((await rehearsal('verify', folder)).code).toBe(1);
-});
+}, 60_000);
 
 const obstacles: readonly {
   readonly name: string;
@@ -99,12 +108,16 @@ const obstacles: readonly {
   },
 ];
 
-test.each(obstacles)('a fork in a folder $name is told to get no receipt', async ({ change, message }) => {
-  const { run } = await forkedRun(change);
-  expect(await run.finish()).toMatch(/^reward 1/);
-  await run.shows(/lamp-variant\.0\.fork-1\.traj\.jsonl gets no receipt: /);
-  expect(run.client.output).toMatch(message);
-});
+test.each(obstacles)(
+  'a fork in a folder $name is told to get no receipt',
+  async ({ change, message }) => {
+    const { run } = await forkedRun(change);
+    expect(await run.finish()).toMatch(/^reward 1/);
+    await run.shows(/lamp-variant\.0\.fork-1\.traj\.jsonl gets no receipt: /);
+    expect(run.client.output).toMatch(message);
+  },
+  60_000,
+);
 
 test('a recording that was cut short is shown as far as it goes', async () => {
   const run = session();
@@ -120,6 +133,17 @@ test('a recording whose events can not follow each other is shown as far as they
   const path = await recording((lines) => [...lines.slice(0, 3), ...lines.slice(4)]);
   await run.begin({ recording: path });
   expect(run.client.output).toMatch(/:4: event 4 stands where event 3 belongs/);
+});
+
+test('replay names the line of an event that can not follow', async () => {
+  const path = await recording((lines) => {
+    const result = lines.findIndex((line) => line.includes('"toolReturned"'));
+    return [...lines.slice(0, 3), lines[result] ?? ''];
+  });
+  expect(await rehearsal('replay', path, '--domain', domain, '--quiet')).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/:\d+: event \d+ \(toolReturned\) can't follow here: no call is under way/),
+  });
 });
 
 test.each([

@@ -31,13 +31,14 @@ const quickRow = `${quickInput} .quick-input-list .monaco-list-row`;
  */
 export class Workbench {
   readonly page: Page;
-  readonly server: Server;
   readonly debug: DebugView;
   readonly #browser: Browser;
+  /** Its own server; a workbench that somebody else serves has none. */
+  readonly #server: Server | null;
 
-  private constructor(page: Page, server: Server, browser: Browser) {
+  private constructor(page: Page, browser: Browser, server: Server | null) {
     this.page = page;
-    this.server = server;
+    this.#server = server;
     this.#browser = browser;
     this.debug = new DebugView(this);
   }
@@ -50,8 +51,8 @@ export class Workbench {
     const browser = await launchBrowser();
     try {
       const page = await browser.newPage({ viewport });
-      const workbench = new Workbench(page, server, browser);
-      await workbench.#load(folder);
+      const workbench = new Workbench(page, browser, server);
+      await workbench.#load(server.address({ folder }));
       return workbench;
     } catch (error) {
       await browser.close();
@@ -60,15 +61,29 @@ export class Workbench {
     }
   }
 
-  async #load(folder: string): Promise<void> {
-    await this.page.goto(this.server.address({ folder }));
+  /** Opens the address of a VS Code that runs already; `close` leaves it running. */
+  static async visit(address: string): Promise<Workbench> {
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+      const workbench = new Workbench(page, browser, null);
+      await workbench.#load(address);
+      return workbench;
+    } catch (error) {
+      await browser.close();
+      throw error;
+    }
+  }
+
+  async #load(address: string): Promise<void> {
+    await this.page.goto(address);
     await this.page.locator('.explorer-folders-view .monaco-list-row').first().waitFor({ timeout: 60_000 });
   }
 
-  /** Ends the browser and the server. */
+  /** Ends the browser and its own server. */
   async close(): Promise<void> {
     await this.#browser.close();
-    await this.server.stop();
+    await this.#server?.stop();
   }
 
   /** Loads the page again, as a person would; the extension host starts anew. */

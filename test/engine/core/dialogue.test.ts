@@ -105,6 +105,18 @@ describe('a yes to this proposal and to no other', () => {
   ])('%s', (text, expected) => expect(isConfirmation(text, black)).toBe(expected));
 });
 
+describe('a yes beside the answer to a question', () => {
+  const mixed = 'I will upgrade W1004 to express. Shall I do that? And which phone number should the courier call?';
+  it.each([
+    ["Yes, go ahead. It's 555 0134.", mixed, true],
+    ['Yes please. My phone number is 555 0134.', mixed, true],
+    ['Yes, upgrade W1005. It is 555 0134.', mixed, false],
+    ['Yes. Upgrade W1005, please.', mixed, false],
+    ["Yes, go ahead. It's 555 0134.", 'I will upgrade W1004 to express. Shall I do that?', false],
+    ['Yes, to 9 Garden Close.', 'I can send W1004 again. Shall I? Where should it go?', false],
+  ])('%s to %s: %s', (text, said, expected) => expect(isConfirmation(text, said)).toBe(expected));
+});
+
 describe('not a yes', () => {
   it.each([
     'no',
@@ -221,6 +233,8 @@ describe('what an agent asks for', () => {
     ['Is there anything else, perhaps another order number?', []],
     ['ORDER NUMBER?', ['order_id']],
     ['May I know the day and the reason?', ['day', 'reason']],
+    ["Let's start with your order number.", ['order_id']],
+    ['To begin, your order number please, and the email.', ['order_id', 'email']],
   ])('%s', (text, asks) => {
     expect([...agent(text).asks].sort()).toEqual([...asks].sort());
   });
@@ -243,6 +257,7 @@ describe('other acts of an agent', () => {
     ['flarb wug blicket', 'nonsense'],
     ['order order order order order order order order order', 'nonsense'],
     ['<tool_call>{"name": "x"}', 'nonsense'],
+    ['The the the the of of.', 'nonsense'],
     ['', 'nonsense'],
   ])('%s: %s', (text, act) => {
     const acts = agent(text) as unknown as Record<string, unknown>;

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { goldAgent } from '../../../src/engine/core/gold.ts';
 import type { Message } from '../../../src/engine/core/message.ts';
-import { recordedSeats } from '../../../src/engine/core/recorded.ts';
 import { scriptedAgent } from '../../../src/engine/core/scripted.ts';
 import type { Task } from '../../../src/engine/core/task.ts';
 import { callTool } from '../../support/desk.ts';
@@ -186,7 +185,7 @@ describe('the gold seat', () => {
   });
 });
 
-describe('the scripted and the recorded seat', () => {
+describe('the scripted seat', () => {
   it('plays the script and then has nothing to say', () => {
     const task = taskWith({ script: ['Hello.', [{ tool: 'look', arguments: { chair: 'A1' } }]] });
     const agent = (step: number): Message => ({ role: 'agent', step, content: 'x', toolCalls: [] });
@@ -198,23 +197,5 @@ describe('the scripted and the recorded seat', () => {
       { content: null, toolCalls: [{ id: 'call_1', name: 'look', arguments: { chair: 'A1' } }] },
       null,
     ]);
-  });
-
-  it('repeats a recording in its order', () => {
-    const seats = recordedSeats([
-      { type: 'userReplied', content: 'Hi', stop: null },
-      { type: 'agentReplied', content: 'Hello.', toolCalls: [], messageId: 'm1' },
-      { type: 'userReplied', content: 'Bye', stop: 'done' },
-    ]);
-    const messages: Message[] = [{ role: 'user', step: 1, content: 'Hi' }];
-    expect(seats.agent(viewOf(taskWith(), messages, 'agent'))).toEqual({
-      content: 'Hello.',
-      toolCalls: [],
-      messageId: 'm1',
-    });
-    expect(seats.user(viewOf(taskWith(), messages, 'user'))).toEqual({ content: 'Bye', stop: 'done' });
-    expect(
-      seats.agent(viewOf(taskWith(), [{ role: 'agent', step: 1, content: 'x', toolCalls: [] }], 'agent')),
-    ).toBeNull();
   });
 });

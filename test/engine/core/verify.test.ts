@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../src/engine/core/domain.ts';
 import { judgeAnswerIn } from '../../../src/engine/core/judgement.ts';
 import type { ReportCard } from '../../../src/engine/core/reportCard.ts';
-import { replay, stateHash } from '../../../src/engine/core/rollout.ts';
+import { stateHash } from '../../../src/engine/core/rollout.ts';
 import { type Rule, ruleSchema } from '../../../src/engine/core/rule.ts';
 import type { Task } from '../../../src/engine/core/task.ts';
 import { taskSchema } from '../../../src/engine/core/task.ts';
 import { type Ports, type Rollout, run } from '../../../src/engine/shell/driver.ts';
 import { domain as desk, type Line, task as paintRed, played, setting, started } from '../../support/desk.ts';
+import { replay } from '../../support/replay.ts';
 
 const look: Line = { look: { chair: 'A1' } };
 const ask = 'I will paint chair A1 red. Shall I go ahead?';
@@ -191,7 +192,7 @@ it('replays a recording in which the whole was not yet held against the rules', 
   const older = events.filter((event) => event.type !== 'rulesChecked' || event.callId !== null);
   expect(events.length - older.length).toBe(1);
   const domain: Domain = { ...desk, rules };
-  const [again] = replay({ ...setting, domain }, older);
+  const again = replay({ ...setting, domain }, older);
   expect([stateHash(again), again.reward, again.phase]).toEqual([stateHash(state), state.reward, state.phase]);
 });
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
-import { replay, stateHash } from '../../../src/engine/core/rollout.ts';
+import { stateHash } from '../../../src/engine/core/rollout.ts';
 import { type Task, taskSchema } from '../../../src/engine/core/task.ts';
 import { type Line, task as plain, played, setting, steps } from '../../support/desk.ts';
+import { replay } from '../../support/replay.ts';
 
 const look: Line = { look: { chair: 'A1' } };
 const paint: Line = { paint: { chair: 'A1', colour: 'red' } };
@@ -79,7 +80,7 @@ test.each(cases)('$name', async ({ fault, results, lines, waits = [] }) => {
   expect(waited).toEqual(waits);
   expect(found.struck.length).toBeGreaterThan(0);
   // Replay equals record, and a rollout that goes on from any of its events meets the same faults.
-  const [state] = replay(setting, found.events);
+  const state = replay(setting, found.events);
   expect(stateHash(state)).toBe(stateHash(found.all.at(-1)?.state ?? state));
 });
 

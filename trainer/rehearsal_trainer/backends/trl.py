@@ -26,6 +26,7 @@ from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 from rehearsal_trainer.masks import CompletionRow, Row, labels_of
 from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.shared_prefix import share_prefix
 
 METRIC_NAMES = {
     "loss": "loss",
@@ -305,50 +306,3 @@ def _save_time(model: Any) -> None:
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
     if inner.config.model_type in ("llama", "qwen2", "qwen3"):
         share_prefix(inner.base_model)
-
-
-def share_prefix(body: Any, least: int = 32) -> None:
-    """Makes a transformer body compute the prefix that all rows of a batch share only once.
-
-    Exact: causal attention gives a prefix the same hidden states in every row, and the gradient of the one copy
-    is the sum over the rows. Only for bodies whose cache holds plain keys and values.
-    """
-    original = body.forward
-
-    def forward(input_ids: Tensor | None = None, attention_mask: Tensor | None = None, **rest: Any) -> Any:
-        length = (
-            0
-            if input_ids is None or rest.get("past_key_values") is not None
-            else shared_length(input_ids, attention_mask)
-        )
-        if input_ids is None or length < least:
-            return original(input_ids=input_ids, attention_mask=attention_mask, **rest)
-        rest = {
-            name: value for name, value in rest.items() if name not in ("use_cache", "position_ids", "past_key_values")
-        }
-        head = original(input_ids=input_ids[:1, :length], use_cache=True, **rest)
-        cache = head.past_key_values
-        cache.batch_repeat_interleave(len(input_ids))
-        tail = original(
-            input_ids=input_ids[:, length:],
-            attention_mask=attention_mask,
-            past_key_values=cache,
-            use_cache=True,
-            **rest,
-        )
-        shared = head.last_hidden_state.expand(len(input_ids), -1, -1)
-        tail.last_hidden_state = torch.cat([shared, tail.last_hidden_state], 1)
-        tail.past_key_values = None
-        return tail
-
-    body.forward = forward
-
-
-def shared_length(input_ids: Tensor, attention_mask: Tensor | None) -> int:
-    """How many leading tokens all rows have in common, none of them padding; the last is always left over."""
-    if len(input_ids) < 2:
-        return 0
-    same = (input_ids == input_ids[:1]).all(0)
-    if attention_mask is not None:
-        same &= attention_mask.bool().all(0)
-    return min(int(same.long().cumprod(0).sum()), input_ids.shape[1] - 1)

@@ -26,6 +26,8 @@ class BridgeError(Exception):
 
 @dataclass(frozen=True)
 class Tool:
+    """A function of a domain as a tool: what the agent is told of it, and how it is called."""
+
     name: str
     function: Callable[..., Any]
     declaration: Declaration
@@ -67,6 +69,7 @@ def tool_of(name: str, function: Callable[..., Any], declaration: Declaration, f
 
 
 def place_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """File and line of a function; empty where its code has none."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return {"file": code.co_filename, "line": code.co_firstlineno} if code else {}
 
@@ -95,10 +98,12 @@ def failure_of(name: str, error: BaseException, folder: str, log: Callable[[str]
 
 
 def message_of(error: BaseException) -> str:
+    """The words of an exception; with its type where they alone say too little."""
     text = str(error)
     return f"{type(error).__name__}: {text}" if isinstance(error, KeyError) or not text else text
 
 
 def place_in(error: BaseException, folder: str) -> str:
+    """The innermost line of the domain in a traceback, in brackets; empty where it has none."""
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(folder)]
     return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""

@@ -93,6 +93,7 @@ class Database:
 
 
 def is_table(value: Any) -> bool:
+    """Whether a member of the base is kept row by row."""
     return isinstance(value, dict)
 
 
@@ -111,6 +112,8 @@ def like(example: Any, value: Any, name: str) -> Any:
 
 @dataclasses.dataclass
 class Session:
+    """One rollout's instance of an environment, and its database."""
+
     database: Database
     toolkit: Any
     tools: dict[str, Tool]

@@ -20,6 +20,7 @@ MISSING = Missing()
 
 
 def refuse(*_: Any, **__: Any) -> NoReturn:
+    """Stands for every method that would change frozen data."""
     raise ReadOnlyError(REFUSAL)
 
 
@@ -70,6 +71,7 @@ class Row(dict):
 
 
 def attribute(of: dict, name: str) -> Any:
+    """Reads a key as an attribute."""
     try:
         return of[name]
     except KeyError:

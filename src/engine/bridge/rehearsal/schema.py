@@ -60,6 +60,7 @@ def schema_of(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def schema_of_class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The JSON Schema of a class: an enum, a typed dictionary, a dataclass or a model."""
     if issubclass(hint, enum.Enum):
         return typed_enum([each.value for each in hint])
     if callable(getattr(hint, "model_json_schema", None)):
@@ -82,16 +83,19 @@ def schema_of_class(hint: type, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def object_schema(hints: Mapping[str, Any], required: list[str], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object with these keys and no others."""
     properties = {name: schema_of(hint, definitions) for name, hint in hints.items()}
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 def typed_enum(values: Any) -> dict[str, Any]:
+    """The schema of a choice among values."""
     kind = SIMPLE.get(type(next(iter(values), None)))
     return {**({"type": kind} if kind else {}), "enum": list(values)}
 
 
 def name_of(hint: Any) -> str:
+    """A type as people write it."""
     return getattr(hint, "__name__", None) or str(hint)
 
 
@@ -143,6 +147,8 @@ def signature_of(function: Callable[..., Any], filled_names: frozenset[str]) -> 
 
 @dataclasses.dataclass(frozen=True)
 class Documentation:
+    """What a docstring says of a function and of each of its arguments."""
+
     text: str
     arguments: dict[str, str]
 
@@ -228,6 +234,7 @@ def first_fitting(value: Any, hints: list[Any]) -> Any:
 
 
 def fits(value: Any, kind: str) -> bool:
+    """Whether a value is of a JSON type; true is no number."""
     if isinstance(value, bool):
         return kind == "boolean"
     types_of = {"string": str, "integer": int, "number": (int, float), "array": list, "object": dict}

@@ -45,6 +45,8 @@ def main() -> None:
 
 
 class Server:
+    """Answers requests about one file of a domain, which the first request names."""
+
     def __init__(self) -> None:
         self._host: Any = None
         self._folder = ""
@@ -111,5 +113,6 @@ def described(error: BaseException, folder: str) -> dict[str, Any]:
 
 
 def log(text: str) -> None:
+    """Says something on standard error."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()

@@ -97,6 +97,7 @@ class ToolsFile:
 
 
 def open_member(value: Any) -> Any:
+    """A member of the base as a rollout has it: a table row by row, anything else as a copy."""
     return Rows(value, thaw) if isinstance(value, dict) else thaw(value)
 
 

@@ -55,7 +55,7 @@ const kinds: readonly {
   {
     names: /^(?:item|product|article)$/,
     wordings:
-      /\b(?:which (?:thing|piece|part)s?\b|which (?:one )?of (?:(?:the|your)(?: \w+){1,3}|(?:these|those)(?! (?:is|are|was|were|would|will|should|shall|do|does|did|can|could|may|might|suits?|works?|appl(?:y|ies)|sounds?|looks?)\b)(?: \w+){1,3})|what (?:exactly |is it (?:that )?)?(?:are|do|did|would|is|was) (?:you|it|it that)(?: \w+)?(?: (?:like|want|wish|trying) (?:to)?)? ?(?:return|returning|exchange|exchanging|send(?:ing)? back|swap|swapping|give back|damaged|broken|faulty|missing))\b/,
+      /\b(?:which (?:thing|piece|part)s?\b|which (?:one )?of (?:(?:the|your)(?: \w+){1,3}|(?:these|those)(?! (?:is|are|was|were|would|will|should|shall|do|does|did|can|could|may|might|suits?|works?|appl(?:y|ies)|sounds?|looks?)\b)(?: \w+){1,3})|what (?:exactly |is it (?:that )?)?(?:are|do|did|would|is|was) (?:you|it|it that)(?: \w+)?(?: (?:like|want|wish|trying) (?:to)?)? ?(?:return|returning|exchange|exchanging|send(?:ing)? back|swap|swapping|give back|damaged|broken|faulty|missing)|what (?:exactly |part |piece )?(?:arrived|came|turned up|was) (?:\w+ )?(?:broken|damaged|faulty|wrong|missing))\b/,
   },
   {
     names: /^(?:colou?r|variant|shade)$/,

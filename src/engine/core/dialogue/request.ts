@@ -18,6 +18,7 @@ const requestPhrase = new RegExp(
     '(?:double.?check|re.?check|check again)',
     'is there (?:a|an|any|another|some)(?: other)? (?!thing)',
     '(?:just|only) your',
+    'let us (?:\\w+ )?(?:start|begin|go)(?: off| on)? with (?:your|the)',
     'same(?= (?:\\w+ ){1,3}or (?:a |an )?(?:different|another|other))',
     '(?:just|only|still|also) need(?:ing)?(?: to (?:know|have|get))? (?:your|the|a|an)',
     '(?<!\\b(?:consent|permission|approval|okay|ok|me|us|i|we) to )(?:provide|share|enter|specify|state|supply|quote) (?:me |us )?(?:with )?(?:your|the|a|an)',
@@ -71,7 +72,8 @@ export function factsAskedIn(
   const isShort = words.length <= 7;
   if (question && !yesNoStart.test(text)) return distinctFacts(mentions);
   if (isShort && /\bplease$|^please\b|:$/.test(text)) return distinctFacts(mentions);
-  if (words.length <= 14 && /\bplease$/.test(text) && !finite.test(text)) return distinctFacts(mentions);
+  if (words.length <= 14 && /\bplease(?:,? and (?:your|the)\b[\w ]*)?$/.test(text) && !finite.test(text))
+    return distinctFacts(mentions);
   return /\b(?:is|are|will be|would be) (?:still |also )?(?:required|needed|missing|necessary|enough|sufficient|essential|all (?:i|we) need)\b|\b(?:will|would)(?: \w+)? help\b|^(?:i|we) still (?:do not|have not) (?:have|got|see|received) (?:your|the|a|an|any)\b|^(?:i|we) (?:do not|did not|have not)(?: yet| still)? (?:have|got|see|find) (?:your|the|a|an|any) .*(?:yet|on file|so far)$|\b(?:will|would)(?: also)? (?:do|work|suffice|be (?:enough|fine|sufficient|ideal|great|best|perfect|good|nice|useful|helpful|handy|appreciated|needed))\b/.test(
     text,
   )

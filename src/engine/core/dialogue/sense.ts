@@ -13,6 +13,7 @@ export function isSenseless(text: string): boolean {
 function isGibberish(all: string): boolean {
   const words = all.match(/[\p{L}\p{N}]+/gu) ?? [];
   if (words.length === 0) return true;
+  if (/(?:^| )(\p{L}+) \1 \1(?= |$)/u.test(words.join(' '))) return true;
   const signs = all.match(/[^\p{L}\p{N}\s.,!?'"|-]/gu)?.length ?? 0;
   if (signs >= 3 && !words.some((word) => /^\p{L}{3,}$/u.test(word))) return true;
   const senseless =

@@ -33,6 +33,7 @@ export type FunctionName = keyof typeof signatures;
 
 export const functionNames = Object.keys(signatures) as readonly FunctionName[];
 
+/** How many arguments a function takes; undefined where there is none of the name. */
 export function arityOf(name: string): Signature | undefined {
   return Object.hasOwn(signatures, name) ? signatures[name as FunctionName] : undefined;
 }

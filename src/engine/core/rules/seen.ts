@@ -136,6 +136,7 @@ function factsAt(domain: Domain, state: RolloutState): Json {
   return Object.fromEntries(Object.entries(facts).map(([name, { value }]) => [name, value]));
 }
 
+/** The task that is played; undefined where the domain no longer has it. */
 export function taskOf(domain: Domain, { started }: RolloutState): Task | undefined {
   return taskIn(domain, started.task.id);
 }

@@ -14,6 +14,7 @@ export type ExitCause = { readonly message: string; readonly file?: string; read
 
 type Other = Exclude<FromLane, { readonly type: 'events' }>;
 
+/** A line of a recording as JSON text, without its chain. */
 export function eventText({
   n,
   event,

@@ -28,6 +28,37 @@ export function schemaProblem(parameters: JsonObject): string | null {
   return (compiled.get(parameters) ?? compile(parameters)) ? null : 'it is not a JSON Schema';
 }
 
+export const requiredMissing = '`required` is missing';
+
+type Schema = { readonly [key: string]: unknown };
+
+/**
+ * What a strict provider misses in a schema that is otherwise right: which arguments are required, and the type of
+ * each value. `$schema` is not among them: it is never sent to a model.
+ */
+export function strictProblems(parameters: JsonObject): readonly string[] {
+  const { properties, required } = parameters as Schema;
+  const hasSome = typeof properties === 'object' && properties !== null && Object.keys(properties).length > 0;
+  return [...(hasSome && !Array.isArray(required) ? [requiredMissing] : []), ...typeless(parameters, '')];
+}
+
+/** Paths of the values below a schema that say nothing of their type. */
+function typeless(schema: unknown, path: string): readonly string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties, items } = schema as Schema;
+  const below = Object.entries((properties ?? {}) as Schema).flatMap(([name, each]) => {
+    const own = path === '' ? name : `${path}.${name}`;
+    return isTyped(each) ? typeless(each, own) : [`${own} has no \`type\``];
+  });
+  if (items === undefined || typeof items !== 'object') return below;
+  return [...below, ...(isTyped(items) ? typeless(items, `${path}[]`) : [`${path}[] has no \`type\``])];
+}
+
+const isTyped = (schema: unknown) =>
+  typeof schema === 'object' &&
+  schema !== null &&
+  ['type', 'enum', 'const', '$ref', 'anyOf', 'oneOf', 'allOf'].some((key) => Object.hasOwn(schema, key));
+
 const settings = { strict: false, allErrors: true, validateFormats: false, logger: false } as const;
 
 /**

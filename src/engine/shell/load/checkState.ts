@@ -1,5 +1,6 @@
+import { leavesOf } from '../../core/dialogue/value.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import type { Task } from '../../core/task.ts';
+import { factOf, type Task } from '../../core/task.ts';
 import { type Placed, placeOf } from './items.ts';
 import { didYouMean } from './nearest.ts';
 import type { Bases, Note } from './note.ts';
@@ -7,10 +8,11 @@ import type { Bases, Note } from './note.ts';
 /** A task's time must be one, and its own state must go into places that the database has. */
 export function checkState(placed: Placed<Task>, bases: Bases, note: Note): void {
   const { now, state } = placed.value;
-  if (now !== undefined && Number.isNaN(Date.parse(now))) {
+  if (now !== undefined && !isDate(now)) {
     const message = `now is "${now}", which is no date and time.`;
-    note(placeOf(placed, 'now'), 'error', 'task/wrong-value', message, 'Write it as 2026-01-05T09:00:00Z.');
+    note(placeOf(placed, 'now'), 'error', 'task/wrong-date', message, 'Write it as 2026-01-05T09:00:00Z.');
   }
+  checkDates(placed, note);
   // Earlier entries may create what later ones go into.
   const created: string[] = [];
   for (const [index, { side, path, value }] of state.entries()) {
@@ -27,6 +29,32 @@ export function checkState(placed: Placed<Task>, bases: Bases, note: Note): void
     const hint = didYouMean(part, Object.keys(parent ?? {}), 'Check the path against the database.');
     note(placeOf(placed, 'state', index, 'path', depth), 'error', 'task/unknown-path', message, hint);
   }
+}
+
+/** Whether a text is a date that there is: not the 30th of February, which a clock would read as another day. */
+export function isDate(text: string): boolean {
+  const time = Date.parse(text);
+  const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})/.exec(text) ?? [];
+  if (Number.isNaN(time)) return false;
+  if (year === undefined) return true;
+  const written = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return written.getUTCDate() === Number(day) && written.getUTCMonth() + 1 === Number(month);
+}
+
+/** Texts of the task that are written as dates must be dates. */
+function checkDates(placed: Placed<Task>, note: Note): void {
+  const { state, actions, user } = placed.value;
+  const check = (value: unknown, ...path: readonly PropertyKey[]) => {
+    for (const leaf of leavesOf(value)) {
+      if (!/^\d{4}-\d{2}-\d{2}(?:T|$)/.test(leaf) || isDate(leaf)) continue;
+      const message = `${leaf} is written as a date, and there is no such day.`;
+      note(placeOf(placed, ...path), 'warning', 'task/wrong-date', message, 'Correct the date.');
+    }
+  };
+  for (const [index, { value }] of state.entries()) check(value, 'state', index, 'value');
+  for (const [name, fact] of Object.entries(user.known)) check(factOf(fact).value, 'user', 'known', name);
+  for (const [index, action] of actions.entries())
+    for (const [name, value] of Object.entries(action.arguments)) check(value, 'actions', index, 'arguments', name);
 }
 
 function lookUp(root: Json, path: readonly (string | number)[]): Json | undefined {

@@ -5,10 +5,13 @@ import type { Task } from '../../core/task.ts';
 import { assertionNames } from '../../core/verifiers/assertions.ts';
 import { argumentProblems } from './arguments.ts';
 import { checkExpression } from './checkExpression.ts';
+import { checkReward } from './checkReward.ts';
 import { checkState } from './checkState.ts';
+import { checkGoal } from './checkUser.ts';
+import { replacing } from './edit.ts';
 import { keyOf, type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
 import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
 
 /** What tasks say against the rest of their domain, and against each other. */
@@ -24,7 +27,8 @@ export function checkTasks(parts: Parts, bases: Bases, known: KnownTools, note: 
     checkAssertions(placed, parts, bases, note);
     checkReceipts(placed, bases, known, note);
     checkVerifiers(placed, parts, note);
-    checkBases(placed, known, note);
+    checkReward(placed, known, note);
+    checkGoal(placed, known, note);
   }
 }
 
@@ -70,12 +74,14 @@ function checkPersona(placed: Placed<Task>, { personas }: Parts, note: Note): vo
       ids.length === 0
         ? 'This domain has no personas yet: add one in personas/.'
         : `The personas are ${ids.join(', ')}.`;
+    const [at, meant] = [placeOf(placed, 'persona'), nearest(id, ids)];
     note(
-      placeOf(placed, 'persona'),
+      at,
       'error',
       'task/unknown-persona',
       `There is no persona ${id}.`,
       didYouMean(id, ids, all),
+      meant === undefined ? undefined : replacing(at, id, meant),
     );
     return;
   }
@@ -301,59 +307,6 @@ function checkVerifiers(placed: Placed<Task>, { verifiers }: Parts, note: Note):
       'task/unknown-verifier',
       `verifiers.ts exports no verifier ${name}.`,
       didYouMean(name, verifiers, all),
-    );
-  }
-}
-
-/** What the reward rests on must be there, and what is demanded must count. */
-function checkBases(placed: Placed<Task>, known: KnownTools, note: Note): void {
-  const { evaluate, train, actions, assertions, communicate, script, user } = placed.value;
-  const { receipts = [], verifiers = [], judge = [] } = placed.value;
-  const stands = {
-    database: true,
-    assertions: assertions.length > 0,
-    communicate: communicate.length > 0,
-    receipts: receipts.length > 0,
-    custom: verifiers.length > 0,
-    judge: judge.length > 0,
-  };
-  for (const [name, basis] of [
-    ['evaluate', evaluate],
-    ['train', train],
-  ] as const) {
-    for (const [index, verifier] of basis.entries()) {
-      const isOnly = basis.length === 1;
-      if (stands[verifier] || (verifier === 'communicate' && !isOnly)) continue;
-      note(
-        placeOf(placed, name, index),
-        'error',
-        'task/empty-basis',
-        `${name} rests on ${verifier}, but the task has none, so it always holds.`,
-        `Write ${verifier === 'custom' ? 'verifiers' : verifier}:, or take it out of ${name}:.`,
-      );
-    }
-  }
-  for (const demand of ['assertions', 'communicate', 'receipts', 'custom', 'judge'] as const) {
-    if (!stands[demand] || evaluate.includes(demand) || train.includes(demand)) continue;
-    const key = demand === 'custom' ? 'verifiers' : demand;
-    note(
-      keyOf(placed, key),
-      'warning',
-      'task/unused-demand',
-      `${key} counts for nothing: it is in neither evaluate nor train.`,
-      `Add ${demand} to evaluate:.`,
-    );
-  }
-  const doesNothing = actions.every(({ tool }) => known.tools.get(tool)?.effect === 'read');
-  const isSilent = [assertions, communicate, receipts, verifiers, judge].every((demands) => demands.length === 0);
-  const demandsNothing = isSilent && !user.insist;
-  if (doesNothing && demandsNothing && !script && (known.tools.size > 0 || actions.length === 0)) {
-    note(
-      placeOf(placed, 'id'),
-      'warning',
-      'task/nothing-to-do',
-      'An agent that does nothing gets reward 1 on this task.',
-      'Add actions: that change something, assertions: or communicate:.',
     );
   }
 }

@@ -1,20 +1,19 @@
-import { outsideSource } from '../../core/tool.ts';
-import { startOf } from '../diagnostic.ts';
-import { schemaProblem } from './arguments.ts';
+import type { Tool } from '../../core/tool.ts';
+import { requiredMissing, schemaProblem, strictProblems } from './arguments.ts';
 import { placeOfTool } from './checkSources.ts';
+import { fixOf, replacing } from './edit.ts';
+import { placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { nearest } from './nearest.ts';
-import type { KnownTools, Note } from './note.ts';
+import { argumentsOf, type Bases, type KnownTools, type Note } from './note.ts';
+import { wordsIn } from './taskWorld.ts';
 
 /** What the tools say against providers of models, the policy and the tasks. */
-export function checkTools(parts: Parts, known: KnownTools, note: Note): void {
-  checkPolicyNames(parts, known, note);
+export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
+  checkPolicyNames(parts, bases, known, note);
   if (known.tools.size === 0) return;
-  const used = new Set(parts.tasks.flatMap(({ value }) => value.actions.map(({ tool }) => tool)));
-  checkSides(parts, known, note);
   for (const tool of known.tools.values()) {
     const at = placeOfTool(parts, tool);
-    const isOwn = outsideSource(tool) === null;
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
       note(
         at,
@@ -41,69 +40,65 @@ export function checkTools(parts: Parts, known: KnownTools, note: Note): void {
         `${tool.name} has no description, so a model can only guess what it does.`,
         'Describe it in a sentence.',
       );
-    if (isOwn && !tool.generic && !tool.handsOff && parts.tasks.length > 0 && !used.has(tool.name)) {
-      note(
-        at,
-        'info',
-        'tool/unused',
-        `No task has ${tool.name} among its gold actions.`,
-        'Write a task that needs it, or mark it generic.',
-      );
-    }
+    if (problem === null) checkStrict(parts, tool, note);
   }
 }
 
-/** What dual control needs: a database of the user's side, and tools that each seat can use. */
-function checkSides({ file, scan }: Parts, { tools }: KnownTools, note: Note): void {
-  const hasUserSide = file.value.userDatabase !== undefined;
-  if (scan.sync && !hasUserSide)
-    note(
-      scan.sync,
-      'warning',
-      'tool/sync-one-sided',
-      'sync has nothing to keep in step: the domain has no database of the user.',
-      'Name one in domain.yaml: userDatabase: user.json.',
-    );
-  for (const tool of tools.values()) {
-    if (tool.owner !== 'user') continue;
-    const at = scan.tools.get(tool.name) ?? startOf(file.file);
-    if (tool.handsOff)
-      note(
-        at,
-        'error',
-        'tool/user-hands-off',
-        `${tool.name} belongs to the user and hands off, but only the agent can hand the conversation over.`,
-        'Take `handsOff` out, or let the agent own it.',
-      );
-    if (tool.effect === 'write' && !hasUserSide)
-      note(
-        at,
-        'error',
-        'tool/no-user-database',
-        `${tool.name} writes to the database of the user, and the domain has none.`,
-        'Name one in domain.yaml: userDatabase: user.json.',
-      );
-  }
+/** What some providers of models insist on, although JSON Schema does not. */
+function checkStrict(parts: Parts, tool: Tool, note: Note): void {
+  const missing = strictProblems(tool.parameters);
+  if (missing.length === 0) return;
+  const declared = parts.simulated.find(({ value }) => value.name === tool.name);
+  const names = argumentsOf(tool);
+  const isPlain = missing.length === 1 && missing[0] === requiredMissing;
+  const edit = declared?.places.insert([...declared.path, 'parameters'], `required: [${names.join(', ')}]`) ?? null;
+  note(
+    declared ? placeOf(declared, 'parameters') : placeOfTool(parts, tool),
+    'warning',
+    'tool/strict-schema',
+    `Strict providers refuse the JSON Schema of ${tool.name}: ${missing.join('; ')}.`,
+    'Say the type of every argument, and in `required` which of them must be there.',
+    isPlain ? fixOf('Require every argument', edit) : undefined,
+  );
 }
 
-/** A name in code marks in the policy that is almost the name of a tool, or is called like one. */
-function checkPolicyNames({ policy, policyFile }: Parts, known: KnownTools, note: Note): void {
+/** A name in the policy that is almost the name of a tool, or that the policy says to call. */
+function checkPolicyNames(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
   if (!known.complete || known.names.size === 0) return;
+  const { policy, policyFile, policySource } = parts;
+  const others = namesOfOthers(parts, bases, known);
+  const lines = (policySource?.text ?? '').split('\n');
   for (const block of policy.blocks) {
-    for (const [, name = ''] of block.text.matchAll(/\b([a-z][a-z0-9]*(?:_[a-z0-9]+)+)\b/g)) {
-      if (known.names.has(name)) continue;
-      const meant = nearest(name, known.names);
-      if (meant === undefined || name.length < 6 || isArgument(name, known)) continue;
-      note(
-        { ...block, file: policyFile },
-        'warning',
-        'policy/unknown-tool',
-        `The policy names ${name}, which is no tool.`,
-        `Did you mean ${meant}?`,
-      );
+    for (const [index, line] of lines.slice(block.line - 1, block.endLine).entries()) {
+      for (const match of line.matchAll(/(?<![\w#{-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+\b/g)) {
+        const [name] = match;
+        if (known.names.has(name) || others.has(name)) continue;
+        const meant = name.length < 6 ? undefined : nearest(name, known.names);
+        const isCalled =
+          known.tools.size > 0 &&
+          /\b(?:call|calls|calling|use|using|run|invoke|with|through|via|tool)\s+`?$/i.test(line.slice(0, match.index));
+        if (meant === undefined && !isCalled) continue;
+        const row = block.line + index;
+        const column = match.index + 1;
+        const at = { file: policyFile, line: row, column, endLine: row, endColumn: column + name.length };
+        const hint = meant === undefined ? `The tools are ${[...known.names].join(', ')}.` : `Did you mean ${meant}?`;
+        const fix = meant === undefined ? undefined : replacing(at, name, meant);
+        note(at, 'warning', 'policy/unknown-tool', `The policy names ${name}, which is no tool.`, hint, fix);
+      }
     }
   }
 }
 
-const isArgument = (name: string, { tools }: KnownTools) =>
-  [...tools.values()].some(({ parameters }) => JSON.stringify(parameters).includes(`"${name}"`));
+/** Words with underscores that are no tools: arguments, facts, and what stands in the databases. */
+function namesOfOthers({ file, tasks }: Parts, bases: Bases, { tools }: KnownTools): ReadonlySet<string> {
+  const inTasks = tasks.flatMap(({ value: { user, actions } }) => [
+    ...Object.keys(user.known),
+    ...user.unknown,
+    ...actions.flatMap((action) => Object.keys(action.arguments)),
+  ]);
+  const inSchemas = [...tools.values()].flatMap(({ parameters }) =>
+    [...JSON.stringify(parameters).matchAll(/"(\w+)"/g)].map(([, word = '']) => word),
+  );
+  const inBases = [...wordsIn(bases.agent), ...wordsIn(bases.user)];
+  return new Set([...Object.keys(file.value.lexicon.facts), ...inTasks, ...inSchemas, ...inBases]);
+}

@@ -4,6 +4,7 @@ import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
 import { placeOfTool } from './checkSources.ts';
 import { crossCheck } from './crossCheck.ts';
 import type { LoadedDomain } from './loadedDomain.ts';
+import { declaredTools } from './note.ts';
 
 /**
  * The domain with its tools, and every check that needs them.
@@ -31,6 +32,7 @@ export function completeDomain(
       names: new Set(all.map(({ name }) => name)),
       complete,
       tools,
+      declared: declaredTools(loaded.parts.scan.declared, tools),
     },
     loaded.folder,
   );

@@ -1,11 +1,18 @@
+import type { Task } from '../../core/task.ts';
 import type { Diagnostic } from '../diagnostic.ts';
+import { checkAmbient } from './checkAmbient.ts';
+import { checkCoverage } from './checkCoverage.ts';
+import { checkGold } from './checkGold.ts';
 import { checkPersonas } from './checkPersonas.ts';
 import { checkRules } from './checkRules.ts';
+import { checkSides } from './checkSides.ts';
 import { checkSources } from './checkSources.ts';
+import { isDate } from './checkState.ts';
 import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
+import { checkPersonaEnding } from './checkUser.ts';
 import { checkUserSeats } from './checkUserSeats.ts';
-import { placeOf } from './items.ts';
+import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
 import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } from './note.ts';
@@ -13,26 +20,42 @@ import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } fr
 /** Findings that need more than one file of the domain. */
 export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
-  const note: Note = (at, severity, code, message, hint) => {
+  const note: Note = (at, severity, code, message, hint, fix) => {
     const { file, line, column, endLine, endColumn } = at;
-    found.push({ file, line, column, endLine, endColumn, code, severity, message, hint });
+    const place = { file, line, column, endLine, endColumn };
+    found.push({ ...place, code, severity, message, hint, ...(fix ? { fix } : {}) });
   };
   checkDomainFile(parts, known, note);
   checkRules(parts, bases, known, note);
   checkPersonas(parts, note);
   checkUserSeats(parts, note);
+  for (const placed of parts.personas) checkPersonaEnding(placed, note);
   checkTasks(parts, bases, known, note);
-  checkTools(parts, known, note);
+  checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
+  checkSides(parts, known, note);
+  checkAmbient(parts, note);
+  // A wrong name would be found a second time, as what it makes wrong.
+  const errors = [...parts.diagnostics, ...found].filter(({ severity }) => severity === 'error');
+  for (const placed of parts.tasks)
+    if (errors.every((error) => isElsewhere(error, placed, parts))) checkGold(placed, parts, bases, known, note);
+  if (errors.length === 0) checkCoverage(parts, known, note);
   return found;
 }
 
+/** Whether an error is in another task. One in the rules or in the domain's file concerns every task. */
+function isElsewhere({ file, line }: Diagnostic, placed: Placed<Task>, { tasks }: Parts): boolean {
+  const { line: from, endLine: to } = placeOf(placed);
+  if (file !== placed.file) return tasks.some((other) => other.file === file);
+  return line < from || line > to;
+}
+
 function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
-  if (Number.isNaN(Date.parse(file.value.now))) {
+  if (!isDate(file.value.now)) {
     note(
       placeOf(file, 'now'),
       'error',
-      'domain/wrong-value',
+      'domain/wrong-date',
       `now is "${file.value.now}", which is no date and time.`,
       'Write it as 2026-01-05T09:00:00Z.',
     );

@@ -17,6 +17,7 @@ import type { LoadedDomain, Parts } from './loadedDomain.ts';
 import { locationsOf } from './locations.ts';
 import { type Scan, scanTools } from './scan.ts';
 import { scanPython } from './scanPython.ts';
+import { scanSync } from './scanSync.ts';
 import { scanVerifiers } from './scanVerifiers.ts';
 import { type FileKind, inside, type Overlay, readSource, remembered, type Source } from './source.ts';
 
@@ -71,12 +72,14 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Loade
   const parts: Parts = {
     file,
     policyFile,
+    policySource,
     policy: bound.policy,
     rules: bound.rules,
     personas: personas.items,
     tasks: tasks.items,
     simulated: simulated.items,
     scan,
+    sync: toolsSource ? scanSync(toolsSource) : null,
     verifiers: verifiers.names,
     databases,
     diagnostics: [
@@ -117,7 +120,7 @@ function loaded(
     policy: policy.policy,
     rules: rules.map(({ value }) => value),
     tools: [],
-    sync: parts.scan.sync !== null,
+    sync: parts.sync !== null,
     personas: personas.map(({ value }) => value),
     tasks: tasks.map(({ value }) => value),
     lexicon: file.value.lexicon,
@@ -128,6 +131,7 @@ function loaded(
     names: new Set(parts.scan.tools.keys()),
     complete: parts.scan.complete && !hasSources(file.value),
     tools: new Map(),
+    declared: parts.scan.declared,
   };
   return {
     folder,
@@ -151,13 +155,13 @@ function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]
 
 const rulesKind = { kind: 'rule', schema: 'rules', item: ruleSchema, wrapper: 'rules' } as const;
 const none = { items: [], diagnostics: [], sources: [] } as const;
-const emptyScan: Scan = { tools: new Map(), sync: null, complete: true, sources: [] };
+const emptyScan: Scan = { tools: new Map(), declared: new Map(), complete: true, sources: [] };
 
 function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
   const path = join(folder, 'domain.yaml');
   const read = readSource(path, 'domain', overlay);
   const fallback = domainFileSchema.parse({ name: basename(folder) || 'domain' });
-  const nowhere = { value: () => startOf(path), key: () => startOf(path) };
+  const nowhere = { value: () => startOf(path), key: () => startOf(path), insert: () => null };
   const placed = (value: DomainFile, places = nowhere): Placed<DomainFile> => ({ value, file: path, path: [], places });
   if ('problem' in read) {
     diagnostics.push(read.problem);
@@ -257,8 +261,18 @@ function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> 
 }
 
 function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {
-  const tools = new Map(items.map((item) => [item.value.name, placeOf(item, 'name')]));
-  return { ...emptyScan, tools, sources };
+  return {
+    ...emptyScan,
+    tools: new Map(items.map((item) => [item.value.name, placeOf(item, 'name')])),
+    declared: new Map(
+      items.map((item) => {
+        const { name, effect, owner } = item.value;
+        const effectAt = placeOf(item, 'effect');
+        return [name, { effect, effectAt, owner, generic: false, handsOff: false }];
+      }),
+    ),
+    sources,
+  };
 }
 
 /** Environments name their tools only when they run, but their files are part of what the domain is. */
@@ -274,7 +288,7 @@ function scanEnvironments(folder: string, { environments }: DomainFile, overlay?
 function merged(scans: readonly Scan[]): Scan {
   return {
     tools: new Map(scans.flatMap(({ tools }) => [...tools])),
-    sync: scans.find(({ sync }) => sync !== null)?.sync ?? null,
+    declared: new Map(scans.flatMap(({ declared }) => [...declared])),
     complete: scans.every(({ complete }) => complete),
     sources: scans.flatMap(({ sources }) => sources),
   };

@@ -36,6 +36,8 @@ export type Locations = {
 export type Parts = {
   readonly file: Placed<DomainFile>;
   readonly policyFile: string;
+  /** The policy as it stands in its file. */
+  readonly policySource: Source | null;
   readonly policy: ParsedPolicy;
   readonly rules: readonly Placed<Rule>[];
   readonly personas: readonly Placed<Persona>[];
@@ -43,6 +45,8 @@ export type Parts = {
   readonly simulated: readonly Placed<SimulatedTool>[];
   /** Tools of every kind that stand in files of the domain. */
   readonly scan: Scan;
+  /** Where tools.ts exports `sync`, which keeps both sides of the world in step; null where it does not. */
+  readonly sync: Location | null;
   /** Names that verifiers.ts exports. */
   readonly verifiers: readonly string[];
   readonly databases: { readonly agent: Source | null; readonly user: Source | null };
@@ -50,7 +54,10 @@ export type Parts = {
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** A domain as it was read from its folder. It is fit to run when no diagnostic is an error. */
+/**
+ * A domain as it was read from its folder. It is fit to run when no diagnostic is an error. Before its tools are described
+ * (`completeDomain`), `domain.tools` is empty.
+ */
 export type LoadedDomain = {
   readonly folder: string;
   /** Shortcuts to parts of `domain`. */

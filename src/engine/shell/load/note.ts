@@ -1,8 +1,10 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { Tool } from '../../core/tool.ts';
-import type { Location, Severity } from '../diagnostic.ts';
+import type { Fix, Location, Severity } from '../diagnostic.ts';
+import { replacing } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
+import type { Declared } from './scan.ts';
 
 export type Bases = { readonly agent: JsonObject; readonly user: JsonObject };
 
@@ -12,10 +14,31 @@ export type KnownTools = {
   /** Whether a name that is not here is no tool. */
   readonly complete: boolean;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** What is known of their behaviour: from the description, else from the words of the source. */
+  readonly declared: ReadonlyMap<string, Declared>;
 };
 
+/** What is known of tools by their descriptions, and by a scan where there are none yet. */
+export function declaredTools(
+  scanned: ReadonlyMap<string, Declared>,
+  described: ReadonlyMap<string, Tool>,
+): ReadonlyMap<string, Declared> {
+  const known = [...described].map(
+    ([name, { effect, owner, generic = false, handsOff = false }]) =>
+      [name, { effectAt: null, ...scanned.get(name), effect, owner, generic, handsOff }] as const,
+  );
+  return new Map([...scanned, ...known]);
+}
+
 /** Collects findings; the place comes first because every finding has one. */
-export type Note = (at: Location, severity: Severity, code: string, message: string, hint: string) => void;
+export type Note = (
+  at: Location,
+  severity: Severity,
+  code: string,
+  message: string,
+  hint: string,
+  fix?: Fix | undefined,
+) => void;
 
 /** Notes a name that is no tool; says whether it is one as far as is known. */
 export function checkToolName(
@@ -29,7 +52,9 @@ export function checkToolName(
   if (known.complete) {
     const names = [...known.names];
     const all = names.length === 0 ? 'This domain has no tools.' : `The tools are ${names.join(', ')}.`;
-    note(at, 'error', `${kind}/unknown-tool`, `There is no tool ${name}.`, didYouMean(name, names, all));
+    const meant = nearest(name, names);
+    const fix = meant === undefined ? undefined : replacing(at, name, meant);
+    note(at, 'error', `${kind}/unknown-tool`, `There is no tool ${name}.`, didYouMean(name, names, all), fix);
   }
   return false;
 }

@@ -2,11 +2,20 @@ import { dirname, resolve } from 'node:path';
 import type { Location } from '../diagnostic.ts';
 import { inside, type Overlay, readSource, type Source } from './source.ts';
 
+/** What a tool says of itself, as far as it can be read off its source. */
+export type Declared = {
+  readonly effect: 'read' | 'write' | null;
+  /** Where its effect is written. */
+  readonly effectAt: Location | null;
+  readonly owner: 'agent' | 'user';
+  readonly generic: boolean;
+  readonly handsOff: boolean;
+};
+
 export type Scan = {
   /** Where each tool is exported, in the order of the source. */
   readonly tools: ReadonlyMap<string, Location>;
-  /** Where `sync` is exported, which keeps both sides of the world in step; null where it is not. */
-  readonly sync: Location | null;
+  readonly declared: ReadonlyMap<string, Declared>;
   /** Whether the scan understood every export, so that a name that is not here is no tool. */
   readonly complete: boolean;
   /** The scanned file and every file of the domain that it imports. */
@@ -15,7 +24,6 @@ export type Scan = {
 
 const exportedTool =
   /^[ \t]*export\s+const\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]+)?=\s*(?:[A-Za-z_$][\w$]*\s*\.\s*)?tool\s*(?:<[^(]*>)?\(/gm;
-const exportedSync = /^[ \t]*export\s+(?:async\s+)?(?:function|const|let|var)\s+(sync)\b/m;
 const exportedConst = /^[ \t]*export\s+(?:const|let|var)\s+([A-Za-z_$][\w$]*)/gm;
 const exportedList = /^[ \t]*export\s*\{([^}]*)\}(?:\s*from\s*['"](\.[^'"]+)['"])?/gm;
 const exportedAll = /^[ \t]*export\s*\*\s*from\s*['"](\.[^'"]+)['"]/gm;
@@ -42,15 +50,14 @@ function scanFile(
   visited.set(source.file, source);
   const text = blanked(source.text);
   const tools = new Map<string, Location>();
-  for (const match of text.matchAll(exportedTool))
-    if (match[1])
-      tools.set(
-        match[1],
-        locate(source, match.index + match[0].indexOf(match[1], match[0].indexOf('const') + 5), match[1]),
-      );
+  const declared = new Map<string, Declared>();
+  for (const match of text.matchAll(exportedTool)) {
+    const [whole, name] = match;
+    if (!name) continue;
+    tools.set(name, locate(source, match.index + whole.indexOf(name, whole.indexOf('const') + 5), name));
+    declared.set(name, declarationAt(source, text, match.index));
+  }
   const locals = new Map([...text.matchAll(localTool)].map((match) => [match[1] ?? '', match.index] as const));
-  const own = exportedSync.exec(text);
-  let sync = own && !tools.has('sync') ? locate(source, own.index + own[0].length - 4, 'sync') : null;
   const others = [...text.matchAll(exportedConst)].some(({ 1: name = '' }) => !tools.has(name) && name !== 'sync');
   let complete = !others && !/^[ \t]*export\s+default\b/m.test(text);
   for (const match of text.matchAll(exportedAll)) {
@@ -59,23 +66,43 @@ function scanFile(
     else if (!visited.has(from.file)) {
       const inner = scanFile(folder, from, overlay, visited);
       for (const [name, at] of inner.tools) tools.set(name, at);
-      sync ??= inner.sync;
+      for (const [name, own] of inner.declared) declared.set(name, own);
       complete &&= inner.complete;
     }
   }
   for (const match of text.matchAll(exportedList)) {
     const from = match[2] && neighbour(folder, source, match[2], overlay);
-    const inner = from && !visited.has(from.file) ? scanFile(folder, from, overlay, visited).tools : null;
+    const inner = from && !visited.has(from.file) ? scanFile(folder, from, overlay, visited) : null;
     for (const { name, as } of namesIn(match[1] ?? '')) {
       const index = locals.get(name);
       const at =
-        inner?.get(name) ?? (index === undefined ? undefined : locate(source, text.indexOf(name, index + 5), name));
+        inner?.tools.get(name) ??
+        (index === undefined ? undefined : locate(source, text.indexOf(name, index + 5), name));
+      const own = inner?.declared.get(name) ?? (index === undefined ? null : declarationAt(source, text, index));
+      if (own) declared.set(as, own);
       if (at) tools.set(as, at);
-      else if (as === 'sync') sync ??= locate(source, match.index + match[0].indexOf('sync'), 'sync');
-      else complete = false;
+      else if (as !== 'sync') complete = false;
     }
   }
-  return { tools, sync, complete };
+  return { tools, declared, complete };
+}
+
+const effectOption = /\beffect\s*:\s*(['"])(read|write)\1/;
+
+/** The options of the tool whose declaration begins at an offset; it ends with the first line that begins with `}`. */
+function declarationAt(source: Source, text: string, offset: number): Declared {
+  const rest = text.slice(offset);
+  const own = rest.slice(0, /^\}|\n(?=export )/m.exec(rest)?.index ?? rest.length);
+  const effect = effectOption.exec(own);
+  return {
+    effect: (effect?.[2] as 'read' | 'write' | undefined) ?? null,
+    effectAt: effect
+      ? locate(source, offset + effect.index + effect[0].lastIndexOf(effect[2] ?? ''), effect[2] ?? '')
+      : null,
+    owner: /\bowner\s*:\s*['"]user['"]/.test(own) ? 'user' : 'agent',
+    generic: /\bgeneric\s*:\s*true\b/.test(own),
+    handsOff: /\bhandsOff\s*:\s*true\b/.test(own),
+  };
 }
 
 function collectImports(
@@ -104,10 +131,10 @@ const namesIn = (list: string) =>
   });
 
 /** The text with its comments blanked, at the same offsets. */
-const blanked = (text: string) =>
+export const blanked = (text: string) =>
   text.replace(/\/\*[\s\S]*?\*\/|^[ \t]*\/\/[^\n]*/gm, (comment) => comment.replace(/[^\n]/g, ' '));
 
-function locate({ file, text }: Source, offset: number, name: string): Location {
+export function locate({ file, text }: Source, offset: number, name: string): Location {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   const column = offset - before.lastIndexOf('\n');

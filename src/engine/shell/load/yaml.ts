@@ -1,5 +1,18 @@
-import { Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLError } from 'yaml';
-import type { Diagnostic, Location } from '../diagnostic.ts';
+import {
+  Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLError,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import type { Diagnostic, Edit, Location } from '../diagnostic.ts';
 import { messageOf } from '../fault.ts';
 import { type FileKind, remembered, type Source } from './source.ts';
 
@@ -9,6 +22,8 @@ export type Places = {
   readonly value: (path: readonly PropertyKey[]) => Location;
   /** The key at the end of the path. */
   readonly key: (path: readonly PropertyKey[]) => Location;
+  /** Adds `key: value`, or an item, to the map or list at the path; null where there is none. */
+  readonly insert: (path: readonly PropertyKey[], entry: string) => Edit | null;
 };
 
 export type YamlFile = {
@@ -31,10 +46,10 @@ export function parseYaml(source: Source, kind: FileKind): YamlFile {
 function parse(source: Source, kind: FileKind): YamlFile {
   const { file, text } = source;
   const lines = new LineCounter();
-  let places: Places = placesOf(file, new Document(), lines);
+  let places: Places = placesOf(source, new Document(), lines);
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
-    places = placesOf(file, document, lines);
+    places = placesOf(source, document, lines);
     const [fault] = document.errors;
     if (fault) return { file, value: undefined, places, problem: problemOf(source, kind, fault, lines) };
     return { file, value: document.toJS({ maxAliasCount: 100 }), places, problem: null };
@@ -84,7 +99,7 @@ function hintFor(fault: YAMLError): string {
   }
 }
 
-function placesOf(file: string, document: Document, lines: LineCounter): Places {
+function placesOf({ file, text }: Source, document: Document, lines: LineCounter): Places {
   const nodeRange = (node: Node | null | undefined, fallback: Location) =>
     node?.range ? locate(file, lines, node.range[0], node.range[1]) : fallback;
   const walk = (path: readonly PropertyKey[], wantKey: boolean): Location => {
@@ -100,7 +115,43 @@ function placesOf(file: string, document: Document, lines: LineCounter): Places 
     }
     return at;
   };
-  return { value: (path) => walk(path, false), key: (path) => walk(path, true) };
+  const insert = (path: readonly PropertyKey[], entry: string): Edit | null => {
+    const node = nodeAt(document, path);
+    const found = (isMap(node) || isSeq(node)) && node.range ? insertion(node, node.range[0], entry, text) : null;
+    return found && { ...locate(file, lines, found.offset, found.offset), text: found.text };
+  };
+  return { value: (path) => walk(path, false), key: (path) => walk(path, true), insert };
+}
+
+function nodeAt(document: Document, path: readonly PropertyKey[]): unknown {
+  let node: unknown = document.contents;
+  for (const part of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    node = childOf(node, part)?.value;
+  }
+  return node;
+}
+
+/** Behind the last entry of `[...]` and `{...}`; in a block behind the line of the first entry, else before it. */
+function insertion(node: YAMLMap | YAMLSeq, from: number, entry: string, text: string) {
+  const last = endOf(node.items.at(-1));
+  if (node.flow) {
+    if (last === null) return { offset: from + 1, text: isMap(node) ? ` ${entry} ` : entry };
+    return { offset: last, text: `, ${entry}` };
+  }
+  const own = isSeq(node) ? `- ${entry}` : entry;
+  const indent = ' '.repeat(from - (text.lastIndexOf('\n', from - 1) + 1));
+  const first = node.items[0];
+  const isShort = isMap(node) && isPair(first) && isScalar(first.value);
+  const end = isShort ? (endOf(first) ?? from) : from;
+  if (!isShort || text.slice(from, end).includes('\n')) return { offset: from, text: `${own}\n${indent}` };
+  const line = text.indexOf('\n', end);
+  return { offset: line < 0 ? text.length : line, text: `\n${indent}${own}` };
+}
+
+function endOf(item: unknown): number | null {
+  const node = isPair(item) ? ((item.value as Node | null) ?? (item.key as Node)) : (item as Node | undefined);
+  return node?.range?.[1] ?? null;
 }
 
 function childOf(node: unknown, part: PropertyKey): { readonly key: Node | null; readonly value: Node | null } | null {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Domain } from '../../../../src/engine/core/domain.ts';
-import { replay } from '../../../../src/engine/core/rollout.ts';
 import { ruleSchema } from '../../../../src/engine/core/rule.ts';
 import { run } from '../../../../src/engine/shell/driver.ts';
 import { domain as desk, type Line, played, setting, started, task } from '../../../support/desk.ts';
+import { replay } from '../../../support/replay.ts';
 
 const look: Line = { look: { chair: 'A1' } };
 const ask = 'I will paint chair A1 red. Shall I go ahead?';
@@ -15,7 +15,7 @@ async function verdictsOf(check: Record<string, unknown>, agent: readonly Line[]
   const of = { ...setting, domain };
   const steps = await Array.fromAsync(run({ setting: of, task, ports: played(agent, said) }, started()));
   const events = steps.map(({ event }) => event);
-  expect(replay(of, events)[0].ruleVerdicts).toEqual(steps.at(-1)?.state.ruleVerdicts);
+  expect(replay(of, events).ruleVerdicts).toEqual(steps.at(-1)?.state.ruleVerdicts);
   return (steps.at(-1)?.state.ruleVerdicts ?? []).map(({ verdict }) => verdict).join(' ');
 }
 

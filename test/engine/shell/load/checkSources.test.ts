@@ -53,7 +53,7 @@ const cases: readonly { readonly name: string; readonly files: Files; readonly f
   {
     name: 'a simulated tool without a model',
     files: { 'tools/guess.tool.yaml': simulated('') },
-    found: ['tools/guess.tool.yaml:1:7 warning tool/no-simulator'],
+    found: ['tools/guess.tool.yaml:1:7 warning tool/no-simulator', 'tools/guess.tool.yaml:1:7 info tool/unused'],
   },
   {
     name: 'a simulated tool with an unknown key, and one that nobody reads',

@@ -2,23 +2,62 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { inRoot } from '../../../../scripts/repository.ts';
+import { soundness } from '../../../../src/engine/shell/soundness.ts';
 
-const kinds = 'domain|policy|rule|persona|task|database|tool';
+const kinds = ['domain', 'policy', 'rule', 'persona', 'task', 'database', 'tool'];
+const page = readFileSync(inRoot('docs/diagnostics.md'), 'utf8');
+const text = [
+  ...['load', 'audit'].flatMap((name) => {
+    const folder = inRoot(`src/engine/shell/${name}`);
+    return readdirSync(folder).map((file) => join(folder, file));
+  }),
+  ...['src/engine/core/policy.ts', 'src/engine/shell/check.ts', 'src/engine/shell/lane/domainModules.ts'].map((path) =>
+    inRoot(path),
+  ),
+]
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
+
+/** Codes as they stand in the source; a slot such as {kind} stands for any word. */
+const emitted = [
+  ...new Set(
+    [...text.matchAll(/['`]([^'`\s/]+\/[^'`\s/]+)['`]/g)]
+      .map(([, code = '']) => code.replace(/\$\{[^}]*\}/g, '[a-z-]+'))
+      .filter((code) => new RegExp(`^(?:${kinds.join('|')}|\\[a-z-\\]\\+)/[a-z[\\]+-]+$`).test(code)),
+  ),
+];
+const explained = [...page.matchAll(/`([a-z*]+\/[a-z-]+)`/g)].flatMap(([, code = '']) =>
+  code.startsWith('*') ? kinds.map((kind) => code.replace('*', kind)) : [code],
+);
+/** The code that the describers of values put together from a kind and a word. */
+const anything = '[a-z-]+/[a-z-]+';
 
 it('every code of a finding is explained in docs/diagnostics.md', () => {
-  const folder = inRoot('src/engine/shell/load');
-  const inFolder = readdirSync(folder).map((name) => join(folder, name));
-  const files = [...inFolder, inRoot('src/engine/core/policy.ts'), inRoot('src/engine/shell/check.ts')];
-  const text = files.map((file) => readFileSync(file, 'utf8')).join('\n');
-  const written = [...text.matchAll(/['`]([^'`\s/]+\/[^'`\s/]+)['`]/g)].map(([, code = '']) => code);
-  // A slot such as {kind} stands for any word.
-  const codes = written
-    .map((code) => code.replace(/\$\{[^}]*\}/g, '[a-z-]+'))
-    .filter((code) => new RegExp(`^(?:${kinds}|\\[a-z-\\]\\+)/[a-z[\\]+-]+$`).test(code));
-  const page = readFileSync(inRoot('docs/diagnostics.md'), 'utf8');
-  const explained = [...page.matchAll(/`([a-z*]+\/[a-z-]+)`/g)].flatMap(([, code = '']) =>
-    code.startsWith('*') ? kinds.split('|').map((kind) => code.replace('*', kind)) : [code],
+  expect(emitted.filter((code) => !explained.some((each) => new RegExp(`^${code}$`).test(each)))).toEqual([]);
+  expect(emitted.length).toBeGreaterThan(60);
+});
+
+it('every code that docs/diagnostics.md explains is one that something emits', () => {
+  const isEmitted = (code: string) => {
+    const [, word = ''] = code.split('/');
+    const isPutTogether = text.includes(`'${word}'`) && emitted.includes(anything);
+    return isPutTogether || emitted.some((each) => each !== anything && new RegExp(`^${each}$`).test(code));
+  };
+  expect(explained.filter((code) => !isEmitted(code))).toEqual([]);
+});
+
+it('every row has an example and says how it is mended', () => {
+  const rows = page.split('\n').filter((line) => /^\| `[a-z*]+\//.test(line));
+  const cells = rows.map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
+  expect(cells.filter((row) => row.length !== 6 || row.slice(1, 5).some((cell) => cell === ''))).toEqual([]);
+  expect(cells.length).toBeGreaterThan(50);
+});
+
+it('the sixteen stand there in their order, each with its codes', () => {
+  const sections = page.split(/^### /m).slice(1);
+  expect(sections.map((section) => section.split(':')[0])).toEqual(Object.keys(soundness));
+  const missing = Object.entries(soundness).flatMap(([name, codes], index) =>
+    codes.filter((code) => !sections[index]?.includes(`\`${code}\``)).map((code) => `${name} ${code}`),
   );
-  expect(codes.filter((code) => !explained.some((each) => new RegExp(`^${code}$`).test(each)))).toEqual([]);
-  expect(codes.length).toBeGreaterThan(40);
+  expect(missing).toEqual([]);
 });

@@ -114,13 +114,13 @@ describe('without running any code', () => {
     [
       'a bad time',
       task(`${good}now: tomorrow\n`),
-      ['tasks/first.task.yaml:9:6 error task/wrong-value'],
+      ['tasks/first.task.yaml:9:6 error task/wrong-date'],
       'no date and time',
     ],
     [
       'a bad time of the domain',
       { 'domain.yaml': 'name: desk\nnow: soon\n' },
-      ['domain.yaml:2:6 error domain/wrong-value'],
+      ['domain.yaml:2:6 error domain/wrong-date'],
       'no date and time',
     ],
     [
@@ -173,20 +173,24 @@ describe('without running any code', () => {
     ],
     [
       'a task that needs nothing',
-      task(good.replace(/actions[\s\S]*/, '')),
+      {
+        ...task(good.replace(/actions[\s\S]*/, '').replace('Cancel', 'Ask about')),
+        'tools.ts': null,
+        'rules.yaml': null,
+      },
       ['tasks/first.task.yaml:1:5 warning task/nothing-to-do'],
       'does nothing gets reward 1',
     ],
     [
       'a tool misspelt in the policy',
       { 'policy.md': '- Call `find_orders` first. {#confirm}\n' },
-      ['policy.md:1:1 warning policy/unknown-tool'],
+      ['policy.md:1:9 warning policy/unknown-tool'],
       'Did you mean find_order?',
     ],
     [
       'names that only a server knows',
       { 'domain.yaml': `name: desk\n${server}`, ...task(good.replace('tool: find_order', 'tool: read_graph')) },
-      [],
+      ['tools.ts:4:14 info tool/unused'],
       '',
     ],
   ];
@@ -250,8 +254,12 @@ describe('with the tools described', () => {
     ],
     [
       'only reads',
-      task(good.replace(/ {2}- \{ tool: cancel_order.*\n/, '')),
-      ['tasks/first.task.yaml:1:5 warning task/nothing-to-do', 'tools.ts:5:14 info tool/unused'],
+      task(good.replace(/ {2}- \{ tool: cancel_order.*\n/, '').replace('Cancel', 'Ask about')),
+      [
+        'policy.md:4:1 info policy/uncovered-rule',
+        'tasks/first.task.yaml:1:5 warning task/nothing-to-do',
+        'tools.ts:5:14 info tool/unused',
+      ],
       '',
     ],
   ];

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Run } from '../../webview/protocol.ts';
 
 /** A training run of the workspace: what its configuration says, where it lies, and whether it is under way. */
-export type TrainingRun = Run & { readonly folder: string; readonly isRunning: boolean };
+export type TrainingRun = Run & { readonly folder: string; readonly running: boolean };
 
 /** Where the training runs of a workspace live. */
 export function trainingRoot(): string | undefined {
@@ -21,6 +21,6 @@ export async function trainingRuns(): Promise<readonly TrainingRun[]> {
   const { isRunning, listRuns } = await import('./trainingRuns.ts');
   return (await listRuns(root)).map((run) => {
     const folder = join(root, run.id);
-    return { ...run, folder, isRunning: isRunning(folder) };
+    return { ...run, folder, running: isRunning(folder) };
   });
 }

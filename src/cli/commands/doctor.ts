@@ -1,0 +1,107 @@
+import type { ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
+import { type Command, type Given, text } from '../command.ts';
+import type { Condition, Status } from '../doctor/condition.ts';
+import { type LivePath, type LiveStatus, livePaths } from '../doctor/livePaths.ts';
+import { machineConditions } from '../doctor/machine.ts';
+import { type Io, UsageError } from '../io.ts';
+import { wholeNumber } from '../rolloutOptions.ts';
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'check that this machine, and a model, have what Rehearsal needs',
+  help: `rehearsal doctor [--live ENDPOINT [--model M]]
+
+Checks Node, lanes, loopback, disk, keys (never their values), Python, the trainer and VS Code, and says what to do.
+With --live it also uses every path that needs a model once, on a copy of a sample domain: the agent's seat, the
+user's seat, the judge of a rule, the grader of a task and the simulator of a tool.
+
+  --live ENDPOINT    an OpenAI-compatible base URL, such as http://127.0.0.1:8000/v1; its key in OPENAI_API_KEY
+  --model M          the model to ask for (default: the first that the endpoint lists)
+  --max-tokens N     tokens of one answer (default: 256)
+  --timeout SECONDS  until a path counts as failed (default: 300)
+  --json             machine-readable output
+Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be done.
+`,
+  options: {
+    live: { type: 'string' },
+    model: { type: 'string' },
+    'max-tokens': { type: 'string' },
+    timeout: { type: 'string' },
+  },
+  run: async (given, io) => {
+    const endpoint = text(given, 'live');
+    if (endpoint !== undefined && !URL.canParse(endpoint))
+      throw new UsageError(`--live is a base URL such as http://127.0.0.1:8000/v1, not "${endpoint}"`);
+    if (endpoint === undefined && text(given, 'model') !== undefined)
+      throw new UsageError('--model goes with --live ENDPOINT: it says which model is asked there');
+    const isJson = given.values['json'] === true;
+    const conditions = await machineConditions(io);
+    if (!isJson) for (const condition of conditions) io.out(conditionText(condition));
+    const live = endpoint === undefined ? null : await liveTable(endpoint, given, io, isJson);
+    if (isJson) io.out(`${JSON.stringify({ conditions, ...(live ? { live } : {}) })}\n`);
+    if (io.signal.aborted) return 2;
+    return [...conditions, ...(live?.paths ?? [])].some(({ status }) => status === 'failed') ? 1 : 0;
+  },
+};
+
+const marks: Readonly<Record<Status | LiveStatus, string>> = {
+  ok: 'ok      ',
+  warning: 'warning ',
+  degraded: 'degraded',
+  failed: 'FAILED  ',
+};
+
+function conditionText({ name, status, found, advice }: Condition): string {
+  const first = `${marks[status]}  ${name.padEnd(14)}  ${found}\n`;
+  return advice === null ? first : `${first}${' '.repeat(26)}${advice}\n`;
+}
+
+async function liveTable(endpoint: string, given: Given, io: Io, isJson: boolean) {
+  const seat = await seatAt(endpoint, given, io);
+  if (!isJson) io.out(`\n${seat.model} at ${new URL(endpoint).origin}\n`);
+  const paths = await livePaths({
+    seat,
+    readKey: (name) => io.environment[name],
+    signal: io.signal,
+    timeoutMs: (wholeNumber(given, 'timeout') ?? 300) * 1000,
+    ...(isJson ? {} : { onPath: (path) => io.out(pathText(path)) }),
+  });
+  return { model: seat.model, paths };
+}
+
+function pathText({ path, status, what, calls, tokens, seconds }: LivePath): string {
+  const used = `${calls} calls, ${tokens.input} tokens in, ${tokens.output} out, ${seconds} s`;
+  return `${marks[status]}  ${path.padEnd(14)}  ${what.replace(/\s+/g, ' ')}\n${' '.repeat(26)}${used}\n`;
+}
+
+/** Small answers at temperature 0: what is tried is the path, not the style. */
+async function seatAt(baseUrl: string, given: Given, io: Io): Promise<ModelSeat> {
+  const keyName = 'OPENAI_API_KEY';
+  const model = text(given, 'model') ?? (await firstModel(baseUrl, io.environment[keyName]));
+  return {
+    type: 'openai',
+    model,
+    baseUrl,
+    keyName,
+    temperature: 0,
+    maxTokens: wholeNumber(given, 'max-tokens') ?? 256,
+  };
+}
+
+async function firstModel(baseUrl: string, key: string | undefined): Promise<string> {
+  const advice =
+    'Is the server running, is the base URL right, and is its key in OPENAI_API_KEY? Or name the model with --model';
+  try {
+    const headers = key ? { authorization: `Bearer ${key}` } : {};
+    const answer = await fetch(`${baseUrl.replace(/\/$/, '')}/models`, {
+      headers,
+      signal: AbortSignal.timeout(10_000),
+    });
+    const { data } = (await answer.json()) as { readonly data?: readonly { readonly id?: string }[] };
+    if (data?.[0]?.id) return data[0].id;
+    throw new Error(`it answered ${answer.status}`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${baseUrl} does not say which models it has (${reason}). ${advice}`);
+  }
+}

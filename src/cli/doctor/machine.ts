@@ -1,0 +1,185 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describeCodeTools } from '../../engine/shell/describe.ts';
+import { signingKeyPath } from '../../engine/shell/ledger.ts';
+import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { Io } from '../io.ts';
+import { trainerFolder } from '../pythonEnvironment.ts';
+import { oldestNode, runtimeObstacle } from '../runtime.ts';
+import { broken, type Condition, fine, lacking } from './condition.ts';
+
+const gigabyte = 2 ** 30;
+const quickMs = 20_000;
+
+/** Everything that Rehearsal needs of this machine, in the order in which a person meets it. */
+export async function machineConditions(io: Io): Promise<readonly Condition[]> {
+  return [
+    nodeCondition(),
+    await laneCondition(),
+    await loopbackCondition(),
+    runFolderCondition(io.cwd),
+    diskCondition(io.cwd),
+    signingKeyCondition(io),
+    ...keyConditions(io.environment),
+    bridgeCondition(),
+    trainerCondition(),
+    editorCondition(),
+  ];
+}
+
+function nodeCondition(): Condition {
+  const obstacle = runtimeObstacle();
+  if (obstacle) return broken('Node', process.version, obstacle);
+  return fine('Node', `${process.version} (${oldestNode} or newer is needed)`);
+}
+
+/** A domain whose only tool says whether it could read a file outside of its folder. */
+const prying = (secret: string) => `import { defineTools } from 'rehearsal';
+import * as z from 'zod';
+import { readFileSync } from 'node:fs';
+let came = 'allowed';
+try { readFileSync(${JSON.stringify(secret)}); } catch (error) { came = error.code ?? 'refused'; }
+const { tool } = defineTools();
+export const pry = tool({ description: came, effect: 'read', input: z.object({}), run: () => came });
+`;
+
+/** Starts a lane for real, and lets its code try to read what it must not. */
+async function laneCondition(): Promise<Condition> {
+  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-doctor-'));
+  const folder = join(scratch, 'domain');
+  try {
+    mkdirSync(folder);
+    writeFileSync(join(scratch, 'secret.txt'), 'not for domains');
+    writeFileSync(join(folder, 'domain.yaml'), 'name: doctor\n');
+    writeFileSync(join(folder, 'tools.ts'), prying(join(scratch, 'secret.txt')));
+    const [tool] = await describeCodeTools(loadDomain(folder));
+    if (tool?.description === 'ERR_ACCESS_DENIED') return fine('lanes', 'they start, and see only their domain');
+    const advice =
+      'Run only domains that you trust, or use Node 24, whose permission model keeps a domain in its folder.';
+    return lacking('lanes', 'they start, but this runtime lets a domain read the whole disk', advice);
+  } catch (error) {
+    const advice = 'Processes must be able to start here; the message says what stopped them.';
+    return broken('lanes', messageOf(error), advice);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Debug adapter, gateway and servers of tools are reached on loopback. */
+async function loopbackCondition(): Promise<Condition> {
+  const server = createServer();
+  try {
+    const port = await new Promise<number>((found, fail) => {
+      server.once('error', fail);
+      server.listen(0, '127.0.0.1', () => {
+        const address = server.address();
+        found(typeof address === 'object' && address !== null ? address.port : 0);
+      });
+    });
+    return fine('loopback', `a free port can be had (127.0.0.1:${port})`);
+  } catch (error) {
+    const advice = 'Allow listening on 127.0.0.1; nothing of Rehearsal listens anywhere else.';
+    return broken('loopback', messageOf(error), advice);
+  } finally {
+    server.close();
+  }
+}
+
+/** The nearest folder that is there already. */
+function existing(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : existing(dirname(path));
+}
+
+function runFolderCondition(cwd: string): Condition {
+  const runs = join(cwd, '.rehearsal', 'runs');
+  const probe = join(existing(runs), `.doctor-${process.pid}`);
+  try {
+    writeFileSync(probe, '');
+    rmSync(probe);
+    return fine('run folder', `${runs} can be written`);
+  } catch (error) {
+    const advice = 'Start in a folder that you may write to, or name one with --out.';
+    return broken('run folder', messageOf(error), advice);
+  }
+}
+
+function diskCondition(cwd: string): Condition {
+  const { bavail, bsize } = statfsSync(cwd);
+  const free = (bavail * bsize) / gigabyte;
+  const found = `${free.toFixed(1)} GB free`;
+  if (free < 0.2) return broken('disk', found, 'Make room: a run of a thousand rollouts takes about 100 MB.');
+  if (free < 4) return lacking('disk', found, "Enough to evaluate. The trainer's environment takes about 3 GB.");
+  return fine('disk', found);
+}
+
+function signingKeyCondition({ environment }: Io): Condition {
+  const path = signingKeyPath(environment);
+  const advice = 'Set REHEARSAL_HOME to a folder that no repository holds.';
+  if (isInRepository(dirname(path))) return lacking('signing key', `${path} lies in a git repository`, advice);
+  if (!existsSync(path)) return fine('signing key', `is made on first use (${path})`);
+  const isPrivate = process.platform === 'win32' || (statSync(path).mode & 0o077) === 0;
+  if (isPrivate) return fine('signing key', path);
+  return lacking('signing key', `${path} can be read by others`, `chmod 600 ${path}`);
+}
+
+const isInRepository = (folder: string): boolean =>
+  existsSync(join(folder, '.git')) || (dirname(folder) !== folder && isInRepository(dirname(folder)));
+
+/** Whether a key is there. Its value is never read into a message. */
+function keyConditions(environment: NodeJS.ProcessEnv): readonly Condition[] {
+  const key = environment['OPENAI_API_KEY'] ? 'present' : 'absent';
+  const url = environment['OPENAI_BASE_URL'];
+  const address = url === undefined ? '' : `, used at ${originOf(url)}`;
+  if (key === 'present') return [fine('OPENAI_API_KEY', `${key}${address}`)];
+  const advice = 'Set it where a model wants one. The seats gold, agenda, scripted and human need none.';
+  return [lacking('OPENAI_API_KEY', `${key}${address}`, advice)];
+}
+
+/** An address may carry a password. */
+const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : 'an address that is no URL');
+
+function pythonVersion(command: string): string | null {
+  const script = 'import sys; print(".".join(map(str, sys.version_info[:3])))';
+  const { status, stdout } = spawnSync(command, ['-c', script], { encoding: 'utf8', timeout: quickMs });
+  return status === 0 ? stdout.trim() : null;
+}
+
+const pythons = process.platform === 'win32' ? ['python', 'py'] : ['python3', 'python'];
+
+function bridgeCondition(): Condition {
+  const [name, version] =
+    pythons.map((command) => [command, pythonVersion(command)] as const).find(([, found]) => found !== null) ?? [];
+  const advice = 'Install Python 3.10 or newer, or name one with python: in domain.yaml.';
+  if (name === undefined || !version) return lacking('Python', 'none, so tools.py and environments do not run', advice);
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < 3 || (major === 3 && minor < 10)) return lacking('Python', `${name} is ${version}`, advice);
+  return fine('Python', `${name} is ${version}`);
+}
+
+function trainerCondition(): Condition {
+  const script = join(trainerFolder(), 'setup_environment.py');
+  const make = `Run "${pythons[0]} ${script}", or start a training: it makes what it needs.`;
+  if (!existsSync(script)) return broken('trainer', `${script} is missing`, 'Install Rehearsal again.');
+  for (const command of pythons) {
+    const { status, stdout } = spawnSync(command, [script, '--check'], { encoding: 'utf8', timeout: quickMs });
+    if (status !== 0 && status !== 1) continue;
+    const said = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as { python?: string; ready?: boolean };
+    if (said.ready) return fine('trainer', `its environment is there (${said.python})`);
+    return lacking('trainer', 'its environment is not made yet', make);
+  }
+  return lacking('trainer', 'no Python 3.11 or newer', 'Install one; only training needs it.');
+}
+
+function editorCondition(): Condition {
+  for (const command of ['code', 'code-insiders', 'codium', 'code-server']) {
+    const { status, stdout } = spawnSync(command, ['--version'], { encoding: 'utf8', timeout: quickMs });
+    if (status === 0) return fine('VS Code', `${command} ${stdout.split(/\s/)[0]}`);
+  }
+  const advice = 'The command line works without. In a clone, npm start opens a VS Code in the browser.';
+  return lacking('VS Code', 'no code or code-server on the PATH', advice);
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

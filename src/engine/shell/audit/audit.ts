@@ -1,0 +1,191 @@
+import type { Task } from '../../core/task.ts';
+import { type Diagnostic, type Location, sortDiagnostics } from '../diagnostic.ts';
+import { type Placed, placeOf } from '../load/items.ts';
+import type { LoadedDomain } from '../load/loadedDomain.ts';
+import type { Note } from '../load/note.ts';
+import type { RolloutClosed } from '../supervisor.ts';
+import { madeIn, noteFailures, noteUntried, noteViolations, type Replayed, undecided } from './goldReplay.ts';
+import { forEach, openStage, type Stage } from './stage.ts';
+import { changesSource, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
+
+export type AuditOptions = {
+  readonly signal: AbortSignal;
+  /** Told after every rollout. */
+  readonly onProgress?: (done: number, total: number, what: string) => void;
+};
+
+export type Audited = {
+  readonly diagnostics: readonly Diagnostic[];
+  /** Tasks of which nothing could be said, and why. */
+  readonly undecided: readonly { readonly task: string; readonly reason: string }[];
+  readonly rollouts: number;
+  readonly isCancelled: boolean;
+};
+
+/**
+ * What only running a domain tells: an agent that does nothing plays every task, the gold seat plays each twice,
+ * and every tool of the agent is called twice. All of it in lanes, as an evaluation runs.
+ * @param loaded a domain without errors, with its tools described
+ */
+export async function audit(loaded: LoadedDomain, options: AuditOptions): Promise<Audited> {
+  const found: Diagnostic[] = [];
+  const note: Note = (at, severity, code, message, hint, fix) => {
+    const { file, line, column, endLine, endColumn } = at;
+    found.push({ file, line, column, endLine, endColumn, code, severity, message, hint, ...(fix ? { fix } : {}) });
+  };
+  const { rollouts, played } = await playAll(loaded, options);
+  const isCancelled = options.signal.aborted;
+  if (!isCancelled) judge(loaded, played, note);
+  const open = played.replayed.flatMap(({ placed, first }) => {
+    const reason = undecided(first);
+    return reason === null ? [] : [{ task: placed.value.id, reason }];
+  });
+  return { diagnostics: sortDiagnostics(found), undecided: isCancelled ? [] : open, rollouts, isCancelled };
+}
+
+type Played = {
+  readonly idle: readonly { readonly placed: Placed<Task>; readonly basis: Basis; readonly closed: RolloutClosed }[];
+  readonly replayed: readonly Replayed[];
+  readonly tried: readonly Tried[];
+};
+type Basis = 'evaluate' | 'train';
+
+/** The lanes of the second half are fresh, so what a domain keeps between calls is noticed. */
+async function playAll(loaded: LoadedDomain, { signal, onProgress }: AuditOptions) {
+  const { tasks } = loaded.parts;
+  const idleParts = tasks.flatMap((placed) => basesOf(placed.value).map((basis) => ({ placed, basis })));
+  let total = idleParts.length + 2 * tasks.length;
+  let done = 0;
+  const tell = (what: string) => onProgress?.(++done, total, what);
+  const idle: Played['idle'][number][] = [];
+  const firsts = new Map<Placed<Task>, RolloutClosed>();
+  const seconds = new Map<Placed<Task>, RolloutClosed>();
+  const half = new Map<Sample, Awaited<ReturnType<typeof repeat>>>();
+  const tried: Tried[] = [];
+  const gold = (stage: Stage, kept: Map<Placed<Task>, RolloutClosed>, order: typeof tasks) =>
+    forEach(
+      order,
+      async (placed) => {
+        kept.set(placed, await stage.play({ task: placed.value, agent: 'gold' }));
+        tell(`gold seat, ${placed.value.id}`);
+      },
+      signal,
+    );
+  let samples: readonly Sample[] = [];
+  await onStage(loaded, signal, [], async (stage) => {
+    await forEach(
+      idleParts,
+      async ({ placed, basis }) => {
+        idle.push({ placed, basis, closed: await stage.play({ task: placed.value, basis, agent: doesNothing }) });
+        tell(`nobody in the agent's seat, ${placed.value.id}`);
+      },
+      signal,
+    );
+    await gold(stage, firsts, tasks);
+    samples = samplesOf(loaded, inOrder(tasks, firsts));
+    total += 2 * samples.length;
+    await forEach(
+      samples,
+      async (sample) => {
+        half.set(sample, await repeat(stage, sample));
+        tell(`${sample.tool.name} twice`);
+      },
+      signal,
+    );
+  });
+  await onStage(
+    loaded,
+    signal,
+    samples.flatMap(({ reading }) => reading ?? []),
+    async (stage) => {
+      await forEach(
+        samples,
+        async (sample) => {
+          const [one, other] = [half.get(sample), await repeat(stage, sample)];
+          if (one) tried.push({ sample, one, other, changes: await changesSource(stage, sample) });
+          tell(`${sample.tool.name} twice`);
+        },
+        signal,
+      );
+      await gold(stage, seconds, tasks.toReversed());
+    },
+  );
+  const replayed = inOrder(tasks, firsts).flatMap((each) => {
+    const second = seconds.get(each.placed);
+    return second ? [{ ...each, second }] : [];
+  });
+  return { rollouts: done, played: { idle, replayed, tried } };
+}
+
+async function onStage(
+  loaded: LoadedDomain,
+  signal: AbortSignal,
+  more: readonly Task[],
+  work: (stage: Stage) => Promise<void>,
+): Promise<void> {
+  if (signal.aborted) return;
+  const stage = await openStage(loaded, signal, more);
+  try {
+    await work(stage);
+  } finally {
+    await stage.close();
+  }
+}
+
+const inOrder = (tasks: readonly Placed<Task>[], firsts: ReadonlyMap<Placed<Task>, RolloutClosed>) =>
+  tasks.flatMap((placed) => {
+    const first = firsts.get(placed);
+    return first ? [{ placed, first }] : [];
+  });
+
+/** Only tasks of the train split are ever trained on. */
+function basesOf({ evaluate, train, split }: Task): readonly Basis[] {
+  const isOther = [...train].sort().join() !== [...evaluate].sort().join();
+  return split === 'train' && isOther ? ['evaluate', 'train'] : ['evaluate'];
+}
+
+const doesNothing = () => ({ content: '', toolCalls: [] });
+
+/** Findings that explain why the gold path of a task fails. */
+const explaining = ['task/missing-row', 'task/wrong-date', 'task/untold-argument', 'task/gold-violates'];
+
+function judge(loaded: LoadedDomain, { idle, replayed, tried }: Played, note: Note): void {
+  const { diagnostics, parts } = loaded;
+  const isKnown = (at: Location, code: string) =>
+    diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
+  const isAmbient = diagnostics.some(({ code }) => code === 'tool/ambient');
+  const bad = noteTools(loaded, tried, isAmbient, note);
+  const sound = replayed.filter((each) => !isFaulty(each, loaded, bad, note)).map(({ placed }) => placed);
+  const isWhole = sound.length === replayed.length && replayed.every(({ first }) => undecided(first) === null);
+  for (const placed of sound) noteIdle(placed, idle, (at) => isKnown(at, 'task/nothing-to-do'), note);
+  const uncovered = diagnostics.filter(({ code }) => code === 'policy/uncovered-rule').map(({ line }) => line);
+  const known = parts.policy.policy.rules.filter(({ line }) => uncovered.includes(line)).map(({ id }) => id);
+  // What a broken task would have tried is not known.
+  if (isWhole) noteUntried(parts, replayed, new Set(known), note);
+}
+
+/** Whether the gold path of a task is wrong. It is said once: a tool that is wrong, or a task, explains what follows. */
+function isFaulty(replayed: Replayed, { diagnostics }: LoadedDomain, bad: ReadonlySet<string>, note: Note): boolean {
+  const { placed, first } = replayed;
+  if (undecided(first) !== null) return false;
+  if (madeIn(first.arrived).some(({ call }) => bad.has(call.name))) return true;
+  const at = placeOf(placed);
+  const own = diagnostics.filter(({ file, line }) => file === at.file && line >= at.line && line <= at.endLine);
+  const isKnown = ({ line }: Location) => own.some((each) => each.code === 'task/gold-violates' && each.line === line);
+  if (noteViolations(replayed, isKnown, note)) return true;
+  return own.some(({ code }) => explaining.includes(code)) || noteFailures(replayed, note);
+}
+
+/** An agent that does nothing must not get reward 1, whichever basis counts. */
+function noteIdle(placed: Placed<Task>, idle: Played['idle'], isKnown: (at: Location) => boolean, note: Note): void {
+  const at = placeOf(placed, 'id');
+  const passed = idle.filter((each) => each.placed === placed && each.closed.reward === 1).map(({ basis }) => basis);
+  if (passed.length === 0 || isKnown(at)) return;
+  note(
+    at,
+    'warning',
+    'task/nothing-to-do',
+    `An agent that does nothing got reward 1 on this task (basis ${passed.join(' and ')}).`,
+    'Add actions: that change something, or demands that only an agent at work meets.',
+  );
+}

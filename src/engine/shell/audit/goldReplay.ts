@@ -1,0 +1,134 @@
+import { contentHash } from '../../core/hash.ts';
+import type { JsonObject } from '../../core/json.ts';
+import type { ToolCall } from '../../core/message.ts';
+import type { RuleVerdict } from '../../core/rule.ts';
+import type { GoldAction, Task } from '../../core/task.ts';
+import type { Location } from '../diagnostic.ts';
+import type { LaneEvent } from '../lane/laneMessage.ts';
+import { noteUncovered } from '../load/checkCoverage.ts';
+import { type Placed, placeOf } from '../load/items.ts';
+import type { Parts } from '../load/loadedDomain.ts';
+import type { Note } from '../load/note.ts';
+import { lastOf, type RolloutClosed } from '../supervisor.ts';
+import { needsModel } from './stage.ts';
+
+/** One task, played twice by the gold seat in lanes of their own. */
+export type Replayed = {
+  readonly placed: Placed<Task>;
+  readonly first: RolloutClosed;
+  readonly second: RolloutClosed;
+};
+
+/** A call with what it came to. */
+export type Made = { readonly call: ToolCall; readonly content: string; readonly isError: boolean };
+
+/** The calls of a rollout that have a result, in order. */
+export function madeIn(arrived: readonly LaneEvent[]): readonly Made[] {
+  const calls = new Map<string, ToolCall>();
+  return arrived.flatMap(({ event }): Made[] => {
+    if (event.type === 'toolCalled') calls.set(event.call.id, event.call as ToolCall);
+    if (event.type !== 'toolReturned') return [];
+    const call = calls.get(event.callId);
+    return call ? [{ call, content: event.content, isError: event.isError }] : [];
+  });
+}
+
+/** Why a rollout says nothing of its task: it needs a judge, a model, or a server that did not answer. */
+export function undecided({ reward, failure, arrived }: RolloutClosed): string | null {
+  if (reward !== null || failure?.who === 'environment') return null;
+  if (failure?.code === needsModel) return 'a model answers for a simulated tool';
+  return failure?.message ?? lastOf(arrived, 'rewarded')?.reason ?? 'it was cancelled';
+}
+
+/**
+ * Rules that the gold path breaks. Says whether there are any: its reward is then no second finding.
+ * @param isKnown whether the same was found without running anything
+ */
+export function noteViolations({ placed, first }: Replayed, isKnown: (at: Location) => boolean, note: Note): boolean {
+  const made = madeIn(first.arrived);
+  const said = new Set<string>();
+  for (const { event } of first.arrived) {
+    if (event.type !== 'rulesChecked') continue;
+    const call = made.find((each) => each.call.id === event.callId)?.call;
+    for (const verdict of event.verdicts as readonly RuleVerdict[]) {
+      if (verdict.verdict !== 'violated') continue;
+      const index = call ? indexOf(placed.value, call) : -1;
+      const at = index < 0 ? placeOf(placed, 'id') : placeOf(placed, 'actions', index);
+      const key = `${verdict.rule} ${index}`;
+      if (said.has(key)) continue;
+      said.add(key);
+      if (isKnown(at)) continue;
+      note(
+        at,
+        'error',
+        'task/gold-violates',
+        `${index < 0 ? 'The gold rollout' : 'This gold action'} violates the rule ${verdict.rule}: ${verdict.reason}.`,
+        'Correct the actions, or the check: an agent that does this would be wrong, and so would one that does not.',
+      );
+    }
+  }
+  return said.size > 0;
+}
+
+/** What goes wrong when the gold actions are done, or is different the second time. Says whether anything is. */
+export function noteFailures({ placed, first, second }: Replayed, note: Note): boolean {
+  const index = failedAction(placed.value, madeIn(first.arrived));
+  const n = firstDifference(first, second);
+  if (index !== null) {
+    const { tool, content } = index;
+    const message = `The gold action ${tool} fails: ${content.replace(/^Error: /, '')}.`;
+    const hint = 'Correct its arguments, or the database.';
+    note(placeOf(placed, 'actions', index.at), 'error', 'task/gold-fails', message, hint);
+  } else if (first.reward !== 1) {
+    const reason = first.failure?.message ?? lastOf(first.arrived, 'rewarded')?.reason ?? first.endReason;
+    const message = `The gold seat, which does the gold actions as the policy wants them done, gets reward ${first.reward ?? 'none'}: ${reason}.`;
+    const hint = 'Step through it with the seat gold to see why.';
+    note(placeOf(placed, 'id'), 'error', 'task/gold-fails', message, hint);
+  } else if (n !== null) {
+    const event = (first.arrived[n] ?? second.arrived[n])?.event;
+    const message = `Played twice with the same seed, the gold rollout differs from step ${n} on (${event?.type ?? 'the end'}).`;
+    const hint = 'Look for a clock or random numbers in tools.ts and verifiers.ts.';
+    note(placeOf(placed, 'id'), 'error', 'task/gold-differs', message, hint);
+  }
+  return index !== null || first.reward !== 1 || n !== null;
+}
+
+/** The first gold action that was tried and never succeeded. */
+function failedAction({ actions }: Task, made: readonly Made[]) {
+  for (const [at, action] of actions.entries()) {
+    const tries = made.filter(({ call }) => isSame(action, call));
+    const last = tries.at(-1);
+    if (last?.isError && tries.every(({ isError }) => isError)) return { at, tool: action.tool, content: last.content };
+  }
+  return null;
+}
+
+function firstDifference(first: RolloutClosed, second: RolloutClosed): number | null {
+  const length = Math.max(first.arrived.length, second.arrived.length);
+  for (let n = 0; n < length; n++) if (first.arrived[n]?.text !== second.arrived[n]?.text) return n;
+  return null;
+}
+
+/** Rules with checks of which no gold rollout says anything, although one was played for every task. */
+export function noteUntried(parts: Parts, replayed: readonly Replayed[], known: ReadonlySet<string>, note: Note): void {
+  const decided = new Set(
+    replayed.flatMap(({ first }) =>
+      first.arrived.flatMap(({ event }) => {
+        if (event.type !== 'rulesChecked') return [];
+        return event.verdicts.filter(({ verdict }) => verdict !== 'unknown').map(({ rule }) => rule);
+      }),
+    ),
+  );
+  for (const { id } of parts.policy.policy.rules) {
+    const checks = parts.rules.filter(({ value }) => value.rule === id);
+    if (checks.length === 0 || checks.some(({ value }) => value.check === 'judge')) continue;
+    if (decided.has(id) || known.has(id)) continue;
+    noteUncovered(parts, id, 'its checks had nothing to say of any gold rollout', note);
+  }
+}
+
+const indexOf = (task: Task, call: ToolCall) => task.actions.findIndex((action) => isSame(action, call));
+
+function isSame({ tool, arguments: args }: GoldAction, { name, arguments: given }: ToolCall): boolean {
+  return tool === name && typeof given !== 'string' && contentHash(given) === contentHash(args as JsonObject);
+}

@@ -1,0 +1,84 @@
+import { hashOf, openDatabase } from '../../core/database.ts';
+import type { RolloutEvent } from '../../core/event.ts';
+import type { AgentReply, UserReply } from '../../core/seat.ts';
+import type { Task } from '../../core/task.ts';
+import { Fault } from '../fault.ts';
+import type { LoadedDomain } from '../load/loadedDomain.ts';
+import type { Outside } from '../outside.ts';
+import { startOf } from '../start.ts';
+import { openSupervisor, type RolloutClosed, type Supervisor } from '../supervisor.ts';
+
+/** Rollouts at once; each is a few milliseconds of a lane. */
+const width = 16;
+/** Every audit of a domain plays the same rollouts. */
+const seed = 'audit';
+
+/** Who plays: the gold seat, or replies by the number of the turn, counted from where the rollout begins. */
+export type Part = {
+  readonly task: Task;
+  readonly basis?: 'evaluate' | 'train';
+  readonly agent: 'gold' | ((turn: number) => AgentReply);
+  readonly user?: UserReply;
+  /** The events that it goes on from. */
+  readonly from?: readonly RolloutEvent[];
+};
+
+/** Lanes of a domain in which rollouts are played and nothing is recorded. */
+export type Stage = {
+  readonly supervisor: Supervisor;
+  readonly play: (part: Part) => Promise<RolloutClosed>;
+  readonly close: () => Promise<void>;
+};
+
+/** A rollout that only a model could play. */
+export const needsModel = 'audit/needs-model';
+
+/**
+ * Opens fresh lanes.
+ * @param more tasks of the audit's own, beside those of the domain
+ */
+export async function openStage(loaded: LoadedDomain, signal: AbortSignal, more: readonly Task[] = []): Promise<Stage> {
+  const tasks = [...loaded.tasks, ...more];
+  const supervisor = await openSupervisor({ ...loaded, tasks, domain: { ...loaded.domain, tasks } });
+  const database = hashOf(openDatabase(supervisor.loaded.world.agent));
+  const play = (part: Part): Promise<RolloutClosed> => {
+    const { task, basis = 'evaluate', agent, user, from } = part;
+    const seats = { agent: { type: agent === 'gold' ? 'gold' : 'scripted' }, user: { type: 'agenda' } } as const;
+    const live = supervisor.start({
+      task,
+      from: from ?? startOf(supervisor.domain, database, task, { seed, trial: 0, basis, ...seats }),
+      seats: { agent: agent === 'gold' ? 'gold' : 'remote', user: user ? 'remote' : 'agenda' },
+      outside: outsideOf(part),
+      recording: null,
+    });
+    const stop = () => live.cancel();
+    signal.addEventListener('abort', stop, { once: true });
+    return live.closed.finally(() => signal.removeEventListener('abort', stop));
+  };
+  return { supervisor, play, close: () => supervisor.close() };
+}
+
+function outsideOf({ agent, user }: Part): Outside {
+  let turn = 0;
+  const nobody = (): never => {
+    throw new Fault({ who: 'infrastructure', code: needsModel, message: 'only a model could answer here' });
+  };
+  return {
+    agent: async () => ({ reply: agent === 'gold' ? nobody() : agent(turn++) }),
+    user: async () => ({ reply: user ?? nobody() }),
+    simulate: async () => nobody(),
+  };
+}
+
+/** Does the work for every item, a bounded number at once, in order; stops when it is told to. */
+export async function forEach<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const waiting = [...items];
+  const worker = async () => {
+    for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) await work(next);
+  };
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
+}

@@ -1,0 +1,196 @@
+import type { RolloutEvent } from '../../core/event.ts';
+import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
+import type { ToolCall } from '../../core/message.ts';
+import { factOf, type Task } from '../../core/task.ts';
+import { outsideSource, type Tool } from '../../core/tool.ts';
+import type { Fix } from '../diagnostic.ts';
+import type { LaneEvent } from '../lane/laneMessage.ts';
+import { tableOf } from '../load/checkGold.ts';
+import { placeOfTool } from '../load/checkSources.ts';
+import type { LoadedDomain } from '../load/loadedDomain.ts';
+import type { Note } from '../load/note.ts';
+import type { Replayed } from './goldReplay.ts';
+import type { Part, Stage } from './stage.ts';
+
+/** A call of a tool, and the rollout up to it. */
+export type Sample = {
+  readonly tool: Tool;
+  readonly task: Task;
+  readonly arguments: JsonObject;
+  readonly from: readonly RolloutEvent[];
+  /** A task of the audit's own that also reads the state of the tool's source; null where nobody can. */
+  readonly reading: Task | null;
+};
+
+/** Calls of one tool that are tried at most. */
+const samplesPerTool = 3;
+
+/** Calls of every tool of the agent: those of the gold rollouts, else one that is made up from its JSON Schema. */
+export function samplesOf(loaded: LoadedDomain, replayed: readonly Omit<Replayed, 'second'>[]): readonly Sample[] {
+  let count = 0;
+  return loaded.domain.tools.flatMap((tool) => {
+    if (tool.owner !== 'agent' || tool.source.type === 'simulated') return [];
+    const found = callsOf(tool, replayed);
+    const calls = found.length > 0 ? found : madeUp(tool, loaded, replayed);
+    return calls.map((call) => ({ ...call, reading: readingTask(loaded, tool, call.task, `audit-${count++}`) }));
+  });
+}
+
+type Call = Omit<Sample, 'reading'>;
+
+function callsOf(tool: Tool, replayed: readonly Omit<Replayed, 'second'>[]): readonly Call[] {
+  const found = new Map<string, Call>();
+  for (const { placed, first } of replayed) {
+    for (const { n, event } of first.arrived) {
+      if (event.type !== 'agentReplied' || found.size >= samplesPerTool) continue;
+      const call = (event.toolCalls as readonly ToolCall[]).find(({ name }) => name === tool.name);
+      if (!call || typeof call.arguments === 'string') continue;
+      const from = startFor(tool, first.arrived, n);
+      const key = canonicalJson(call.arguments);
+      if (!found.has(key)) found.set(key, { tool, task: placed.value, arguments: call.arguments, from });
+    }
+  }
+  return [...found.values()];
+}
+
+/** What keeps its state outside is started anew, so its call is tried first thing. */
+function startFor(tool: Tool, arrived: readonly LaneEvent[], n: number): readonly RolloutEvent[] {
+  const first = arrived.findIndex(({ type }) => type === 'userReplied') + 1;
+  return arrived.slice(0, outsideSource(tool) === null ? n : first).map(({ event }) => event);
+}
+
+function madeUp(tool: Tool, loaded: LoadedDomain, replayed: readonly Omit<Replayed, 'second'>[]): readonly Call[] {
+  const [played] = replayed;
+  if (!played) return [];
+  const { placed, first } = played;
+  const from = startFor(tool, first.arrived, first.arrived.findIndex(({ type }) => type === 'userReplied') + 1);
+  return [{ tool, task: placed.value, arguments: argumentsFor(tool, loaded), from }];
+}
+
+/** Arguments that a call may have: what users of the domain say under the same name, a row, or any value. */
+function argumentsFor({ parameters }: Tool, { tasks, world }: LoadedDomain): JsonObject {
+  const { properties = {}, required = [] } = parameters as {
+    readonly properties?: Readonly<Record<string, { readonly type?: string; readonly enum?: readonly Json[] }>>;
+    readonly required?: readonly string[];
+  };
+  const values = required.map((name): [string, Json] => {
+    const { type, enum: allowed } = properties[name] ?? {};
+    const fact = tasks.map(({ user }) => user.known[name]).find((each) => each !== undefined);
+    const row = Object.keys(tableOf(name, world)?.rows ?? {})[0];
+    if (allowed?.[0] !== undefined) return [name, allowed[0]];
+    if (fact !== undefined) return [name, factOf(fact).value];
+    if (type === 'number' || type === 'integer') return [name, 1];
+    if (type === 'boolean') return [name, true];
+    if (type === 'array') return [name, []];
+    return [name, type === 'object' ? {} : (row ?? 'x')];
+  });
+  return Object.fromEntries(values);
+}
+
+function readingTask({ file }: LoadedDomain, tool: Tool, task: Task, id: string): Task | null {
+  const source = outsideSource(tool);
+  if (source === null || tool.effect === 'write') return null;
+  if (!file.mcpServers[source]?.reader && !file.environments[source]) return null;
+  const assertions = [{ in: source, path: 'state', exists: true }];
+  return { ...task, id, assertions, evaluate: ['assertions'], train: ['assertions'] };
+}
+
+/** What came of a call that was made twice in one rollout. */
+export type Repeated = {
+  readonly first: string | null;
+  /** The world after each of the two calls, where both succeeded. */
+  readonly states: readonly [string, string] | null;
+  readonly content: string;
+};
+
+/** Makes a sample's call twice, and ends. */
+export async function repeat(stage: Stage, { tool, task, arguments: args, from }: Sample): Promise<Repeated> {
+  const call = (turn: number): ToolCall => ({ id: `audit_${turn}`, name: tool.name, arguments: args });
+  const { arrived } = await stage.play({ task, from, agent: twice(call), user: { content: 'Bye.', stop: 'done' } });
+  const own = (id: string) =>
+    arrived.flatMap(({ event, state }) => {
+      const isOwn = (event.type === 'databaseWritten' || event.type === 'toolReturned') && event.callId === id;
+      return isOwn ? [{ event, state }] : [];
+    });
+  const [one, other] = [own('audit_0'), own('audit_1')];
+  const result = one.findLast(({ event }) => event.type === 'toolReturned')?.event;
+  const succeeded = [one, other].every((each) => {
+    const last = each.at(-1)?.event;
+    return last?.type === 'toolReturned' && !last.isError;
+  });
+  return {
+    first: one.length === 0 ? null : canonicalJson(one.map(({ event }) => event) as unknown as Json),
+    states: succeeded ? [one.at(-1)?.state ?? '', other.at(-1)?.state ?? ''] : null,
+    content: result?.type === 'toolReturned' ? result.content : '',
+  };
+}
+
+const twice =
+  (call: (turn: number) => ToolCall): Exclude<Part['agent'], 'gold'> =>
+  (turn) =>
+    turn < 2 ? { content: null, toolCalls: [call(turn)] } : { content: 'Done.', toolCalls: [] };
+
+/** Whether a call that is declared as a read changes the state of its source; null where that can't be told. */
+export async function changesSource(stage: Stage, { tool, arguments: args, reading }: Sample): Promise<boolean | null> {
+  if (!reading) return null;
+  const stateAfter = async (calls: readonly ToolCall[]) => {
+    const agent = (turn: number) => ({ content: calls[turn] ? null : 'Done.', toolCalls: calls.slice(turn, turn + 1) });
+    const { arrived } = await stage.play({ task: reading, agent });
+    const read = arrived.findLast(({ type }) => type === 'sourceRead')?.event;
+    return read?.type === 'sourceRead' ? canonicalJson(read.state as Json) : null;
+  };
+  const [before, after] = [
+    await stateAfter([]),
+    await stateAfter([{ id: 'audit_0', name: tool.name, arguments: args }]),
+  ];
+  return before === null || after === null ? null : before !== after;
+}
+
+export type Tried = {
+  readonly sample: Sample;
+  readonly one: Repeated;
+  readonly other: Repeated;
+  readonly changes: boolean | null;
+};
+
+/** What calls that were made twice say of their tools. Gives the names of those that something is wrong with. */
+export function noteTools(
+  loaded: LoadedDomain,
+  tried: readonly Tried[],
+  isAmbient: boolean,
+  note: Note,
+): ReadonlySet<string> {
+  const bad = new Set<string>();
+  for (const { sample, one, other, changes } of tried) {
+    const { tool } = sample;
+    if (bad.has(tool.name)) continue;
+    const at = placeOfTool(loaded.parts, tool);
+    const call = `${tool.name}(${JSON.stringify(sample.arguments)})`;
+    if (changes || (tool.effect === 'read' && /a read tool may not write/.test(one.content))) {
+      bad.add(tool.name);
+      const message = `${tool.name} is declared as a read, but ${call} changes ${changes ? 'the state of its source' : 'the database'}.`;
+      const hint =
+        outsideSource(tool) === null ? 'Declare its effect as write.' : `Name it under writes: of its server.`;
+      note(at, 'error', 'tool/undeclared-write', message, hint, writeFix(loaded, tool));
+    } else if (one.first !== other.first && one.first !== null && other.first !== null) {
+      bad.add(tool.name);
+      const message = `${call} came out differently when it was made again on the same database: ${excerpt(one.content)}, then ${excerpt(other.content)}.`;
+      const hint = 'Use now, random and id of its context, and keep nothing between calls but the database.';
+      // The place where the clock or the random number is read was found without running anything.
+      if (!isAmbient) note(at, 'error', 'tool/not-repeatable', message, hint);
+    } else if (tool.idempotent && tool.effect === 'write' && one.states && one.states[0] !== one.states[1]) {
+      bad.add(tool.name);
+      const message = `${tool.name} is declared idempotent, but ${call} made twice changes the database twice.`;
+      const hint = 'Take `idempotent` out: a call that was cut short would be made again.';
+      note(at, 'error', 'tool/not-repeatable', message, hint);
+    }
+  }
+  return bad;
+}
+
+function writeFix({ parts }: LoadedDomain, { name }: Tool): Fix | undefined {
+  const at = parts.scan.declared.get(name)?.effectAt;
+  return at ? { title: `Declare ${name} as a write`, edits: [{ ...at, text: 'write' }] } : undefined;
+}
+
+const excerpt = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}...` : text);

@@ -1,0 +1,59 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Diagnostic, Edit } from './diagnostic.ts';
+
+/** The text with edits made that do not overlap; of two that do, the first is made. */
+export function edited(text: string, edits: readonly Edit[]): string {
+  const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
+  const offset = (line: number, column: number) =>
+    Math.min((starts[line - 1] ?? text.length) + column - 1, text.length);
+  const ranges = edits
+    .map((edit) => ({
+      from: offset(edit.line, edit.column),
+      to: offset(edit.endLine, edit.endColumn),
+      text: edit.text,
+    }))
+    .toSorted((a, b) => a.from - b.from || a.to - b.to);
+  let made = '';
+  let at = 0;
+  for (const { from, to, text: replacement } of ranges) {
+    if (from < at) continue;
+    made += text.slice(at, from) + replacement;
+    at = to;
+  }
+  return made + text.slice(at);
+}
+
+export type Mended = { readonly count: number; readonly files: readonly string[] };
+
+/**
+ * Makes the fixes of the findings in their files, each file whole or not at all. Fixes that touch the same place are
+ * left for the next round, so that each is made on what it was found in.
+ */
+export function applyFixes(found: readonly Diagnostic[]): Mended {
+  const taken: Edit[] = [];
+  const chosen = found.flatMap(({ fix }) => {
+    if (!fix || fix.edits.some((edit) => taken.some((other) => overlaps(edit, other)))) return [];
+    taken.push(...fix.edits);
+    return [fix];
+  });
+  const byFile = Map.groupBy(
+    chosen.flatMap(({ edits }) => edits),
+    ({ file }) => file,
+  );
+  for (const [file, edits] of byFile) {
+    const text = readFileSync(file, 'utf8');
+    const lines = text.includes('\r\n');
+    const mended = edited(lines ? text.replaceAll('\r\n', '\n') : text, edits);
+    writeFileSync(`${file}.new`, lines ? mended.replaceAll('\n', '\r\n') : mended);
+    renameSync(`${file}.new`, file);
+  }
+  return { count: chosen.length, files: [...byFile.keys()] };
+}
+
+/** Whether two edits are in one place; two insertions at one point are. */
+function overlaps(a: Edit, b: Edit): boolean {
+  if (a.file !== b.file) return false;
+  const isBefore = (one: Edit, other: Edit) =>
+    one.endLine < other.line || (one.endLine === other.line && one.endColumn < other.column);
+  return !isBefore(a, b) && !isBefore(b, a);
+}

@@ -1,0 +1,102 @@
+import type { Rule } from '../../core/rule.ts';
+import type { Location } from '../diagnostic.ts';
+import type { Parts } from './loadedDomain.ts';
+import type { KnownTools, Note } from './note.ts';
+import type { Declared } from './scan.ts';
+
+type Tools = readonly string[] | 'writes' | 'all';
+
+/** Tools and rules that no task tries: what is never rehearsed is never measured. */
+export function checkCoverage(parts: Parts, known: KnownTools, note: Note): void {
+  if (parts.tasks.length === 0) return;
+  const used = new Set(parts.tasks.flatMap(({ value }) => value.actions.map(({ tool }) => tool)));
+  checkUse(parts, known, used, note);
+  const tried = new Set([
+    ...used,
+    ...parts.tasks.flatMap(({ value }) =>
+      (value.script ?? []).flatMap((turn) => (typeof turn === 'string' ? [] : turn.map(({ tool }) => tool))),
+    ),
+  ]);
+  for (const { id } of parts.policy.policy.rules) {
+    const checks = parts.rules.filter(({ value }) => value.rule === id);
+    if (checks.length === 0 || checks.some(({ value }) => isTried(value, tried, known))) continue;
+    const names = [...new Set(checks.flatMap(({ value }) => boundTo(value)).flatMap((tools) => [tools].flat()))];
+    noteUncovered(parts, id, `no task calls ${names.map((name) => words[name] ?? name).join(' or ')}`, note);
+  }
+}
+
+const words: Readonly<Record<string, string>> = { writes: 'a tool that writes', all: 'a tool' };
+
+/** The finding about a rule that no task tries; `why` is the reason as part of a sentence. */
+export function noteUncovered(parts: Parts, rule: string, why: string, note: Note): void {
+  note(
+    placeOfRule(parts, rule),
+    'info',
+    'policy/uncovered-rule',
+    `No task tries the rule ${rule}: ${why}.`,
+    'Write a task in which an agent could break it.',
+  );
+}
+
+/** Where a rule of the policy stands. */
+export function placeOfRule({ policy, policyFile }: Parts, id: string): Location {
+  const block = policy.blocks.find((each) => each.id === id);
+  const { line = 1, column = 1, endLine = 1, endColumn = 1 } = block ?? {};
+  return { file: policyFile, line, column, endLine, endColumn };
+}
+
+function checkUse({ tasks, scan }: Parts, { declared }: KnownTools, used: ReadonlySet<string>, note: Note): void {
+  for (const [name, { generic, handsOff }] of declared) {
+    const at = scan.tools.get(name);
+    if (!at || generic || handsOff || used.has(name) || tasks.length === 0) continue;
+    note(
+      at,
+      'info',
+      'tool/unused',
+      `No task has ${name} among its gold actions.`,
+      'Write a task that needs it, or mark it generic.',
+    );
+  }
+}
+
+/** The tools that a check is about; none where it is about every conversation. */
+function boundTo(rule: Rule): readonly Tools[] {
+  switch (rule.check) {
+    case 'before':
+    case 'confirmed':
+    case 'onlyIf':
+      return [rule.tools];
+    case 'never':
+      return rule.tools === undefined ? [] : [rule.tools];
+    case 'mustSay':
+      return [rule.before ?? rule.after ?? []].filter((tools) => tools.length > 0);
+    case 'oneCall':
+    case 'handOff':
+    case 'judge':
+      return [];
+    default:
+      return unknownCheck(rule);
+  }
+}
+
+function isTried(rule: Rule, tried: ReadonlySet<string>, { declared }: KnownTools): boolean {
+  const bound = boundTo(rule);
+  return (
+    bound.length === 0 ||
+    bound.some((tools) =>
+      typeof tools === 'string'
+        ? [...tried].some((name) => isMeant(tools, declared.get(name)))
+        : tools.some((name) => tried.has(name)),
+    )
+  );
+}
+
+/** A tool of which nothing is known may be meant. */
+function isMeant(tools: 'writes' | 'all', tool: Declared | undefined): boolean {
+  if (!tool) return true;
+  return tools === 'writes' ? tool.effect !== 'read' && !tool.handsOff : !tool.generic && !tool.handsOff;
+}
+
+function unknownCheck(rule: never): never {
+  throw new Error(`unknown check ${JSON.stringify(rule)}`);
+}

@@ -1,0 +1,53 @@
+import { leavesOf } from '../../core/dialogue/value.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import type { Task } from '../../core/task.ts';
+import type { Bases } from './note.ts';
+
+/** Both databases as a task begins: the base with the task's own state laid over it. */
+export function worldOf(bases: Bases, { state }: Task): Bases {
+  let { agent, user } = bases;
+  for (const { side, path, value } of state) {
+    if (side === 'agent') agent = placed(agent, path, value as Json) as JsonObject;
+    else user = placed(user, path, value as Json) as JsonObject;
+  }
+  return { agent, user };
+}
+
+/** A copy along the path only; a path into nowhere, which `task/unknown-path` names, changes nothing. */
+function placed(root: Json | undefined, [key, ...rest]: readonly (string | number)[], value: Json): Json | undefined {
+  if (typeof root !== 'object' || root === null || key === undefined) return root;
+  const before = (root as JsonObject)[key as string];
+  const copy = (Array.isArray(root) ? [...root] : { ...root }) as Record<string, Json>;
+  if (rest.length > 0) copy[key as string] = placed(before, rest, value) as Json;
+  else if (value === null) delete copy[key as string];
+  else copy[key as string] = value;
+  return copy as Json;
+}
+
+const words = new WeakMap<object, ReadonlySet<string>>();
+
+/** Every key and every value of a database as a text: what a tool that reads it can bring. */
+export function wordsIn(base: JsonObject): ReadonlySet<string> {
+  const known = words.get(base);
+  if (known) return known;
+  const found = new Set<string>();
+  collect(base, found);
+  words.set(base, found);
+  return found;
+}
+
+function collect(value: Json, found: Set<string>): void {
+  if (typeof value !== 'object' || value === null) {
+    found.add(String(value));
+    return;
+  }
+  for (const [key, each] of Object.entries(value)) {
+    if (!Array.isArray(value)) found.add(key);
+    collect(each, found);
+  }
+}
+
+/** The arguments of a call as texts, with the argument each belongs to. */
+export function leavesIn(args: Readonly<Record<string, unknown>>): readonly (readonly [name: string, leaf: string])[] {
+  return Object.entries(args).flatMap(([name, value]) => leavesOf(value).map((leaf) => [name, leaf] as const));
+}

@@ -1,0 +1,134 @@
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { completion, endpoint } from '../support/endpoint.ts';
+import { modelServer } from '../support/modelServer.ts';
+
+type Found = { readonly name: string; readonly status: string; readonly found: string; readonly advice: string | null };
+type Path = { readonly path: string; readonly status: string; readonly what: string; readonly calls: number };
+type Report = {
+  readonly conditions: readonly Found[];
+  readonly live?: { readonly model: string; readonly paths: readonly Path[] };
+};
+
+const key = 'sk-planted-7f3a9c';
+
+async function doctor(argv: readonly string[], environment: NodeJS.ProcessEnv = {}, cwd = process.cwd()) {
+  let [out, err] = ['', ''];
+  const code = await main(['doctor', ...argv], {
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    terminal: false,
+    cwd,
+    environment,
+    signal: new AbortController().signal,
+    readLine: () => Promise.reject(new Error('nobody is at this terminal')),
+  });
+  return { code, out, err };
+}
+
+const reported = (out: string) => JSON.parse(out) as Report;
+const statuses = ({ live }: Report) =>
+  Object.fromEntries((live?.paths ?? []).map(({ path, status }) => [path, status]));
+
+it('says of this machine what is there, and of a key only that', async () => {
+  const { code, out } = await doctor(['--json'], {
+    OPENAI_API_KEY: key,
+    OPENAI_BASE_URL: `http://me:${key}@127.0.0.1:1/v1`,
+  });
+  const { conditions } = reported(out);
+  const found = Object.fromEntries(conditions.map(({ name, status }) => [name, status]));
+  expect(found).toMatchObject({ Node: 'ok', lanes: 'ok', loopback: 'ok', 'run folder': 'ok', OPENAI_API_KEY: 'ok' });
+  expect(conditions.filter(({ status, advice }) => (status === 'ok') !== (advice === null))).toEqual([]);
+  expect(out).not.toContain(key);
+  expect(code).toBe(0);
+});
+
+it('a key that is not there is a warning with what to do', async () => {
+  const { code, out } = await doctor([]);
+  expect(out).toMatch(/warning +OPENAI_API_KEY +absent\n +Set it where a model wants one/);
+  expect(code).toBe(0);
+});
+
+it('a signing key in a repository, or that others can read, is a warning', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'rehearsal-home-'));
+  const path = join(home, 'signing-key.pem');
+  writeFileSync(path, '');
+  chmodSync(path, 0o644);
+  const condition = async () => {
+    const { out } = await doctor(['--json'], { REHEARSAL_HOME: home });
+    return reported(out).conditions.find(({ name }) => name === 'signing key');
+  };
+  expect(await condition()).toMatchObject({ status: 'warning', advice: `chmod 600 ${path}` });
+  mkdirSync(join(home, '.git'));
+  expect((await condition())?.found).toContain('lies in a git repository');
+});
+
+it('a run folder that cannot be written is a failure, and the exit code says so', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  writeFileSync(join(folder, '.rehearsal'), 'a file where a folder is expected');
+  const { code, out } = await doctor([], {}, folder);
+  expect(out).toMatch(/FAILED +run folder/);
+  expect(code).toBe(1);
+});
+
+it('every path of a model that answers, and answers wrongly, is degraded', async () => {
+  const { url } = await modelServer(() => 'I like turtles.');
+  const { code, out } = await doctor(['--live', url, '--model', 'turtle', '--json'], { OPENAI_API_KEY: key });
+  expect(statuses(reported(out))).toEqual({
+    agent: 'degraded',
+    user: 'degraded',
+    judge: 'degraded',
+    grader: 'degraded',
+    'tool simulator': 'degraded',
+  });
+  expect(out).not.toContain(key);
+  expect(code).toBe(0);
+});
+
+it('paths that a model takes well are ok', async () => {
+  const { url } = await modelServer(({ messages }) => {
+    const [system] = messages;
+    if (system?.content.includes('You simulate the tool')) return '{"result": {"opens": "08:00", "closes": "18:00"}}';
+    if (system?.content.includes('You judge'))
+      return `{"holds": ${messages[1]?.content.includes('Is this true?')}, "reason": "step 1"}`;
+    return 'I like turtles.';
+  });
+  const { out } = await doctor(['--live', url, '--model', 'clever', '--json']);
+  expect(statuses(reported(out))).toMatchObject({ judge: 'ok', grader: 'ok', 'tool simulator': 'ok' });
+  expect(reported(out).live?.paths.map(({ calls }) => calls > 0)).toEqual([true, true, true, true, true]);
+});
+
+it('an endpoint that refuses every call fails every path', async () => {
+  const url = await endpoint(() => ({ status: 500, body: { error: { message: 'out of order' } } }));
+  const { code, out } = await doctor(['--live', url, '--model', 'none']);
+  expect(out.match(/FAILED/g)).toHaveLength(5);
+  expect(out).toContain('answered 500');
+  expect(code).toBe(1);
+});
+
+it('a path that takes too long is stopped', async () => {
+  const url = await endpoint((request) => (request === 0 ? null : completion({ content: 'Hello.' })));
+  const { out } = await doctor(['--live', url, '--model', 'slow', '--timeout', '1', '--json']);
+  expect(reported(out).live?.paths[0]).toMatchObject({
+    path: 'agent',
+    status: 'failed',
+    what: expect.stringContaining('longer than 1 s'),
+  });
+});
+
+it.each([
+  [['--live', 'somewhere'], /--live is a base URL/],
+  [['--model', 'x'], /--model goes with --live/],
+  [['--live', 'http://127.0.0.1:9/v1'], /does not say which models it has/],
+])('%j: one message, exit code 2', async (argv, message) => {
+  const { code, err } = await doctor(argv);
+  expect(code).toBe(2);
+  expect(err).toMatch(message);
+});

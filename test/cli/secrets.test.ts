@@ -1,0 +1,95 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { signingKey, signingKeyPath } from '../../src/engine/shell/ledger.ts';
+import { redacted, redactedValue } from '../../src/engine/shell/secrets.ts';
+import { rehearsalWith } from '../support/terminal.ts';
+
+const key = 'sk-planted-0b7e"\\5d';
+
+/** An endpoint that says back every header that it got: at first in its answers, then in an error. */
+async function indiscreet(): Promise<string> {
+  let requests = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      const said = `You sent ${request.headers.authorization}.`;
+      const tool = {
+        id: said,
+        type: 'function',
+        function: { name: 'find_parcel', arguments: JSON.stringify({ parcel: said }) },
+      };
+      const message = { role: 'assistant', content: said, ...(requests % 2 === 0 ? { tool_calls: [tool] } : {}) };
+      const answer = requests++ < 3 ? { id: 'c', choices: [{ index: 0, message }] } : { error: { message: said } };
+      response.writeHead(requests <= 3 ? 200 : 400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer));
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+const spellings = [key, JSON.stringify(key).slice(1, -1), JSON.stringify(JSON.stringify(key)).slice(3, -3)];
+const leaks = (texts: readonly string[]) =>
+  texts.filter((text) => [...spellings, 'planted'].some((spelling) => text.includes(spelling)));
+
+it('a key stands in nothing that is written or printed: recordings, sidecars, ledger, reports, errors', async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  const run = join(scratch, 'run');
+  const seat = `openai:m@${await indiscreet()}`;
+  const call = (...argv: readonly string[]) => rehearsalWith({ OPENAI_API_KEY: key }, ...argv);
+  const tasks = ['--tasks', 'reschedule-P68,reschedule-P19', '--concurrency', '1'];
+  const played = await call('eval', 'domains/parcel-desk', ...tasks, '--agent', seat, '--judge', seat, '--out', run);
+  const page = join(scratch, 'page.html');
+  const printed = [
+    played,
+    await call('report', run, '--html', page),
+    await call('report', run, '--json'),
+    await call('report', run, '--junit', join(scratch, 'junit.xml')),
+    await call('run', 'domains/parcel-desk', 'reschedule-P68', '--user', seat, '--out', join(scratch, 'one'), '--json'),
+    await call('verify', run),
+  ].flatMap(({ out, err }) => [out, err]);
+  const files = readdirSync(scratch, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(scratch, name))
+    .filter((path) => statSync(path).isFile());
+  const kept = files.map((path) => readFileSync(path, 'utf8'));
+  expect(files.length).toBeGreaterThan(6);
+  expect(kept.filter((text) => text.includes('[OPENAI_API_KEY]')).length).toBeGreaterThan(2);
+  expect(leaks([...kept, ...printed])).toEqual([]);
+});
+
+it('a value without secrets is given back itself, and one with them keeps its form', () => {
+  const plain = { text: 'nothing', list: [1, null] };
+  expect(redactedValue(plain)).toBe(plain);
+  expect(redactedValue({ list: [{ [`about ${key}`]: key }], n: 1 })).toEqual({
+    list: [{ 'about [OPENAI_API_KEY]': '[OPENAI_API_KEY]' }],
+    n: 1,
+  });
+  expect(redacted(`before ${key} after`)).toBe('before [OPENAI_API_KEY] after');
+});
+
+it('the signing key is made on first use, for its owner alone, and outside of every workspace', () => {
+  const home = mkdtempSync(join(tmpdir(), 'rehearsal-home-'));
+  const path = signingKeyPath({ REHEARSAL_HOME: home });
+  expect(existsSync(path)).toBe(false);
+  const { publicKey } = signingKey(path);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(signingKey(path).publicKey).toBe(publicKey);
+  expect(signingKeyPath({}).startsWith(inRoot('.'))).toBe(false);
+});
+
+it('no key lies in the repository', () => {
+  const found = spawnSync('git', ['grep', '-lI', '-e', 'BEGIN .*PRIVATE KEY'], { cwd: inRoot('.'), encoding: 'utf8' });
+  expect(found.stdout.split('\n').filter((file) => file !== '' && file !== 'test/cli/secrets.test.ts')).toEqual([]);
+  const names = execFileSync('git', ['ls-files'], { cwd: inRoot('.'), encoding: 'utf8' });
+  expect(names.split('\n').filter((name) => /\.pem$|(?:^|\/)\.rehearsal\//.test(name))).toEqual([]);
+});

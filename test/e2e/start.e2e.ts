@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+/** `npm start` where there is no desktop VS Code, from its first line to Ctrl+C. */
+const domain = copyDomain('order-desk');
+const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-start-'));
+const minutes = 60_000;
+let started: ChildProcess;
+let printed = '';
+let port = 0;
+let address = '';
+
+beforeAll(async () => {
+  port = await freePort();
+  const script = [inRoot('scripts', 'bootstrap.mjs'), 'start'];
+  const options = ['--browser', '--no-open', '--port', String(port), '--folder', domain.folder];
+  const env = { ...process.env, NO_COLOR: '1' };
+  started = spawn(process.execPath, [...script, ...options, '--user-data', join(scratch, 'vscode')], { env });
+  for (const stream of [started.stdout, started.stderr])
+    stream?.on('data', (chunk: Buffer) => {
+      printed += stripVTControlCharacters(chunk.toString());
+    });
+  address = await until(
+    'the address',
+    async () => {
+      if (started.exitCode !== null) throw new Error(`it ended with ${started.exitCode}: ${printed}`);
+      const found = /^ +(http:\/\/127\.0\.0\.1:\S+)$/m.exec(printed)?.[1];
+      if (!found) throw new Error(`it printed: ${printed}`);
+      return found;
+    },
+    3 * minutes,
+  );
+}, 4 * minutes);
+
+afterAll(async () => {
+  if (started.exitCode === null) started.kill('SIGTERM');
+  domain.remove();
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+});
+
+test('its address is on loopback, at the port that was asked for, and has a token', () => {
+  const { origin, searchParams } = new URL(address);
+  expect(origin).toBe(`http://127.0.0.1:${port}`);
+  expect(searchParams.get('folder')).toBe(domain.folder);
+  expect(searchParams.get('tkn')).toMatch(/^[\w-]{32}$/);
+  expect(printed).toMatch(/VS Code is ready .* press F5/);
+  expect(printed).toContain('Ctrl+C ends it.');
+});
+
+test('with the token there is the page of VS Code, without it or with another one nothing', async () => {
+  const entered = await fetch(address, { redirect: 'manual' });
+  const cookie = entered.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const page = await fetch(new URL(entered.headers.get('location') ?? '', address), { headers: { cookie } });
+  expect([entered.status, page.status]).toEqual([302, 200]);
+  expect(await page.text()).toContain('workbench');
+  const { origin } = new URL(address);
+  const refused = await Promise.all(
+    [origin, `${origin}/?folder=/`, `${origin}/?tkn=${'a'.repeat(32)}`].map((url) =>
+      fetch(url, { redirect: 'manual' }),
+    ),
+  );
+  expect(refused.map(({ status }) => status)).toEqual([403, 403, 403]);
+});
+
+test('F5 on the sample rehearses it there', async () => {
+  const workbench = await Workbench.visit(address);
+  try {
+    await workbench.openFile('tasks/lamp-variant.task.yaml');
+    await workbench.waitForText('.codelens-decoration', 'Debug');
+    await workbench.debug.start();
+    await workbench.debug.waitForConsole('confirm-before-write violated (gates the reward)', minutes);
+    await workbench.screenshot('start');
+    await workbench.debug.press('stop');
+    await workbench.debug.ended();
+  } finally {
+    await workbench.close();
+  }
+  expect(readdirSync(join(domain.folder, '.rehearsal', 'runs'))).toHaveLength(1);
+});
+
+test('to end it leaves no server behind', async () => {
+  started.kill('SIGTERM');
+  const [code] = started.exitCode === null ? await once(started, 'exit') : [started.exitCode];
+  expect(code).toBe(0);
+  await expect(fetch(address)).rejects.toThrow();
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const found = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof found === 'object' && found ? found.port : 0;
+}

@@ -1,0 +1,158 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { arrangeDebugView, pictured } from './support/picture.ts';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+/** Every button of the debug toolbar, on a breakpoint in a task file and one on a tool. */
+const domain = copyDomain('order-desk');
+const runs = join(domain.folder, '.rehearsal', 'runs');
+const task = 'tasks/lamp-variant.task.yaml';
+const starts = lineOf(task, 'id: lamp-variant');
+const tool = lineOf('tools.ts', 'export const get_order');
+let workbench: Workbench;
+
+beforeAll(async () => {
+  workbench = await Workbench.open(domain.folder, pictured);
+});
+
+afterAll(async () => {
+  await workbench?.close();
+  domain.remove();
+});
+
+test('breakpoints in a task file and on a tool stop at the start of the task and at the call', async () => {
+  const { debug } = workbench;
+  await workbench.openFile('tools.ts');
+  await debug.setBreakpoint(tool);
+  await workbench.openFile(task);
+  await debug.setBreakpoint(starts);
+  await debug.start();
+  await debug.stoppedAt(starts);
+  await debug.show();
+  await arrangeDebugView(workbench);
+  expect(await top()).toContain('lamp-variant begins');
+  await workbench.screenshot('walk-task');
+  await debug.press('continue');
+  await standsAt('get_order is called');
+  await workbench.page.locator('.tab.active', { hasText: 'tools.ts' }).waitFor();
+  await debug.stoppedAt(tool);
+  await debug.expand('Messages');
+  await debug.waitForValue(['Messages', '1 user'], "Hello, I'm Hugo Okafor");
+  await workbench.screenshot('walk-tool');
+});
+
+test('over, into, out, back and reverse go where they say', async () => {
+  const { debug } = workbench;
+  for (const [button, place] of [
+    ['step-over', 'agent calls list_variants'],
+    ['step-into', 'before list_variants: 2 rules held'],
+    ['step-into', 'list_variants is called'],
+    ['step-out', 'the tool returns'],
+    ['step-back', 'list_variants is called'],
+    ['step-back', 'before list_variants: 2 rules held'],
+    ['reverse-continue', 'get_order is called'],
+    ['reverse-continue', 'lamp-variant begins'],
+    ['continue', 'get_order is called'],
+  ] as const) {
+    await debug.press(button);
+    await standsAt(place);
+  }
+  expect(recordings(), 'to go back and forth makes nothing new').toEqual(['lamp-variant.0.traj.jsonl']);
+});
+
+test('a database value that is edited in VARIABLES makes a fork that goes on from it', async () => {
+  const { debug } = workbench;
+  const first = bytesOf('lamp-variant.0.traj.jsonl');
+  const place = ['Database', 'products', 'desk lamp', 'variants', 'white', 'available'];
+  await until('the fork', async () => {
+    if (recordings().length > 1) return;
+    await debug.setValue(place, 'false');
+    await until('its recording', async () => expect(recordings()).toHaveLength(2), 5000);
+  });
+  await debug.waitForConsole('--- fork: products["desk lamp"].variants.white.available was edited');
+  await standsAt('the database was edited');
+  await debug.waitForValue(place, 'false   (was true)');
+  await workbench.screenshot('walk-fork');
+  await debug.press('step-over');
+  await standsAt('agent calls list_variants');
+  await debug.press('step-over');
+  await debug.waitForConsole('"white":{"price":55.9,"available":false}');
+  const events = eventsOf('lamp-variant.0.fork-1.traj.jsonl');
+  expect(events.map(({ type }) => type)).toContain('worldEdited');
+  expect(events[0]).toMatchObject({ parent: { recording: 'lamp-variant.0.traj.jsonl' } });
+  expect(bytesOf('lamp-variant.0.traj.jsonl').equals(first)).toBe(true);
+});
+
+test('stop ends the session where it stands, and what was recorded is kept', async () => {
+  const { debug } = workbench;
+  await debug.press('stop');
+  await debug.ended();
+  expect(eventsOf('lamp-variant.0.fork-1.traj.jsonl').length).toBeGreaterThan(5);
+});
+
+test('pause stops a rollout that waits for a person; continue waits on; stop ends it', async () => {
+  const { debug } = workbench;
+  mkdirSync(join(domain.folder, '.vscode'));
+  const configuration = {
+    type: 'rehearsal',
+    request: 'launch',
+    name: 'By hand',
+    domain: '${workspaceFolder}',
+    task: 'lamp-variant',
+    agent: 'human',
+  };
+  const launch = { version: '0.2.0', configurations: [configuration] };
+  writeFileSync(join(domain.folder, '.vscode', 'launch.json'), JSON.stringify(launch));
+  await workbench.runCommand('Debug: Select and Start Debugging');
+  await workbench.pick('By hand');
+  await standsAt('lamp-variant begins');
+  await debug.press('continue');
+  await debug.waitForConsole('your turn as the agent: type what you say');
+  await debug.press('pause');
+  await debug.paused();
+  await workbench.waitForText('.pane-header[aria-label="Call Stack Section"]', 'paused in the turn of the agent');
+  await workbench.screenshot('walk-pause');
+  await debug.press('continue');
+  await debug.evaluate('Could you tell me your email address, please?');
+  await debug.waitForConsole('hugo.okafor@example.com');
+  await debug.press('stop');
+  await debug.ended();
+  const [typed] = eventsOf('lamp-variant.0.traj.jsonl').filter(({ type }) => type === 'agentReplied');
+  expect(typed).toMatchObject({ content: 'Could you tell me your email address, please?' });
+});
+
+async function top(): Promise<string> {
+  await workbench.debug.paused();
+  const [first = ''] = await workbench.debug.callStack();
+  return first;
+}
+
+async function standsAt(place: string): Promise<void> {
+  await until(`the debugger at "${place}"`, async () => expect(await top()).toContain(place));
+}
+
+function lineOf(file: string, text: string): number {
+  const lines = readFileSync(join(domain.folder, file), 'utf8').split('\n');
+  return lines.findIndex((line) => line.includes(text)) + 1;
+}
+
+function newestRun(): string {
+  return join(runs, readdirSync(runs).sort().at(-1) ?? '');
+}
+
+function recordings(): string[] {
+  return readdirSync(newestRun())
+    .filter((name) => name.endsWith('.traj.jsonl'))
+    .sort();
+}
+
+function bytesOf(name: string): Buffer {
+  return readFileSync(join(newestRun(), name));
+}
+
+function eventsOf(name: string): { readonly type: string }[] {
+  const lines = bytesOf(name).toString('utf8').trim().split('\n');
+  return lines.map((line) => (JSON.parse(line) as { event: { type: string } }).event);
+}

@@ -1,0 +1,100 @@
+import type { Files } from '../load/domainFolder.ts';
+
+/** A small domain in which nothing is unsound: each test changes one thing. */
+export const lendingDesk: Files = {
+  'domain.yaml': `name: lending-desk
+now: "2026-03-02T09:00:00Z"
+`,
+  'policy.md': `# Lending desk
+
+- Look the loan up with find_loan before any change. {#look-up}
+- Say what you will do and wait for a yes before any change. {#confirm}
+- Renew only what is not reserved. {#not-reserved}
+`,
+  'rules.yaml': `- { rule: look-up, check: before, tools: [renew_loan, return_loan], require: [find_loan], same: [loan] }
+- { rule: confirm, check: confirmed, names: [loan, day] }
+- { rule: not-reserved, check: onlyIf, tools: [renew_loan], condition: "not db.loans[args.loan].reserved" }
+`,
+  'tools.ts': `import { defineTools, ToolError } from 'rehearsal';
+import * as z from 'zod';
+
+type Loan = { title: string; day: string; reserved: boolean; back?: boolean };
+const { tool } = defineTools<{ agent: { loans: Record<string, Loan> } }>();
+
+export const find_loan = tool({
+  description: 'What is lent, and until when.',
+  effect: 'read',
+  input: z.object({ loan: z.string() }),
+  run: ({ loan }, { db }) => row(db.loans, loan),
+});
+
+export const renew_loan = tool({
+  description: 'Lend it until a later day.',
+  effect: 'write',
+  input: z.object({ loan: z.string(), day: z.string() }),
+  run: ({ loan, day }, { db }) => {
+    row(db.loans, loan).day = day;
+    return 'ok';
+  },
+});
+
+export const return_loan = tool({
+  description: 'Take it back.',
+  effect: 'write',
+  input: z.object({ loan: z.string() }),
+  run: ({ loan }, { db }) => {
+    row(db.loans, loan).back = true;
+    return 'ok';
+  },
+});
+
+function row(loans: Record<string, Loan>, loan: string): Loan {
+  const found = loans[loan];
+  if (!found) throw new ToolError('there is no loan ' + loan);
+  return found;
+}
+`,
+  'database.json': `{
+  "loans": {
+    "L1": { "title": "atlas", "day": "Monday", "reserved": false },
+    "L2": { "title": "drill", "day": "Tuesday", "reserved": true }
+  }
+}
+`,
+  'personas/plain.persona.yaml': `id: plain
+description: Someone who answers every question.
+`,
+  'tasks/loans.task.yaml': `- id: renew
+  split: train
+  persona: plain
+  user:
+    goal: You want to keep your loan L1 until Friday.
+    opening: Can I keep L1 until Friday?
+    known: { loan: L1, day: Friday }
+  actions:
+    - { tool: find_loan, arguments: { loan: L1 } }
+    - { tool: renew_loan, arguments: { loan: L1, day: Friday } }
+- id: return
+  split: test
+  persona: plain
+  user:
+    goal: You want to give your loan L2 back.
+    opening: I want to return L2.
+    known: { loan: L2 }
+  actions:
+    - { tool: find_loan, arguments: { loan: L2 } }
+    - { tool: return_loan, arguments: { loan: L2 } }
+`,
+};
+
+/** The desk with one text of a file changed. */
+export function changed(file: string, from: string, to: string): Files {
+  const text = String(lendingDesk[file]);
+  if (!text.includes(from)) throw new Error(`${file} does not say ${from}`);
+  return { ...lendingDesk, [file]: text.replace(from, to) };
+}
+
+/** The desk with something added to the end of a file, or with a file of its own. */
+export function added(file: string, more: string): Files {
+  return { ...lendingDesk, [file]: `${lendingDesk[file] ?? ''}${more}` };
+}

@@ -1,0 +1,352 @@
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { audit } from '../../../../src/engine/shell/audit/audit.ts';
+import { check } from '../../../../src/engine/shell/check.ts';
+import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
+import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
+import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { type Soundness, soundness, soundnessOf } from '../../../../src/engine/shell/soundness.ts';
+import { type Files, folderOf } from '../load/domainFolder.ts';
+import { added, changed, lendingDesk } from './lendingDesk.ts';
+
+const look = (folder: string) =>
+  check({
+    folder,
+    describeTools: () => describeCodeTools(loadDomain(folder)),
+    describeOutside: describeOutsideTools,
+  });
+
+/** Every finding of `check --audit`, as `E4 file:line code`. */
+async function findings(files: Files) {
+  const folder = folderOf(files);
+  const { loaded, diagnostics, ok } = await look(folder);
+  const audited = ok ? (await audit(loaded, { signal: new AbortController().signal })).diagnostics : [];
+  const all = [...diagnostics, ...audited];
+  return {
+    folder,
+    all,
+    lines: all.map(({ code, file, line }) => `${soundnessOf(code)} ${relative(folder, file)}:${line} ${code}`),
+  };
+}
+
+const tasks = 'tasks/loans.task.yaml';
+const renewal = String(lendingDesk[tasks]).split('- id: return')[0] ?? '';
+const returning = String(lendingDesk[tasks]).slice(renewal.length);
+
+/** A task in which nothing is changed. */
+function question(goal: string, demands: string): string {
+  return `- id: question
+  split: test
+  persona: plain
+  user:
+    goal: ${goal}
+    known: { loan: L2 }
+  actions:
+    - { tool: find_loan, arguments: { loan: L2 } }
+${demands}`;
+}
+
+const tool = (name: string, effect: string, result: string) => `
+export const ${name} = tool({
+  description: 'Something more.',
+  effect: '${effect}',
+  input: z.object({}),
+  run: (_, { db }) => ${result},
+});
+`;
+
+const coin = `import { defineVerifiers } from 'rehearsal';
+const { verifier } = defineVerifiers();
+export const fair = verifier({
+  description: 'Says something else every time.',
+  verify: () => ({ held: true, detail: String(Math.random()) }),
+});
+`;
+
+type Case = readonly [Soundness, string, Files, string, says: string, mended?: string];
+
+const cases: readonly Case[] = [
+  [
+    'E1',
+    'a gate with nothing behind it',
+    changed(
+      tasks,
+      '  user:\n    goal: You want to give',
+      '  evaluate: [database, assertions]\n  user:\n    goal: You want to give',
+    ),
+    `${tasks}:14 task/empty-basis`,
+    'always holds',
+    'evaluate: [database]',
+  ],
+  [
+    'E2',
+    'an assertion that counts for nothing',
+    added(tasks, '  assertions: [{ path: loans.L2.back, equals: true }]\n'),
+    `${tasks}:21 task/unused-demand`,
+    'counts for nothing',
+    'evaluate: [database, communicate, assertions]',
+  ],
+  [
+    'E3',
+    'a question that nobody has to answer',
+    added(tasks, question('Ask when L2 ends.', '')),
+    `${tasks}:21 task/nothing-to-do`,
+    'does nothing gets reward 1',
+  ],
+  [
+    'E3',
+    'a demand that the start of the task meets already',
+    added(
+      tasks,
+      question(
+        'Ask when L2 ends.',
+        '  assertions: [{ path: loans.L2.day, equals: Tuesday }]\n  evaluate: [assertions]\n',
+      ),
+    ),
+    `${tasks}:21 task/nothing-to-do`,
+    'got reward 1',
+  ],
+  [
+    'E4',
+    'a gold action that the tool refuses',
+    changed(
+      'tools.ts',
+      'row(db.loans, loan).back = true;',
+      "if (row(db.loans, loan).reserved) throw new ToolError('it is reserved');",
+    ),
+    `${tasks}:20 task/gold-fails`,
+    'it is reserved',
+  ],
+  [
+    'E4',
+    'a verifier that tosses a coin',
+    { ...added(tasks, '  verifiers: [fair]\n  evaluate: [database, custom]\n'), 'verifiers.ts': coin },
+    `${tasks}:11 task/gold-differs`,
+    'differs from step',
+  ],
+  [
+    'E5',
+    'a gold action that the policy forbids',
+    changed('database.json', '"Monday", "reserved": false', '"Monday", "reserved": true'),
+    `${tasks}:10 task/gold-violates`,
+    'rule not-reserved (line 5 of the policy)',
+  ],
+  [
+    'E5',
+    'a gold path that breaks a rule on what was said',
+    added('rules.yaml', '- { rule: look-up, check: mustSay, says: you are welcome, after: [return_loan] }\n'),
+    `${tasks}:11 task/gold-violates`,
+    'violates the rule look-up',
+  ],
+  [
+    'E6',
+    'a row that the database does not have',
+    changed('database.json', '"L2": {', '"L7": {'),
+    `${tasks}:19 task/missing-row`,
+    'There is no L2 in loans',
+  ],
+  [
+    'E6',
+    'a day that no calendar has',
+    changed('domain.yaml', '2026-03-02', '2026-02-30'),
+    'domain.yaml:2 domain/wrong-date',
+    'no date and time',
+  ],
+  [
+    'E7',
+    'a value that the user does not know',
+    changed(
+      tasks,
+      'goal: You want to keep your loan L1 until Friday.\n    opening: Can I keep L1 until Friday?\n    known: { loan: L1, day: Friday }',
+      'goal: You want to keep your loan L1 for longer.\n    known: { loan: L1 }',
+    ),
+    `${tasks}:9 task/untold-argument`,
+    'needs day Friday',
+    'known: { loan: L1, day: Friday }',
+  ],
+  [
+    'E8',
+    'a goal that is refused and never ends',
+    added(tasks, question('You want to renew L2, which is reserved.', '  communicate: [reserved]\n')),
+    `${tasks}:25 task/endless-goal`,
+    'does not say when to leave it at that',
+    'You want to renew L2, which is reserved. If the agent refuses, accept that and end the conversation.',
+  ],
+  [
+    'E9',
+    'a persona that leaves on its own yes',
+    changed('personas/plain.persona.yaml', 'every question.', 'every question. Stop as soon as you have confirmed.'),
+    'personas/plain.persona.yaml:2 persona/stops-early',
+    'before the agent has done what was agreed',
+    'every question. End the conversation only when the agent has said that it is done.',
+  ],
+  [
+    'E9',
+    'a goal that ends with the yes',
+    changed(tasks, 'give your loan L2 back.', 'give your loan L2 back. Once you agree, say goodbye.'),
+    `${tasks}:15 task/stops-early`,
+    'stop on confirming',
+    'End the conversation only when',
+  ],
+  [
+    'E10',
+    'a policy that names a tool which is not there',
+    changed('policy.md', 'with find_loan', 'with look_up_loan'),
+    'policy.md:3 policy/unknown-tool',
+    'which is no tool',
+  ],
+  [
+    'E10',
+    'a task that calls a tool which is not there',
+    changed(tasks, 'tool: return_loan', 'tool: return_lone'),
+    `${tasks}:20 task/unknown-tool`,
+    'Did you mean return_loan?',
+    'tool: return_loan',
+  ],
+  [
+    'E11',
+    'a tool that no gold path uses',
+    added('tools.ts', tool('count_loans', 'read', 'Object.keys(db.loans).length')),
+    'tools.ts:40 tool/unused',
+    'among its gold actions',
+  ],
+  [
+    'E12',
+    'a rule that no task tries',
+    {
+      ...lendingDesk,
+      [tasks]: returning,
+      'tools.ts': String(lendingDesk['tools.ts']).replace(
+        "Lend it until a later day.',",
+        "Lend it until a later day.',\n  generic: true,",
+      ),
+    },
+    'policy.md:5 policy/uncovered-rule',
+    'no task calls renew_loan',
+  ],
+  [
+    'E13',
+    'arguments of any type',
+    changed(
+      'tools.ts',
+      'input: z.object({ loan: z.string(), day: z.string() })',
+      'input: z.object({ loan: z.string(), day: z.any() })',
+    ),
+    'tools.ts:14 tool/strict-schema',
+    'day has no `type`',
+  ],
+  [
+    'E14',
+    'a read that writes',
+    changed(
+      'tools.ts',
+      'run: ({ loan }, { db }) => row(db.loans, loan),',
+      'run: ({ loan }, { db }) => Object.assign(row(db.loans, loan), { seen: true }),',
+    ),
+    'tools.ts:7 tool/undeclared-write',
+    'find_loan is declared as a read',
+    "description: 'What is lent, and until when.',\n  effect: 'write'",
+  ],
+  [
+    'E15',
+    'a tool that counts its calls',
+    {
+      ...lendingDesk,
+      'tools.ts': String(lendingDesk['tools.ts'])
+        .replace(
+          "row(db.loans, loan).back = true;\n    return 'ok';",
+          'row(db.loans, loan).back = true;\n    return (calls += 1);',
+        )
+        .replace('function row', 'let calls = 0;\nfunction row'),
+    },
+    'tools.ts:24 tool/not-repeatable',
+    'came out differently',
+  ],
+  [
+    'E15',
+    'a tool that asks the machine for the time',
+    changed('tools.ts', "back = true;\n    return 'ok';", 'back = true;\n    return new Date().toISOString();'),
+    'tools.ts:30 tool/ambient',
+    'Use now',
+  ],
+  [
+    'E15',
+    'a write that is not as idempotent as it says',
+    changed(
+      'tools.ts',
+      "effect: 'write',\n  input: z.object({ loan: z.string() }),\n  run: ({ loan }, { db }) => {\n    row(db.loans, loan).back = true;",
+      "effect: 'write',\n  idempotent: true,\n  input: z.object({ loan: z.string() }),\n  run: ({ loan }, { db }) => {\n    row(db.loans, loan).title += '!';",
+    ),
+    'tools.ts:24 tool/not-repeatable',
+    'changes the database twice',
+  ],
+  [
+    'E16',
+    'a task of the test split that was trained on',
+    {
+      ...lendingDesk,
+      'tasks/more.task.yaml': renewal.replace('- id: renew', '- id: again').replace('split: train', 'split: test'),
+    },
+    'tasks/more.task.yaml:1 task/split-leak',
+    'training on a test task makes the test worthless',
+  ],
+  [
+    'E16',
+    'a task that stands twice',
+    { ...lendingDesk, 'tasks/more.task.yaml': renewal.replace('- id: renew', '- id: again') },
+    'tasks/more.task.yaml:1 task/duplicate-content',
+    'says the same',
+  ],
+];
+
+describe('what makes an environment unsound', () => {
+  it('is not in the domain that the cases change', async () => {
+    expect((await findings(lendingDesk)).lines).toEqual([]);
+  });
+
+  const named = cases.map(([name, title, files, line, says, mended]) => ({ name, title, files, line, says, mended }));
+  it.each(named)('$name: $title', async ({ name, files, line, says, mended }) => {
+    const { folder, all, lines } = await findings(files);
+    expect(lines).toEqual([`${name} ${line}`]);
+    const [found] = all;
+    expect(`${found?.message} ${found?.hint}`).toContain(says);
+    expect(found?.fix !== undefined).toBe(mended !== undefined);
+    if (mended === undefined || !found) return;
+    applyFixes([found]);
+    expect(readFileSync(found.file, 'utf8')).toContain(mended);
+    expect((await look(folder)).diagnostics).toEqual([]);
+  });
+
+  it('has a case for each of the sixteen', () => {
+    expect([...new Set(cases.map(([name]) => name))]).toEqual(Object.keys(soundness));
+  });
+});
+
+it('an audit that is cancelled says so and judges nothing', async () => {
+  const { loaded } = await look(folderOf(lendingDesk));
+  const abort = new AbortController();
+  const audited = await audit(loaded, { signal: abort.signal, onProgress: () => abort.abort() });
+  expect(audited).toMatchObject({ isCancelled: true, diagnostics: [], undecided: [] });
+});
+
+it('says how far it is after every rollout', async () => {
+  const { loaded } = await look(folderOf(lendingDesk));
+  const told: string[] = [];
+  const { rollouts } = await audit(loaded, {
+    signal: new AbortController().signal,
+    onProgress: (done, total) => told.push(`${done}/${total}`),
+  });
+  expect(told.at(-1)).toBe(`${rollouts}/${rollouts}`);
+});
+
+it.each(['parcel-desk', 'order-desk'])('%s is sound', async (name) => {
+  const folder = join(import.meta.dirname, '../../../../domains', name);
+  const { loaded, diagnostics } = await look(folder);
+  const audited = await audit(loaded, { signal: new AbortController().signal });
+  expect({ diagnostics, audited: audited.diagnostics, undecided: audited.undecided }).toEqual({
+    diagnostics: [],
+    audited: [],
+    undecided: [],
+  });
+});

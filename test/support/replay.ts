@@ -1,0 +1,10 @@
+import type { RolloutEvent } from '../../src/engine/core/event.ts';
+import { follow, type Setting } from '../../src/engine/core/rollout.ts';
+import type { RolloutState } from '../../src/engine/core/state.ts';
+
+/** The state after a recording's events. */
+export function replay(setting: Setting, events: readonly RolloutEvent[]): RolloutState {
+  const last = events.reduce<RolloutState | null>((before, event) => follow(setting, before, event), null);
+  if (!last) throw new Error('there is nothing to replay');
+  return last;
+}

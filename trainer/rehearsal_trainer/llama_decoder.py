@@ -1,0 +1,265 @@
+"""A decoder for the Llama family (SmolLM2, Llama, Qwen 2 and 3).
+
+It takes the weights out of the module with any LoRA adapter merged in, transposed once per optimizer step, because that
+halves the time of small matrix products on a CPU, and runs all sessions through each product together.
+
+What it leaves out: sliding windows, quantised weights, multimodal input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from rehearsal_trainer.decoder import Entry
+
+
+@dataclass
+class _Layer:
+    """One block's weights as (inputs, outputs), query, key and value side by side, gate and up likewise."""
+
+    norm_in: Tensor
+    qkv: Tensor
+    qkv_bias: Tensor | None
+    q_norm: Tensor | None
+    k_norm: Tensor | None
+    out: Tensor
+    norm_post: Tensor
+    gate_up: Tensor
+    down: Tensor
+
+
+class LlamaDecoder:
+    """The Llama family, with merged and transposed weights.
+
+    `store` holds all sessions' keys and values: (layers, 2, slots, key heads, capacity, head size). Sessions
+    take the lowest free slot, so those that decode together lie side by side and share one attention call.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        config = model.config
+        self.heads, self.key_heads = config.num_attention_heads, config.num_key_value_heads
+        self.size = getattr(config, "head_dim", None) or config.hidden_size // self.heads
+        self.epsilon = config.rms_norm_eps
+        self._slots: dict[str, int] = {}
+        self._lengths: list[int] = []  # by slot; 0 where the slot is free or empty
+        self.refresh()
+        self.store = self._room(0, 0)
+
+    def refresh(self) -> None:
+        inner = _unwrapped(self.model)
+        body = inner.model
+        self.embedding = body.embed_tokens.weight.detach()
+        self.norm = body.norm.weight.detach()
+        self.head = merged_weight(inner.lm_head).t().contiguous()
+        self.frequencies = body.rotary_emb.inv_freq.float()
+        self.rope_scale = float(getattr(body.rotary_emb, "attention_scaling", 1.0))
+        self.layers = [_layer(block) for block in body.layers]
+
+    def adopt(self, model: Any) -> None:
+        self.model = model
+
+    def truncate(self, session: str, length: int) -> None:
+        self._lengths[self._slots[session]] = length
+
+    def copy(self, source: str | None, target: str, length: int) -> None:
+        self.drop(target)
+        taken = set(self._slots.values())
+        slot = next(index for index in range(len(taken) + 1) if index not in taken)
+        self._slots[target] = slot
+        self._reserve(slot, length)
+        self._lengths[slot] = length
+        if source is not None and length:
+            origin = self._slots[source]
+            self.store[:, :, slot, :, :length] = self.store[:, :, origin, :, :length]
+
+    def drop(self, session: str) -> None:
+        slot = self._slots.pop(session, None)
+        if slot is not None:
+            self._lengths[slot] = 0
+
+    def extend(self, entries: Sequence[Entry]) -> Tensor:
+        slots = [self._slots[session] for session, _ in entries]
+        counts = [len(tokens) for _, tokens in entries]
+        for slot, count in zip(slots, counts, strict=True):
+            self._reserve(slot, self._lengths[slot] + count)
+        device, dtype = self.embedding.device, self.embedding.dtype
+        flat = torch.tensor([token for _, tokens in entries for token in tokens], device=device)
+        batch = _Batch(slots, [self._lengths[slot] for slot in slots], counts, device, dtype)
+        angles = batch.places.float()[:, None, None] * self.frequencies  # (tokens, 1, size / 2)
+        cos, sin = (angles.cos() * self.rope_scale).to(dtype), (angles.sin() * self.rope_scale).to(dtype)
+        hidden = F.embedding(flat, self.embedding)  # (tokens, width)
+        for index, layer in enumerate(self.layers):
+            hidden = hidden + self._attend(layer, self.store[index], hidden, cos, sin, batch) @ layer.out
+            gate, up = (self._norm(hidden, layer.norm_post) @ layer.gate_up).chunk(2, -1)
+            hidden = hidden + (F.silu(gate) * up) @ layer.down
+        for slot, count in zip(slots, counts, strict=True):
+            self._lengths[slot] += count
+        last = torch.tensor(counts, device=device).cumsum(0) - 1
+        return self._norm(hidden[last], self.norm) @ self.head
+
+    def _attend(self, layer: _Layer, store: Tensor, hidden: Tensor, cos: Tensor, sin: Tensor, batch: _Batch) -> Tensor:
+        mixed = self._norm(hidden, layer.norm_in) @ layer.qkv
+        if layer.qkv_bias is not None:
+            mixed = mixed + layer.qkv_bias
+        heads = mixed.view(len(hidden), self.heads + 2 * self.key_heads, self.size)
+        queries, keys, values = heads.split([self.heads, self.key_heads, self.key_heads], 1)
+        if layer.q_norm is not None and layer.k_norm is not None:
+            queries, keys = self._norm(queries, layer.q_norm), self._norm(keys, layer.k_norm)
+        rotated = _rotate(torch.cat([queries, keys], 1), cos, sin)
+        queries = rotated[:, : self.heads]
+        store[0, batch.slot_of, :, batch.places] = rotated[:, self.heads :]
+        store[1, batch.slot_of, :, batch.places] = values
+        result = hidden.new_empty(len(hidden), self.heads * self.size)
+        if batch.singles is not None:
+            result[batch.singles.rows] = self._together(queries[batch.singles.rows], store, batch.singles)
+        for row in batch.others:
+            result[row.start : row.end] = self._alone(queries[row.start : row.end], store[:, row.slot, :, : row.length])
+        return result
+
+    def _together(self, queries: Tensor, store: Tensor, singles: _Singles) -> Tensor:
+        """Attention of many sessions' one new token each; a key head's query heads stand as query positions."""
+        group = self.heads // self.key_heads
+        spread = queries.new_zeros(singles.high - singles.low, self.key_heads, group, self.size)
+        spread[singles.places] = queries.view(-1, self.key_heads, group, self.size)
+        window = store[:, singles.low : singles.high, :, : singles.length]
+        attended = F.scaled_dot_product_attention(spread, window[0], window[1], attn_mask=singles.seen)
+        return attended[singles.places].reshape(len(queries), -1)
+
+    def _alone(self, queries: Tensor, window: Tensor) -> Tensor:
+        """Attention of one session's new tokens over all of its own: (new tokens, heads * size)."""
+        count, group = len(queries), self.heads // self.key_heads
+        keys, values = window[0][None], window[1][None]
+        seen = torch.ones(count, keys.shape[-2], dtype=torch.bool, device=queries.device).tril(keys.shape[-2] - count)
+        attended = F.scaled_dot_product_attention(
+            queries.transpose(0, 1)[None], keys, values, attn_mask=seen, enable_gqa=group > 1
+        )
+        return attended[0].transpose(0, 1).reshape(count, -1)
+
+    def _norm(self, values: Tensor, weight: Tensor) -> Tensor:
+        return F.rms_norm(values, (values.shape[-1],), weight, self.epsilon)
+
+    def _reserve(self, slot: int, length: int) -> None:
+        slots, capacity = self.store.shape[2], self.store.shape[4]
+        while len(self._lengths) <= slot:
+            self._lengths.append(0)
+        if slot < slots and length <= capacity:
+            return
+        grown = self._room(
+            slots if slot < slots else max(8, 2 * slots),
+            capacity if length <= capacity else max(512, 2 * capacity, length),
+        )
+        if slots and capacity:
+            grown[:, :, :slots, :, :capacity] = self.store
+        self.store = grown
+
+    def _room(self, slots: int, capacity: int) -> Tensor:
+        # Zeros, since attention over a free slot must not meet a NaN that was left in memory.
+        shape = (len(self.layers), 2, slots, self.key_heads, capacity, self.size)
+        return torch.zeros(shape, dtype=self.embedding.dtype, device=self.embedding.device)
+
+
+@dataclass
+class _Singles:
+    """The sessions with one new token, in slots low..high, of which `places` (counted from low) are meant."""
+
+    rows: Tensor
+    places: Tensor
+    low: int
+    high: int
+    length: int
+    seen: Tensor
+
+
+@dataclass
+class _Alone:
+    """A session whose attention is computed by itself: its rows of the batch, its slot, its length afterwards."""
+
+    start: int
+    end: int
+    slot: int
+    length: int
+
+
+class _Batch:
+    """Where each new token stands: computed once per pass, used by every layer."""
+
+    def __init__(self, slots: list[int], lengths: list[int], counts: list[int], device: Any, dtype: Any) -> None:
+        positions = [length + offset for length, count in zip(lengths, counts, strict=True) for offset in range(count)]
+        self.places = torch.tensor(positions, device=device)
+        self.slot_of = torch.tensor(
+            [s for s, count in zip(slots, counts, strict=True) for _ in range(count)], device=device
+        )
+        starts = [sum(counts[:index]) for index in range(len(counts))]
+        single = [index for index, count in enumerate(counts) if count == 1]
+        span = max((slots[i] for i in single), default=0) + 1 - min((slots[i] for i in single), default=0)
+        together = len(single) > 1 and span <= 2 * len(single)  # free slots in between cost as much as used ones
+        self.others = [
+            _Alone(start, start + count, slot, length + count)
+            for index, (start, count, slot, length) in enumerate(zip(starts, counts, slots, lengths, strict=True))
+            if not (together and index in single)
+        ]
+        self.singles = None
+        if together:
+            low, high = min(slots[i] for i in single), max(slots[i] for i in single) + 1
+            length = max(lengths[i] for i in single) + 1
+            ends = torch.ones(high - low, dtype=torch.long)
+            places = torch.tensor([slots[i] - low for i in single])
+            ends[places] = torch.tensor([lengths[i] + 1 for i in single])
+            seen = torch.arange(length)[None] < ends[:, None]
+            bias = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, float("-inf"))[:, None, None, :]
+            rows = torch.tensor([starts[i] for i in single])
+            self.singles = _Singles(rows.to(device), places.to(device), low, high, length, bias.to(device))
+
+
+def merged_weight(linear: Any) -> Tensor:
+    """The weight of a linear module with its active LoRA adapters added: (outputs, inputs)."""
+    base = linear.get_base_layer() if hasattr(linear, "get_base_layer") else linear
+    weight = base.weight.detach()
+    if hasattr(linear, "get_delta_weight") and not linear.disable_adapters and not linear.merged:
+        for adapter in linear.active_adapters:
+            if adapter in linear.lora_A:
+                weight = weight + linear.get_delta_weight(adapter).detach().to(weight.dtype)
+    return weight
+
+
+def _layer(block: Any) -> _Layer:
+    attention, mlp = block.self_attn, block.mlp
+    projections = [attention.q_proj, attention.k_proj, attention.v_proj]
+    biases = [getattr(_base(projection), "bias", None) for projection in projections]
+    joined_bias = torch.cat([bias.detach() for bias in biases if bias is not None]) if biases[0] is not None else None
+    q_norm, k_norm = getattr(attention, "q_norm", None), getattr(attention, "k_norm", None)
+    return _Layer(
+        norm_in=block.input_layernorm.weight.detach(),
+        qkv=_columns(projections),
+        qkv_bias=joined_bias,
+        q_norm=None if q_norm is None else q_norm.weight.detach(),
+        k_norm=None if k_norm is None else k_norm.weight.detach(),
+        out=_columns([attention.o_proj]),
+        norm_post=block.post_attention_layernorm.weight.detach(),
+        gate_up=_columns([mlp.gate_proj, mlp.up_proj]),
+        down=_columns([mlp.down_proj]),
+    )
+
+
+def _columns(linears: list[Any]) -> Tensor:
+    return torch.cat([merged_weight(linear) for linear in linears]).t().contiguous()
+
+
+def _base(linear: Any) -> Any:
+    return linear.get_base_layer() if hasattr(linear, "get_base_layer") else linear
+
+
+def _unwrapped(model: Any) -> Any:
+    return model.get_base_model() if hasattr(model, "get_base_model") else model
+
+
+def _rotate(values: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    left, right = values.chunk(2, -1)
+    return torch.cat([left * cos - right * sin, right * cos + left * sin], -1)
