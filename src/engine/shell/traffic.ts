@@ -105,7 +105,7 @@ function trafficOfChat(path: string, line: number, text: string, { domain, datab
     return `${at}: ${issue?.path.join('.') || 'the line'}: ${issue?.message}`;
   }
   const { id = at, task, messages, tools } = parsed.data;
-  const named = taskIn(domain, task);
+  const named = taskIn(domain, task ?? '');
   if (task !== undefined && !named) return `${at}: the domain has no task "${task}"`;
   // A start names a task; models and agents are never shown which.
   const under = named ?? domain.tasks[0];
