@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
+import { sectionsOf } from '../../../src/cli/report/sections.ts';
 import { measureOf, type Timing } from '../../../src/engine/core/measure.ts';
 import { metricsOf } from '../../../src/engine/core/metrics.ts';
 import type { UserView } from '../../../src/engine/core/seat.ts';
@@ -206,7 +207,15 @@ test('a broken simulator is to blame, and the rollout has no reward', async () =
   const measure = measureOf(closed.events, [], sidecarOf(closed));
   expect(measure).toMatchObject({ failedBy: 'simulator', simulator: { flaws: ['role-flip', 'role-flip'] } });
   expect(measure.tokens.user).toEqual({ input: 14, output: 6 });
-  expect(metricsOf([measure])).toMatchObject({ scored: 0, failedBy: { simulator: 1 }, simulator: { broken: 1 } });
+  const metrics = metricsOf([measure]);
+  expect(metrics).toMatchObject({ scored: 0, failedBy: { simulator: 1 }, simulator: { broken: 1 } });
+  const shown = sectionsOf(metrics, []).find(({ id }) => id === 'simulator')?.rows;
+  expect(shown).toEqual([
+    ['refused: role-flip', '2'],
+    ['stops taken back', '0'],
+    ['rollouts it ended', '1'],
+    ['rollouts with anything refused', '100.0 %'],
+  ]);
 });
 
 test('what a broken simulator used counts for the budget', async () => {
