@@ -41,7 +41,8 @@ type Kind = {
   name: string;
   about: string;
   personas: { train: string[]; test: string[] };
-  fault: { about: string; fault: Fault };
+  /** What strikes every third task of the kind. */
+  fault?: { about: string; fault: Fault };
   make: (house: House) => Story;
 };
 
@@ -49,7 +50,7 @@ const plans = { 'Fibre 100': 100, 'Fibre 250': 250, 'Fibre 500': 500, 'Fibre 100
 const channels = [1, 6, 11];
 const insist = 'I would like a credit for the days without internet.';
 
-/** Two of three houses have no fault; the seeded ones stand in both splits. */
+/** Two of three tasks of a kind have no fault; the seeded ones stand in both splits. */
 const isFaulty = (index: number) => index % 3 === 2;
 
 const kinds: Kind[] = [
@@ -123,6 +124,12 @@ const kinds: Kind[] = [
     },
     make: upgrade,
   },
+  {
+    name: 'socket',
+    about: 'What both ends can do is done, and it is still slow: the socket needs a technician.',
+    personas: { train: ['patient', 'terse'], test: ['scattered', 'patient'] },
+    make: socket,
+  },
 ];
 
 const next = mulberry32(29);
@@ -143,7 +150,7 @@ for (const split of ['train', 'test'] as const) {
   );
   writeFileSync(`${import.meta.dirname}/tasks/${split}.task.yaml`, tasks.join('\n'));
 }
-for (let bystanders = 0; bystanders < 17; bystanders++) house();
+for (let bystanders = 0; bystanders < 13; bystanders++) house();
 const base = house();
 writeFileSync(`${import.meta.dirname}/database.json`, databaseText());
 writeFileSync(`${import.meta.dirname}/user.json`, `${JSON.stringify(homeOf(base), null, 2)}\n`);
@@ -192,6 +199,7 @@ function homeOf({ line, row }: House) {
     },
     supply: { signal: true, serial: row.router, login: row.login, speed },
     networks: { '1': 3, '6': 4, '11': 2 },
+    socket: 'sound',
     app: { requests: {}, paid: {} },
   };
 }
@@ -266,6 +274,22 @@ function slow({ line, row, home }: House): Story {
       { tool: 'scan_wifi', by: 'user' },
       { tool: 'set_wifi_channel', by: 'user', arguments: { channel: best } },
       restart(),
+    ],
+  };
+}
+
+/** As slow, but the fault lies in the wall. */
+function socket(house: House): Story {
+  const story = slow(house);
+  house.home.push({ path: ['socket'], value: 'damaged' });
+  const channel = story.actions.find(({ tool }) => tool === 'set_wifi_channel')?.arguments?.['channel'];
+  const summary = `${house.line} is stable, wifi on ${channel}, and still slow.`;
+  return {
+    ...story,
+    actions: [
+      ...story.actions,
+      { tool: 'run_speed_test', by: 'user' },
+      { tool: 'transfer_to_human', arguments: { summary } },
     ],
   };
 }
@@ -348,12 +372,13 @@ function task({ name: kind, about, fault, make }: Kind, persona: string, index: 
   ];
   const calls = [{ tool: 'find_customer', arguments: { name, pin } } as Call, ...story.actions];
   const insists = persona === 'aggrieved';
+  const struck = isFaulty(index) ? fault : undefined;
   const words = insists
     ? ' You also think that you are owed a credit, and say so; when it is refused twice you let it be.'
     : '';
   return [
     `- id: ${kind}-${line}`,
-    `  description: ${quoted(isFaulty(index) ? `${about} ${fault.about}` : about)}`,
+    `  description: ${quoted(struck ? `${about} ${struck.about}` : about)}`,
     `  split: ${split}`,
     `  persona: ${persona}`,
     '  user:',
@@ -371,7 +396,7 @@ function task({ name: kind, about, fault, make }: Kind, persona: string, index: 
     ...(insists ? ['    insist:', `      say: ${quoted(insist)}`] : []),
     '  state:',
     ...state.map((entry) => `    - ${flow({ side: 'user', ...entry })}`),
-    ...(isFaulty(index) ? ['  faults:', ...block(fault.fault)] : []),
+    ...(struck ? ['  faults:', ...block(struck.fault)] : []),
     '  actions:',
     ...calls.map((call) => `    - ${flow(call)}`),
     '',

@@ -40,6 +40,8 @@ type Home = {
   /** What comes out of the wall; only `sync` writes it. */
   supply: { signal: boolean; serial: string; login: string; speed: number };
   networks: Record<Channel, number>;
+  /** Where the fibre ends; a damaged one lets a tenth through, and only a technician can mend it. */
+  socket: 'sound' | 'damaged';
   app: { requests: Record<string, string>; paid: Record<string, string> };
 };
 
@@ -301,7 +303,10 @@ export const run_speed_test = tool({
   description: 'Run a speed test in the app.',
   effect: 'read',
   input: z.object({}),
-  run: (_, { userDb: { router } }) => ({ connected: router.connected, speed: router.speed }),
+  run: (_, { userDb: { router, socket } }) => ({
+    connected: router.connected,
+    speed: socket === 'damaged' ? router.speed / 10 : router.speed,
+  }),
 });
 
 function lineOf(db: Provider, id: string): Line {

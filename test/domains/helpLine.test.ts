@@ -61,7 +61,7 @@ const recordingsOf = (folder: string) =>
 test('help-line is as large as it says, and its splits share no customer and no line', () => {
   expect(loaded.diagnostics).toEqual([]);
   const count = (split: string) => tasks.filter((task) => task.split === split).length;
-  expect([count('train'), count('test'), loaded.domain.personas.length]).toEqual([24, 18, 5]);
+  expect([count('train'), count('test'), loaded.domain.personas.length]).toEqual([26, 20, 5]);
   const named = (split: string) =>
     tasks
       .filter((task) => task.split === split)
@@ -69,7 +69,7 @@ test('help-line is as large as it says, and its splits share no customer and no 
         JSON.stringify([task.user.known, task.actions, task.state]).match(/\bL\d{4}\b|"name":"[^"]+"/g),
       );
   const [train, tested] = [new Set(named('train')), new Set(named('test'))];
-  expect(train.size).toBe(48);
+  expect(train.size).toBe(52);
   expect([...tested].filter((each) => train.has(each))).toEqual([]);
 });
 
@@ -89,8 +89,12 @@ test('gold serves every user within the rules; the same seed gives the same byte
   expect(wrong.map(({ task, reason }) => `${task}: ${reason}`)).toEqual([]);
   expect(first.results).toHaveLength(tasks.length);
   const recordings = recordingsOf(first.folder);
-  const stops = recordings.map(([, text]) => /"stop":"(\w+)"/.exec(text)?.[1]);
-  expect([recordings.length, new Set(stops)]).toEqual([tasks.length, new Set(['done'])]);
+  const ends = recordings.map(([name, text]) => [
+    name.startsWith('socket'),
+    /"stop":"(\w+)"|"reason":"(handedOff)"/.exec(text)?.slice(1).join(''),
+  ]);
+  expect(ends.filter(([isSocket, end]) => end !== (isSocket ? 'handedOff' : 'done'))).toEqual([]);
+  expect(recordings).toHaveLength(tasks.length);
   const second = await rehearse(helpLine, goldSeats);
   expect(recordingsOf(second.folder)).toEqual(recordings);
   for (const [name] of recordings) expect(replayRecording(loaded, join(first.folder, name)).problems).toEqual([]);

@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
+import { sectionsOf } from '../../../src/cli/report/sections.ts';
 import { measureOf, type Timing } from '../../../src/engine/core/measure.ts';
 import { metricsOf } from '../../../src/engine/core/metrics.ts';
+import type { UserView } from '../../../src/engine/core/seat.ts';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { openMeter } from '../../../src/engine/shell/meter.ts';
 import { outsideOf } from '../../../src/engine/shell/outside.ts';
@@ -73,6 +77,62 @@ test.each([
   });
   expect(String(fault)).not.toContain('sk-secret');
   expect(requests).toHaveLength(2);
+});
+
+/** An endpoint that answers with the message a test makes of the request. */
+async function asked(answer: (body: object) => object): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const message = answer(JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()));
+    const choices = [{ index: 0, message: { role: 'assistant', ...message } }];
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'c', choices }));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+test("a model in the user's seat is offered the user's tools, and its calls and their results are its own", async () => {
+  let seen: { messages?: { role: string }[]; tools?: { function: { name: string } }[] } = {};
+  const url = await asked((body) => {
+    seen = body;
+    const press = { id: 'u2', type: 'function', function: { name: 'press', arguments: '{"hard":true}' } };
+    return { content: 'I will try. ###STOP###', tool_calls: [press] };
+  });
+  const { messages: said, started } = view;
+  const look = { id: 'u1', name: 'look_around', arguments: {} };
+  const parameters = { type: 'object' };
+  const messages: UserView['messages'] = [
+    ...said,
+    { role: 'user', step: 5, content: '', toolCalls: [look] },
+    { role: 'tool', step: 6, callId: 'u1', name: 'look_around', content: '"dark"', isError: false, by: 'user' },
+  ];
+  const userTools = ['look_around', 'press'].map((name) => ({ name, description: name, parameters }));
+  const { reply } = await askUserModel(seat(url), '', { ...view, messages, started: { ...started, userTools } }, never);
+  const toolCalls = [{ id: 'u2', name: 'press', arguments: { hard: true } }];
+  expect(reply).toEqual({ content: 'I will try. ###STOP###', stop: null, toolCalls });
+  expect(seen.tools?.map((tool) => tool.function.name)).toEqual(['look_around', 'press']);
+  expect(seen.messages?.slice(-2)).toMatchObject([
+    { role: 'assistant', tool_calls: [{ id: 'u1', function: { name: 'look_around' } }] },
+    { role: 'tool', tool_call_id: 'u1', content: '"dark"' },
+  ]);
+  expect(JSON.stringify(seen.messages?.[0])).toContain('Your tools are things around you');
+});
+
+test('a model in the user seat without tools is offered none, and calls that it invents are not made', async () => {
+  let seen: { tools?: unknown } = {};
+  const url = await asked((body) => {
+    seen = body;
+    const fly = { id: 'u1', type: 'function', function: { name: 'fly', arguments: '{}' } };
+    return { content: 'A1, please.', tool_calls: [fly] };
+  });
+  expect((await askUserModel(seat(url), '', view, never)).reply).toEqual({
+    content: 'A1, please.',
+    stop: null,
+  });
+  expect(seen.tools).toBeUndefined();
 });
 
 const parcels = inRoot('domains/parcel-desk');
@@ -147,7 +207,15 @@ test('a broken simulator is to blame, and the rollout has no reward', async () =
   const measure = measureOf(closed.events, [], sidecarOf(closed));
   expect(measure).toMatchObject({ failedBy: 'simulator', simulator: { flaws: ['role-flip', 'role-flip'] } });
   expect(measure.tokens.user).toEqual({ input: 14, output: 6 });
-  expect(metricsOf([measure])).toMatchObject({ scored: 0, failedBy: { simulator: 1 }, simulator: { broken: 1 } });
+  const metrics = metricsOf([measure]);
+  expect(metrics).toMatchObject({ scored: 0, failedBy: { simulator: 1 }, simulator: { broken: 1 } });
+  const shown = sectionsOf(metrics, []).find(({ id }) => id === 'simulator')?.rows;
+  expect(shown).toEqual([
+    ['refused: role-flip', '2'],
+    ['stops taken back', '0'],
+    ['rollouts it ended', '1'],
+    ['rollouts with anything refused', '100.0 %'],
+  ]);
 });
 
 test('what a broken simulator used counts for the budget', async () => {

@@ -28,8 +28,8 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder
   checkDomainFile(parts, known, note);
   checkRules(parts, bases, known, note);
   checkPersonas(parts, note);
-  for (const placed of parts.personas) checkPersonaEnding(placed, note);
   checkUserSeats(parts, note);
+  for (const placed of parts.personas) checkPersonaEnding(placed, note);
   checkTasks(parts, bases, known, note);
   checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
