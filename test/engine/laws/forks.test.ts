@@ -142,7 +142,7 @@ describe.each(sampleDomains)('in %s', (name) => {
         });
         expect(readFileSync(recording, 'utf8')).toBe(bytes);
       }),
-      { numRuns: runs(5) },
+      { numRuns: runs(4) },
     );
   });
 
@@ -179,7 +179,7 @@ describe.each(sampleDomains)('in %s', (name) => {
           }
         },
       ),
-      { numRuns: runs(8) },
+      { numRuns: runs(5) },
     );
   });
 

@@ -70,7 +70,7 @@ describe.each(sampleDomains)('in %s', (name) => {
         const state = copy.reduce<RolloutState | null>((before, event) => follow(setting, before, event), null);
         expect(state && stateHash(state)).toBe(lines[events.length - 1]?.state);
       }),
-      { numRuns: runs(15) },
+      { numRuns: runs(10) },
     );
   });
 
@@ -86,7 +86,7 @@ describe.each(sampleDomains)('in %s', (name) => {
         const text = readFileSync(first, 'utf8');
         for (const path of [second, third]) expect(readFileSync(path, 'utf8')).toBe(text);
       }),
-      { numRuns: runs(10) },
+      { numRuns: runs(6) },
     );
   });
 
@@ -116,7 +116,7 @@ describe.each(sampleDomains)('in %s', (name) => {
         const names = orders[0].flatMap((task) => Array.from({ length: trials }, (_, at) => rolloutName(task, at)));
         expect([...inOrder.recordings.keys()]).toEqual(names.map((each) => `${each}.traj.jsonl`).sort());
       }),
-      { numRuns: runs(5) },
+      { numRuns: runs(4) },
     );
   });
 });

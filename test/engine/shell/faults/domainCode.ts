@@ -16,16 +16,12 @@ const broken = (run: string, timeoutMs: number) =>
   `${toolsHead}export const broken = tool({ description: 'Breaks.', effect: 'write', timeoutMs: ${timeoutMs}, input,\n  run: ${run} });\n`;
 
 /** A tool in TypeScript whose function is this. */
-const code = (fault: string, injected: string, run: string, kept: FaultRow['kept'], heapMb?: number): FaultRow => ({
+const code = (fault: string, injected: string, run: string, kept: FaultRow['kept'], timeoutMs = 500): FaultRow => ({
   fault: `a tool that ${fault}`,
   injected,
   sees: kept === scored ? /^error / : /^ended: /,
   kept,
-  strike: () =>
-    play(
-      domain(['broken'], { 'tools.ts': broken(run, heapMb === undefined ? 500 : 60_000) }),
-      heapMb === undefined ? {} : { heapMb },
-    ),
+  strike: () => play(domain(['broken'], { 'tools.ts': broken(run, timeoutMs) })),
 });
 
 const load = (fault: string, injected: string, more: string): FaultRow => ({
@@ -45,10 +41,10 @@ export const domainCode: readonly FaultRow[] = [
   code('never settles', 'the tool returns a promise that stays open', '() => new Promise(() => undefined)', unscored),
   code(
     'needs more memory than a lane has',
-    'the tool keeps arrays, and the lane has 64 MB',
+    'the tool keeps arrays for ever',
     '() => { const hoard = []; for (;;) hoard.push(new Array(1000).fill(0)); }',
     unscored,
-    64,
+    60_000,
   ),
   code('calls process.exit', 'process.exit(3) in the tool', '() => process.exit(3)', unscored),
   code('aborts', 'process.abort() in the tool', '() => process.abort()', unscored),

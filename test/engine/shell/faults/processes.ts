@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { finishedRollouts } from '../../../../src/engine/shell/ledger.ts';
 import { rehearsalWith } from '../../../support/terminal.ts';
 import {
   child,
@@ -38,10 +39,7 @@ const recorded = (run: string, id: string) => {
   const path = join(run, `${id}.0.traj.jsonl`);
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
 };
-const receipts = (run: string) => {
-  const path = join(run, 'ledger.jsonl');
-  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
-};
+const receipts = (run: string) => finishedRollouts(join(run, 'ledger.jsonl')).length;
 
 /** Lanes of a domain, by what they were started with. */
 function lanesOf(folder: string): readonly number[] {

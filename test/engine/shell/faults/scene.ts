@@ -99,7 +99,6 @@ export function domain(breaks: readonly Call[], changes: Readonly<Record<string,
 type Playing = {
   readonly agent?: SeatSpec;
   readonly user?: SeatSpec;
-  readonly heapMb?: number;
   /** At once by default: a fault that would meet both rollouts needs one after the other. */
   readonly order?: 'spared first' | 'struck first';
   /** The lane stays for the next of this folder. */
@@ -117,14 +116,13 @@ export async function closeKept(): Promise<void> {
 /** Plays both tasks at once, as \`rehearsal run\` plays one, and keeps what it would print of the struck one. */
 export async function play(
   folder: string,
-  { agent, user, heapMb, order, onEvent, keep = false }: Playing = {},
+  { agent, user, order, onEvent, keep = false }: Playing = {},
 ): Promise<Struck> {
   const run = fresh();
   const lines: string[] = [];
   const again = async () => {
     const open = () =>
       openSupervisor(loadDomain(folder), {
-        ...(heapMb === undefined ? {} : { heapMb }),
         log: (text) => lines.push(text),
       });
     const supervisor = await (kept.get(folder) ?? open());
