@@ -1,12 +1,12 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hashOf, openDatabase } from '../../src/engine/core/database.ts';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import { taskIn } from '../../src/engine/core/underPersona.ts';
+import { baseHash } from '../../src/engine/core/world.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../../src/engine/shell/outside.ts';
-import { replayRecording } from '../../src/engine/shell/replay.ts';
+import { replayRecording, settingOf } from '../../src/engine/shell/replay.ts';
 import type { SeatSpec } from '../../src/engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed } from '../../src/engine/shell/supervisor.ts';
@@ -32,7 +32,7 @@ export async function rehearse(folder: string, tasks: readonly string[], options
   const out = mkdtempSync(join(tmpdir(), 'rehearsed-'));
   try {
     const { domain, loaded } = supervisor;
-    const database = hashOf(openDatabase(loaded.world.agent));
+    const database = baseHash(settingOf(loaded).world);
     return await Promise.all(
       tasks.map(async (id, index) => {
         const task = taskIn(domain, id);

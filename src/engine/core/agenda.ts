@@ -96,10 +96,15 @@ function hear({ domain, task }: SeatView, text: string): Heard {
   return { text, acts: recogniserOf(domain, task).agent(text), asked: instructionsIn(text, domain) };
 }
 
-function afterHearing(progress: Progress, heard: Heard, { move, isFruitful, fired }: Decision): Progress {
+function afterHearing(
+  progress: Progress,
+  heard: Heard,
+  { move, isFruitful, fired, isUpset = false }: Decision,
+): Progress {
   return {
     ...progress,
     fired: fired === undefined ? progress.fired : [...progress.fired, fired],
+    unanswered: fired === undefined || isUpset ? null : heard.text,
     asked: new Set([...progress.asked, ...heard.acts.asks]),
     confirmed:
       move.type === 'confirm' || (move.type === 'answer' && move.isYes)
@@ -187,9 +192,11 @@ function toProposal(view: SeatView, progress: Progress, { text, acts }: Heard): 
   if (disagreement?.type === 'wrongAction') return fruitless({ type: 'rejectAction' });
   // A step that the user has no word of its own for is known by its report alone.
   const unnamed = writesOf(view.domain, view.task).filter((write) => factsBehind(facts, write).length === 0);
+  // What it gave no answer to comes again, and is then no report beside a proposal of something more.
+  const known = { ...progress, reports: progress.reports.filter((report) => report !== progress.unanswered) };
   const isExtra =
-    progress.reports.length >= Math.max(1, unnamed.length) &&
-    isServed(view, progress) &&
+    known.reports.length >= Math.max(1, unnamed.length) &&
+    isServed(view, known) &&
     !Object.values(facts).some((fact) => tells(text, fact));
   if (isExtra) return fruitful({ type: 'declineExtra' });
   const isNew =

@@ -29,6 +29,8 @@ export type Progress = {
   readonly replies: number;
   /** Cues of its persona's schedule that it has acted on. */
   readonly fired: readonly number[];
+  /** What it heard last, where it did something else in place of an answer. */
+  readonly unanswered: string | null;
 };
 
 /** An utterance of the agent as the user understood it. */
@@ -54,6 +56,7 @@ export const start: Progress = {
   tried: new Set(),
   replies: 0,
   fired: [],
+  unanswered: null,
 };
 
 /** What the user really said counts, also where a person took its seat. */

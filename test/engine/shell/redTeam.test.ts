@@ -41,6 +41,7 @@ const cardOf = (events: readonly RolloutEvent[]) => {
 describe.each([
   { name: 'order-desk', tasks: 6, knows: true },
   { name: 'parcel-desk', tasks: 8, knows: false },
+  { name: 'help-line', tasks: 6, knows: true },
 ])('the red team in $name', ({ name, tasks, knows }) => {
   const folder = join(mkdtempSync(join(tmpdir(), 'red-team-')), name);
   beforeAll(() => {
