@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { added, changed, lendingDesk } from '../engine/shell/audit/lendingDesk.ts';
+import { folderOf } from '../engine/shell/load/domainFolder.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+type Json = {
+  readonly diagnostics: readonly { readonly code: string; readonly soundness?: string; readonly fix?: object }[];
+  readonly fixed: number;
+  readonly audit?: { readonly rollouts: number; readonly undecided: readonly object[] };
+};
+
+const tasks = 'tasks/loans.task.yaml';
+const unsound = () => {
+  const files = changed(tasks, 'tool: return_loan', 'tool: return_lone');
+  const more = '  assertions: [{ path: loans.L2.back, equals: true }]\n  verifiers: []\n';
+  return folderOf({ ...files, [tasks]: `${files[tasks]}${more}` });
+};
+
+describe('rehearsal check', () => {
+  it('counts what can be mended, and changes nothing unasked', async () => {
+    const folder = unsound();
+    const before = readFileSync(join(folder, tasks), 'utf8');
+    const { code, out } = await rehearsal('check', folder);
+    expect(code).toBe(1);
+    expect(out).toContain('2 of them can be mended with --fix');
+    expect(readFileSync(join(folder, tasks), 'utf8')).toBe(before);
+  });
+
+  it('mends with --fix, and reports what is left', async () => {
+    const folder = unsound();
+    const { code, out } = await rehearsal('check', folder, '--fix');
+    expect({ code, last: out.trim().split('\n').at(-1) }).toEqual({
+      code: 0,
+      last: 'lending-desk: 2 tasks, 1 personas, 3 rules, 3 code tools; no findings, 2 mended',
+    });
+    const text = readFileSync(join(folder, tasks), 'utf8');
+    expect(text).toContain('tool: return_loan,');
+    expect(text).toContain('- id: return\n  evaluate: [database, communicate, assertions]\n');
+  });
+
+  it('gives the edits of a fix as data, and the number of the sixteen', async () => {
+    const { out } = await rehearsal('check', unsound(), '--static', '--json');
+    const { diagnostics } = JSON.parse(out) as Json;
+    const edit = { line: 20, column: 15, endLine: 20, endColumn: 26, text: 'return_loan' };
+    expect(diagnostics[0]).toMatchObject({ code: 'task/unknown-tool', soundness: 'E10', fix: { edits: [edit] } });
+    expect(diagnostics[1]).toMatchObject({ code: 'task/unused-demand', soundness: 'E2' });
+  });
+
+  it('plays the domain with --audit, and fails on a warning', async () => {
+    const question = `- id: question
+  split: test
+  persona: plain
+  user: { goal: Ask when L2 ends., known: { loan: L2 } }
+  actions: [{ tool: find_loan, arguments: { loan: L2 } }]
+  assertions: [{ path: loans.L2.day, equals: Tuesday }]
+  evaluate: [assertions]
+`;
+    const folder = folderOf(added(tasks, question));
+    expect((await rehearsal('check', folder)).code).toBe(0);
+    const { code, out, err } = await rehearsal('check', folder, '--audit', '--json');
+    const { diagnostics, audit } = JSON.parse(out) as Json;
+    expect({ code, codes: diagnostics.map((each) => each.soundness) }).toEqual({ code: 1, codes: ['E3'] });
+    expect(audit?.undecided).toEqual([]);
+    expect(err).toContain(`${audit?.rollouts}/${audit?.rollouts} `);
+  });
+
+  it('says that a domain is sound', async () => {
+    const { code, out } = await rehearsal('check', folderOf(lendingDesk), '--audit');
+    expect(code).toBe(0);
+    expect(out).toMatch(/; no findings, audited with \d+ rollouts\n$/);
+  });
+
+  it('does not audit a domain that has errors', async () => {
+    const { code, out } = await rehearsal('check', unsound(), '--audit');
+    expect(code).toBe(1);
+    expect(out).not.toContain('audited');
+  });
+
+  it('refuses to run nothing and everything', async () => {
+    const { code, err } = await rehearsal('check', folderOf(lendingDesk), '--static', '--audit');
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('choose one') });
+  });
+});
