@@ -68,7 +68,7 @@ test('a finished fork of a recording has its receipt in the ledger of the run, a
   const { folder, run } = await forkedRun();
   expect(await rehearsal('verify', folder)).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/fork-1\.traj\.jsonl:1: has no receipt: the rollout was not finished/),
+    out: expect.stringMatching(/fork-1\.traj\.jsonl:\d+: has no receipt: the rollout is unfinished/),
   });
   expect(await run.finish()).toMatch(/^reward 1/);
   await vi.waitFor(async () => expect((await rehearsal('verify', folder)).code).toBe(0), { timeout: 10_000 });
