@@ -29,6 +29,10 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
     timeout: { type: 'string' },
   },
   run: async (given, io) => {
+    if (given.positionals.length > 0)
+      throw new UsageError(
+        `it looks at this machine and takes no folder, so "${given.positionals[0]}" says nothing to it`,
+      );
     const endpoint = text(given, 'live');
     if (endpoint !== undefined && !URL.canParse(endpoint))
       throw new UsageError(`--live is a base URL such as http://127.0.0.1:8000/v1, not "${endpoint}"`);
