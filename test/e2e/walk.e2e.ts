@@ -111,7 +111,11 @@ test('pause stops a rollout that waits for a person; continue waits on; stop end
   };
   const launch = { version: '0.2.0', configurations: [configuration] };
   writeFileSync(join(domain.folder, '.vscode', 'launch.json'), JSON.stringify(launch));
-  await workbench.runCommand('Debug: Select and Start Debugging');
+  // The list is made when it opens, and VS Code notices a new file when it gets to it.
+  await until('the configuration in the list', async () => {
+    await workbench.runCommand('Debug: Select and Start Debugging');
+    expect((await workbench.picks()).join()).toContain('By hand');
+  });
   await workbench.pick('By hand');
   await standsAt('lamp-variant begins');
   await debug.press('continue');
