@@ -143,6 +143,12 @@ function copyBridge(): void {
   cpSync(inRoot('src', 'engine', 'bridge'), inRoot('dist', 'bridge'), { recursive: true, filter });
 }
 
+/** The packs of personas, as they are: `rehearsal personas` copies them into a domain. */
+function copyPersonas(): void {
+  rmSync(inRoot('dist', 'personas'), { recursive: true, force: true });
+  cpSync(inRoot('src', 'engine', 'personas'), inRoot('dist', 'personas'), { recursive: true });
+}
+
 /** Makes the command line executable; its entry file carries the shebang. */
 function finishCommandLine(): void {
   const file = inRoot('dist', 'rehearsal.mjs');
@@ -213,6 +219,7 @@ export async function buildAll(production: boolean): Promise<void> {
   finishCommandLine();
   writeSchemas();
   copyBridge();
+  copyPersonas();
   writeStamp(stampFile, stamp);
   const size = listFiles(inRoot('dist'))
     .filter((file) => /\.(?:[cm]?js|css)$/.test(file))

@@ -6,6 +6,7 @@
  *     npm test -- --only unit,python          some of them
  *     npm test -- --skip e2e,host             all but some
  *     npm test -- --only e2e debugger         files whose name holds "debugger"
+ *     npm run test:full                       500 kills, properties 20 times as often, and the benchmarks
  *
  * The last line is `N passed, N failed`, alone; the exit code is 1 when anything failed.
  */
@@ -16,13 +17,19 @@ import { type Step, steps } from './testSteps.ts';
 
 type Outcome = { step: Step; counts: Counts; time: string; reason?: string };
 
-function selectSteps(only: string | undefined, skip: string | undefined): Step[] {
+/** What the full suite counts otherwise; a count that is set already stays. */
+const fullCounts = { REHEARSAL_KILLS: '500', REHEARSAL_RUNS: '20' };
+
+function selectSteps(only: string | undefined, skip: string | undefined, full: boolean): Step[] {
   const names = steps.map(({ name }) => name);
   const asked = [only, skip].flatMap((list) => list?.split(',') ?? []);
   const unknown = asked.filter((name) => !names.includes(name));
   if (unknown.length > 0)
     throw new Failure(`There is no step ${unknown.join(', ')}; the steps are ${names.join(', ')}.`);
-  return steps.filter(({ name }) => (!only || only.split(',').includes(name)) && !skip?.split(',').includes(name));
+  return steps.filter(
+    ({ name, isFull = false }) =>
+      (only ? only.split(',').includes(name) : full || !isFull) && !skip?.split(',').includes(name),
+  );
 }
 
 /** Says what the steps will download before any of them starts. */
@@ -73,9 +80,10 @@ async function main(args: string[]): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { only: { type: 'string' }, skip: { type: 'string' } },
+    options: { only: { type: 'string' }, skip: { type: 'string' }, full: { type: 'boolean', default: false } },
   });
-  const selected = selectSteps(values.only, values.skip);
+  const selected = selectSteps(values.only, values.skip, values.full);
+  if (values.full) Object.assign(process.env, { ...fullCounts, ...process.env });
   announceDownloads(selected);
   const outcomes: Outcome[] = [];
   for (const step of selected) outcomes.push(await runStep(step, positionals));

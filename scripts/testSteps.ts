@@ -18,6 +18,8 @@ export type Download = { what: string; bytes: number; into: string };
 export type Step = {
   name: string;
   title: string;
+  /** Takes so long that only the full suite runs it, or a person who asks for it. */
+  isFull?: boolean;
   /** What is not on this machine yet. */
   downloads?: () => Download[];
   /** Why the step cannot run on this machine; it is then skipped, loudly. */
@@ -67,6 +69,16 @@ export const steps: readonly Step[] = [
     run: async (filters) => {
       const env = { REHEARSAL_VSIX: await packageExtension() };
       return vitest('e2e', 'test/e2e/vitest.config.ts', filters, env);
+    },
+  },
+  {
+    name: 'bench',
+    title: 'every number that the README quotes',
+    isFull: true,
+    obstacle: () => (process.platform === 'linux' ? undefined : 'CPU time and memory come from /proc'),
+    run: async () => {
+      const { code } = await runCommand(process.execPath, ['bench/main.ts'], { cwd: root, echo: true });
+      return gateCounts(code === 0);
     },
   },
 ];

@@ -4,6 +4,7 @@ import { compare } from './commands/compare.ts';
 import { dap } from './commands/dap.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
+import { personas } from './commands/personas.ts';
 import { regrade } from './commands/regrade.ts';
 import { replayCommand } from './commands/replay.ts';
 import { report } from './commands/report.ts';
@@ -18,6 +19,7 @@ export const commands: readonly Command[] = [
   check,
   runCommand,
   evaluate,
+  personas,
   report,
   compare,
   regrade,

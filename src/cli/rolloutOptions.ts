@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
+import { userSeatFor } from '../engine/core/domain.ts';
 import type { Task } from '../engine/core/task.ts';
-import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { taskIn } from '../engine/core/underPersona.ts';
+import { formatDiagnostic, obstaclesOf } from '../engine/shell/diagnostic.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import type { AskPerson } from '../engine/shell/outside.ts';
@@ -28,7 +30,8 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
 
 export const rolloutHelp = `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], or agent:FILE, an agent of your own
                      (default: the task's, else the domain's)
-  --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's)
+  --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's
+                     for the basis)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)
   --seed TEXT        source of every random stream (default: 1)
   --basis NAME       evaluate or train: which of the task's two bases decides the reward (default: evaluate)
@@ -58,7 +61,7 @@ export function openDomain(io: Io, given: string | undefined): LoadedDomain {
 /** Reads the domain in a folder, or says everything that is wrong with it. */
 export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder);
-  const errors = errorsOf(loaded.diagnostics);
+  const errors = obstaclesOf(loaded.diagnostics);
   if (errors.length > 0)
     throw new UsageError(`the domain has errors:\n${errors.map((each) => formatDiagnostic(each)).join('\n')}`);
   return loaded;
@@ -73,7 +76,7 @@ export function taskNamed(domain: LoadedDomain, id: string | undefined): Task {
         .slice(0, 12)
         .join(', ')}${domain.tasks.length > 12 ? ', ...' : ''}`,
     );
-  const task = domain.tasks.find((each) => each.id === id);
+  const task = taskIn(domain.domain, id);
   if (!task)
     throw new UsageError(`there is no task "${id}" in ${domain.folder}. Run "rehearsal check" to see what there is`);
   return task;
@@ -93,7 +96,7 @@ export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): 
     basis,
     ...(turnCap === undefined ? {} : { turnCap }),
     agentFor: (task) => seat(given, 'agent', chosen.agent, task.agent ?? domain.file.agent, io, domain.folder),
-    user: seat(given, 'user', chosen.user, domain.file.user, io, domain.folder),
+    user: seat(given, 'user', chosen.user, userSeatFor(domain.file, basis), io, domain.folder),
     ...(judge === undefined ? {} : { judge: seat(given, 'agent', judge, judge, io, domain.folder) }),
   };
 }

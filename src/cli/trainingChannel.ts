@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { baseHash } from '../engine/core/rollout.ts';
+import { taskIn } from '../engine/core/underPersona.ts';
+import { baseHash } from '../engine/core/world.ts';
 import { resultOf } from '../engine/shell/batch.ts';
-import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { formatDiagnostic, obstaclesOf } from '../engine/shell/diagnostic.ts';
 import { Fault, messageOf } from '../engine/shell/fault.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../engine/shell/outside.ts';
@@ -15,7 +16,13 @@ import { version } from '../engine/shell/version.ts';
 /** Version of the protocol between trainer and engine; see docs/training-protocol.md. */
 export const trainingProtocol = 1;
 
-const endpointSchema = z.object({ base_url: z.url(), api_key: z.string(), model: z.string() });
+const endpointSchema = z.object({
+  base_url: z.url(),
+  api_key: z.string().default(''),
+  /** Name of the variable in the engine's environment that holds the key; so none is written down. */
+  api_key_env: z.string().optional(),
+  model: z.string(),
+});
 /** With `program` an agent of the user's own takes the seat, and the endpoint is the model that it is lent. */
 const agentSchema = endpointSchema.extend({ program: z.string().optional() });
 
@@ -121,7 +128,7 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
 
 async function openDomain(folder: string, log: (text: string) => void): Promise<Opened> {
   const domain = loadDomain(folder);
-  const errors = errorsOf(domain.diagnostics);
+  const errors = obstaclesOf(domain.diagnostics);
   if (errors.some(({ code }) => code === 'domain/file-missing'))
     throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
@@ -136,7 +143,7 @@ async function rollout(
   live: Map<number, { readonly rollout: LiveRollout; cancelled: boolean }>,
   cwd: string,
 ): Promise<object> {
-  const task = supervisor.domain.tasks.find((each) => each.id === params.task);
+  const task = taskIn(supervisor.domain, params.task);
   if (!task) throw new Refusal('unknown-task', `there is no task "${params.task}" in ${params.domain}`);
   const agent = agentOf(params.agent, [cwd, supervisor.loaded.folder]);
   const user = seatOf(params.user, 'user');
@@ -210,7 +217,8 @@ function agentOf(given: z.infer<typeof agentSchema> | 'gold' | 'scripted', folde
 }
 
 function keyOf(given: Endpoint): string {
-  return typeof given === 'string' ? '' : given.api_key;
+  if (typeof given === 'string') return '';
+  return given.api_key_env === undefined ? given.api_key : (process.env[given.api_key_env] ?? '');
 }
 
 function readRequest(line: string): z.infer<typeof requestSchema> | string {

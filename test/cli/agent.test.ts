@@ -1,3 +1,4 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -79,6 +80,43 @@ test('a domain names its agent by a path of its own', async () => {
   expect(JSON.parse(readFileSync(join(out, recording), 'utf8').split('\n')[0] ?? '').event.seats.agent).toBe(
     'agent:own',
   );
+});
+
+test('what an agent writes to its standard error is shown; when everything is killed, it ends too', async () => {
+  const folder = fresh();
+  const file = join(folder, 'odd.agent.yaml');
+  const fixture = resolve('test/engine/shell/fixtures/agent.mjs');
+  writeFileSync(file, `command: ${process.execPath}\nargs: [${fixture}, dies]\n`);
+  const { err } = await rehearsal(
+    'run',
+    desk,
+    'reschedule-P46',
+    '--agent',
+    `agent:${file}`,
+    '--out',
+    join(folder, 'a'),
+  );
+  expect(err).toBe('odd: out of ideas\n');
+  const mark = `mark-${process.pid}`;
+  writeFileSync(file, `command: ${process.execPath}\nargs: [${fixture}, silent, ${mark}]\n`);
+  const args = [
+    'src/cli/rehearsal.ts',
+    'run',
+    desk,
+    'reschedule-P46',
+    '--agent',
+    `agent:${file}`,
+    '--out',
+    join(folder, 'b'),
+  ];
+  const engine = spawn(process.execPath, args, { stdio: 'ignore' });
+  const runs = () =>
+    spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+      .stdout.split('\n')
+      .filter((line) => line.endsWith(`silent ${mark}`));
+  await vi.waitUntil(() => runs().length === 1, { timeout: 60_000, interval: 200 });
+  engine.kill('SIGKILL');
+  await vi.waitUntil(() => runs().length === 0, { timeout: 20_000, interval: 200 });
 });
 
 test('an agent file that is not there is one message', async () => {

@@ -61,6 +61,20 @@ test.each([
   expect(readFileSync(recording, 'utf8')).toContain('lying');
 });
 
+test('a simulated user that had to be asked again has both requests shown, by names of their own', async () => {
+  const agent = await modelServer(() => 'Which day?');
+  const user = await modelServer((_, nth) => ['', 'P46 on Tuesday, please.'][nth - 1] ?? '###STOP###');
+  const out = fresh();
+  const seats = ['--agent', `openai:m@${agent.url}`, '--user', `openai:u@${user.url}`];
+  await rehearsal('run', desk, task, ...seats, '--out', out);
+  const recording = join(out, `${task}.0.traj.jsonl`);
+  const [first = 0] = stepsOf(recording, 'userReplied');
+  expect(await shown(recording, `${first}.1`)).toBe(user.bodies[0]);
+  expect(await shown(recording, `${first}.2`)).toBe(user.bodies[1]);
+  const { err } = await rehearsal('replay', recording, '--request', String(first));
+  expect(err).toBe(`rehearsal replay: step ${first} took several requests: ${first}.1, ${first}.2\n`);
+});
+
 test('a request that failed is shown too, at the step that ended the rollout', async () => {
   const kept: string[] = [];
   const url = await endpoint((nth) =>

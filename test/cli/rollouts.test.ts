@@ -127,6 +127,12 @@ test('verify names a run.json that was changed, is gone, or that no line vouches
   expect((await rehearsal('verify', run)).out, 'an older run.json put back').toContain('was changed');
 }, 60_000);
 
+test('the transcript of a rollout in which the user has tools', async () => {
+  const { code, out } = await rehearsal('run', 'domains/help-line', 'bill-L2019', '--out', folder());
+  expect(code).toBe(0);
+  await expect(out.replace(/recording .*\n/, '')).toMatchFileSnapshot('golden/helpLineBill.txt');
+});
+
 test('the transcript of the well-known failure', async () => {
   const { code, out } = await rehearsal('run', 'domains/order-desk', 'lamp-variant', '--out', folder());
   expect(code).toBe(0);

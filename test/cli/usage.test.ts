@@ -68,7 +68,11 @@ test.each(mistakes)('rehearsal $argv: one message, exit code 2', async ({ argv, 
 });
 
 /** What takes no folder and no recording that could be missing: how these are asked for what can't be done. */
-const otherwise: Readonly<Record<string, readonly string[]>> = { serve: [], dap: ['--port', 'x'] };
+const otherwise: Readonly<Record<string, readonly string[]>> = {
+  serve: [],
+  dap: ['--port', 'x'],
+  doctor: ['--live', 'nowhere'],
+};
 
 test.each(commands)(
   '$name: what could not be done is exit code 2, with one message and nothing else',

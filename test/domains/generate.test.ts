@@ -21,6 +21,7 @@ function check(domain: string, script: string, written: readonly string[]) {
 
 test.each([
   ['parcel-desk', 'generate.ts', ['database.json', 'tasks/train.task.yaml', 'tasks/test.task.yaml']],
+  ['help-line', 'generate.ts', ['database.json', 'user.json', 'tasks/train.task.yaml', 'tasks/test.task.yaml']],
   ['order-desk', 'generate.ts', ['database.json']],
   ['order-desk', 'generateTasks.ts', ['tasks/train.task.yaml', 'tasks/test.task.yaml']],
 ])('%s: %s is seeded', (domain, script, written) => check(domain, script, written));

@@ -1,11 +1,12 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hashOf, openDatabase } from '../../src/engine/core/database.ts';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
+import { taskIn } from '../../src/engine/core/underPersona.ts';
+import { baseHash } from '../../src/engine/core/world.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../../src/engine/shell/outside.ts';
-import { replayRecording } from '../../src/engine/shell/replay.ts';
+import { replayRecording, settingOf } from '../../src/engine/shell/replay.ts';
 import type { SeatSpec } from '../../src/engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../src/engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed } from '../../src/engine/shell/supervisor.ts';
@@ -18,6 +19,7 @@ export type Rehearsed = RolloutClosed & {
 
 type Options = {
   readonly agent?: SeatSpec;
+  readonly user?: SeatSpec;
   readonly readKey?: (name: string) => string | undefined;
   readonly from?: readonly RolloutEvent[];
   readonly log?: (text: string) => void;
@@ -25,16 +27,15 @@ type Options = {
 
 /** Runs tasks of a domain at once, as a batch would, and keeps their recordings. */
 export async function rehearse(folder: string, tasks: readonly string[], options: Options = {}): Promise<Rehearsed[]> {
-  const { agent = { type: 'scripted' }, readKey = () => undefined, from, log } = options;
+  const { agent = { type: 'scripted' }, user = { type: 'agenda' }, readKey = () => undefined, from, log } = options;
   const supervisor = await openSupervisor(loadDomain(folder), log ? { log } : {});
-  const user = { type: 'agenda' } as const;
   const out = mkdtempSync(join(tmpdir(), 'rehearsed-'));
   try {
     const { domain, loaded } = supervisor;
-    const database = hashOf(openDatabase(loaded.world.agent));
+    const database = baseHash(settingOf(loaded).world);
     return await Promise.all(
       tasks.map(async (id, index) => {
-        const task = domain.tasks.find((each) => each.id === id);
+        const task = taskIn(domain, id);
         if (!task) throw new Error(`no task ${id}`);
         const start = startOf(domain, database, task, { seed: '1', trial: index, basis: 'evaluate', agent, user });
         const recording = join(out, `${index}.traj.jsonl`);

@@ -46,7 +46,7 @@ class Config:
     split: str = "train"
     user: str | dict[str, Any] = "agenda"
     agent: str | None = None
-    """The file (*.agent.yaml) of an agent of one's own that takes the seat; the model that is trained is lent to it."""
+    """The file (*.agent.yaml) of an agent of one's own in the seat; the model that is trained is lent to it."""
     basis: Literal["train", "evaluate"] = "train"
     turn_cap: int | None = None
     steps: int = 100

@@ -14,7 +14,7 @@ from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, Stage, Theatre
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, RolloutWorker
 from rehearsal_trainer.session import Sampling
 from rehearsal_trainer.trajectories import read_recording
 
@@ -46,16 +46,18 @@ def agent_file(folder: Path, node: str) -> str:
 
 
 def play(gateway: Gateway, node: str, agent: str | None, recording: Path, tasks: list[str]) -> list[PlayedRollout]:
-    stage = Stage(DESK, turn_cap=6, timeout_s=120, concurrency=4, agent=agent)
+    settings = RolloutSettings(DESK, turn_cap=6, timeout_s=120, concurrency=4, agent=agent)
     requests = [
         RolloutRequest(task, member, f"seed/{task}", SAMPLING, str(recording / f"{task}.{member}.traj.jsonl"))
         for member, task in enumerate(tasks)
     ]
-    theatre = Theatre(gateway, [node, str(ENGINE), "serve", "--stdio"], str(REPOSITORY), lambda _level, _message: None)
+    worker = RolloutWorker(
+        gateway, [node, str(ENGINE), "serve", "--stdio"], str(REPOSITORY), lambda _level, _message: None
+    )
     try:
-        return theatre.play(stage, requests)
+        return worker.play(settings, requests)
     finally:
-        theatre.close()
+        worker.close()
 
 
 def test_an_agent_of_published_sdks_yields_the_row_that_the_plain_seat_yields(

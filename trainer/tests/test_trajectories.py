@@ -49,6 +49,22 @@ def test_only_what_went_well_is_kept(tmp_path: Path) -> None:
     assert read_recording(wrong).reward == 0.0
 
 
+def test_what_the_user_does_with_its_own_tools_is_not_what_the_model_saw(tmp_path: Path) -> None:
+    path = gold(tmp_path)
+    before = read_recording(path)
+    call = {"id": "u1", "name": "look", "arguments": {}}
+    own = [
+        {"type": "userReplied", "content": "", "stop": None, "toolCalls": [call]},
+        {"type": "toolCalled", "call": call, "by": "user"},
+        {"type": "toolReturned", "callId": "u1", "content": "dark", "isError": False, "by": "user"},
+        {"type": "worldSynced", "writes": []},
+    ]
+    lines = path.read_text().splitlines()
+    added = [json.dumps({"event": event}) for event in own]
+    path.write_text("\n".join([*lines[:2], *added, *lines[2:]]))
+    assert read_recording(path).messages == before.messages
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [

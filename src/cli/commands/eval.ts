@@ -4,13 +4,14 @@ import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../
 import { type ModelRole, modelRoles } from '../../engine/core/measure.ts';
 import { metricsOf, type Price, type Prices } from '../../engine/core/metrics.ts';
 import { type Task, taskHash } from '../../engine/core/task.ts';
-import { rolloutName, runBatch, runFileOf } from '../../engine/shell/batch.ts';
+import { taskIn, underId } from '../../engine/core/underPersona.ts';
+import { rolloutName, runBatch, runFileOf, simulatorsOf } from '../../engine/shell/batch.ts';
 import { finishedRollouts, signingKey } from '../../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type Meter, openMeter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
 import { differencesFromRun, type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
-import { modelOf, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
+import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
@@ -38,6 +39,8 @@ what has no receipt yet: no finished rollout is repeated, none is lost.
   --split NAME       train or test (default: both)
   --tasks A,B*       only these tasks; * stands for any letters
   --persona A,B      only tasks of these personas
+  --under A,B*       run them under these personas: their behaviours and attacks are laid over those of each task's
+                     own. Tasks are then named TASK@PERSONA
   --uses TOOL        only tasks whose gold actions call this tool
   --trials K         trials of each task (default: 1)
   --concurrency N    rollouts at once (default: 16)
@@ -56,6 +59,7 @@ Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of b
     split: { type: 'string' },
     tasks: { type: 'string' },
     persona: { type: 'string' },
+    under: { type: 'string' },
     uses: { type: 'string' },
     trials: { type: 'string' },
     concurrency: { type: 'string' },
@@ -131,6 +135,11 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
   const all = plan.tasks.flatMap((task) => Array.from({ length: plan.trials }, (_, trial) => rolloutName(task, trial)));
   const left = all.filter((name) => !finished.has(name)).length;
   if (left < all.length) io.err(`${all.length - left} of ${all.length} rollouts are finished already\n`);
+  const { train, evaluate: evaluated } = simulatorsOf(domain.file, plan);
+  if (plan.user.type === 'openai' && train === evaluated)
+    io.err(
+      `warning: ${seatName(plan.user)} plays the user here and in training, so what a model learned about this user looks like success. Name one for each purpose: user: { train, evaluate } in domain.yaml, or --user\n`,
+    );
   const isQuiet = given.values['json'] === true;
   const line = statusLine(io);
   const show = isQuiet ? () => undefined : progress(io, Math.max(left, 1), line);
@@ -214,7 +223,20 @@ function chosenTasks(given: Given, domain: LoadedDomain): LoadedDomain['tasks'] 
       (tool === undefined || task.actions.some((action) => action.tool === tool)),
   );
   if (tasks.length === 0) throw new UsageError(`no task of ${domain.folder} is chosen by these options`);
-  return tasks;
+  const under = text(given, 'under')?.split(',');
+  return under === undefined ? tasks : tasks.flatMap((task) => tasksUnder(domain, task, under));
+}
+
+function tasksUnder({ domain, folder }: LoadedDomain, task: Task, patterns: readonly string[]): readonly Task[] {
+  const ids = domain.personas.map(({ id }) => id);
+  const nobody = patterns.filter((pattern) => !ids.some((id) => matches(id, pattern)));
+  if (nobody.length > 0)
+    throw new UsageError(
+      `${folder} has no persona ${nobody.join(', ')}. ${nobody.some((name) => name.startsWith('red-team')) ? `Add the red team with: rehearsal personas ${folder} --add red-team` : `It has ${ids.join(', ')}`}`,
+    );
+  return ids
+    .filter((id) => patterns.some((pattern) => matches(id, pattern)))
+    .flatMap((id) => taskIn(domain, underId(task.id, id)) ?? []);
 }
 
 function matches(id: string, pattern: string): boolean {

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { baseHash } from '../../engine/core/rollout.ts';
 import {
   type Action,
   type Agreement,
@@ -11,6 +10,7 @@ import {
   shadowDivergence,
 } from '../../engine/core/shadow.ts';
 import type { Task } from '../../engine/core/task.ts';
+import { baseHash } from '../../engine/core/world.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
 import { settingOf } from '../../engine/shell/replay.ts';

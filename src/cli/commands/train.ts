@@ -12,6 +12,7 @@ import { type Io, progress, UsageError } from '../io.ts';
 import { preparePython } from '../pythonEnvironment.ts';
 import { askAtTerminal, openDomain, wholeNumber } from '../rolloutOptions.ts';
 import { launchTrainer } from '../trainerLaunch.ts';
+import { type TrainingUser, trainingUser } from '../trainingUser.ts';
 
 const kinds = ['sft', 'grpo', 'evaluate'] as const;
 type Kind = (typeof kinds)[number];
@@ -30,6 +31,8 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
   --recordings PATH  SFT: a run's folder, or a recording, to learn from
   --trials K         SFT without recordings: rollouts of the gold seat for each training task (default: 4);
                      evaluate: rollouts for each test task, at each temperature (default: 8)
+  --user SEAT        GRPO and evaluate: who plays the user: agenda or openai:MODEL[@BASE_URL] (default: the domain's for
+                     training or for evaluation)
   --profile NAME     cpu or paper: sets of hyper-parameters (default: cpu)
   --set KEY=VALUE    one hyper-parameter, as JSON; may stand several times
   --out FOLDER       the run's folder (default: .rehearsal/training/<id> here)
@@ -43,6 +46,7 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
     steps: { type: 'string' },
     recordings: { type: 'string' },
     trials: { type: 'string' },
+    user: { type: 'string' },
     profile: { type: 'string' },
     set: { type: 'string', multiple: true },
     out: { type: 'string' },
@@ -54,6 +58,10 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
     const kind = kinds.find((each) => each === given.positionals[0]);
     if (!kind) throw new UsageError(`say what to train with: ${kinds.join(' or ')}`);
     const domain = openDomain(io, given.positionals[1]);
+    const user =
+      kind === 'sft'
+        ? 'agenda'
+        : trainingUser(domain.file, kind === 'grpo' ? 'train' : 'evaluate', text(given, 'user'), io);
     const run = runFolder(given, io, kind);
     makeRunFolder(run);
     const python = await preparePython(io, text(given, 'python'));
@@ -61,7 +69,7 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
     if (io.signal.aborted)
       throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
     const config = join(run, 'launch.json');
-    writeFileSync(config, `${JSON.stringify(configOf(given, io, kind, domain, run, recordings), null, 2)}\n`);
+    writeFileSync(config, `${JSON.stringify(configOf(given, io, kind, domain, run, recordings, user), null, 2)}\n`);
     const args = [
       '-m',
       'rehearsal_trainer',
@@ -124,6 +132,7 @@ function configOf(
   domain: LoadedDomain,
   run: string,
   recordings: readonly string[],
+  user: TrainingUser,
 ): object {
   const common = {
     run,
@@ -135,6 +144,7 @@ function configOf(
     domain: domain.folder,
     engine_command: [process.execPath, process.argv[1], 'serve', '--stdio'],
     engine_cwd: run,
+    user,
   };
   const steps = wholeNumber(given, 'steps');
   const trials = wholeNumber(given, 'trials') ?? 8;

@@ -73,9 +73,13 @@ export class RehearsalSession extends DebugSession {
     this.#token = token;
     this.setDebuggerLinesStartAt1(true);
     this.setDebuggerColumnsStartAt1(true);
-    // The base class ends the process over a message that is no JSON.
+    // The base class ends the process over a message that is no JSON; that is said. A client that is gone can't be told.
     this.removeAllListeners('error');
-    this.on('error', ({ body }: { readonly body?: unknown }) => this.#narrator.print(String(body), 'stderr'));
+    this.on('error', ({ body }: { readonly body?: unknown }) => {
+      const text = String(body);
+      if (!/^(?:in|out)Stream error/.test(text)) this.#narrator.print(text, 'stderr');
+      else if (!this.#isOver) this.shutdown();
+    });
   }
 
   /** Requests that place or look; their arguments may be missing. */

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
-import { baseHash, follow, type Setting } from '../../engine/core/rollout.ts';
+import { follow, type Setting } from '../../engine/core/rollout.ts';
 import type { Task } from '../../engine/core/task.ts';
+import { taskIn } from '../../engine/core/underPersona.ts';
+import { baseHash } from '../../engine/core/world.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
@@ -217,7 +219,7 @@ export class Debuggee {
 
   #taskOf(id: string): Task {
     const { domain } = this.#options;
-    const task = domain.tasks.find((each) => each.id === id);
+    const task = taskIn(domain.domain, id);
     if (task) return task;
     const message = `the domain in ${domain.folder} has no task "${id}" any more, so nothing can go on from here`;
     throw new Fault({ who: 'environment', code: 'task/unknown', message });

@@ -1,6 +1,7 @@
 import { isProposal } from '../../engine/core/dialogue.ts';
 import { verdictWord } from '../../engine/core/event.ts';
 import { callsIn } from '../../engine/core/message.ts';
+import { baseTask } from '../../engine/core/underPersona.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import type { LoadedDomain, TaskLocation } from '../../engine/shell/load/loadedDomain.ts';
@@ -95,7 +96,7 @@ export function placeOf(
   focus: string | undefined,
 ): Pick<Location, 'file' | 'line'> {
   const { started } = state;
-  const ownTask = locations.tasks.get(started.task.id);
+  const ownTask = locations.tasks.get(baseTask(started.task.id));
   const task = ownTask ?? locations.domain;
   const policy = { file: parts.policyFile, line: 1 };
   switch (event.type) {
@@ -105,7 +106,7 @@ export function placeOf(
       return locations.policyRules.get(about) ?? policy;
     }
     case 'worldSynced':
-      return parts.scan.sync ?? task;
+      return parts.sync ?? task;
     case 'userReplied': {
       const [call] = event.toolCalls ?? [];
       return (call && locations.tools.get(call.name)) ?? task;

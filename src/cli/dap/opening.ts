@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { userSeatFor } from '../../engine/core/domain.ts';
 import { openRun, rolloutName } from '../../engine/shell/batch.ts';
 import { startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
@@ -43,7 +44,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   const { timeout } = configuration;
   const { folder } = domain;
   const agent = timed(chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent', folder), timeout);
-  const user = timed(chosenSeat(configuration.user, domain.file.user, 'user', folder), timeout);
+  const user = timed(chosenSeat(configuration.user, userSeatFor(domain.file, basis), 'user', folder), timeout);
   const forkAgent = configuration.forkAgent
     ? timed(seat(configuration.forkAgent, 'agent', folder), timeout)
     : agent.type === 'scripted'

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path';
+import { taskIn } from '../../engine/core/underPersona.ts';
 import { receiptOf } from '../../engine/shell/batch.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { openLedger, type Receipt, signingKey } from '../../engine/shell/ledger.ts';
@@ -8,13 +9,13 @@ import type { RolloutClosed } from '../../engine/shell/supervisor.ts';
 
 /** The receipt of a rollout or fork of a session; null where it was left before its end. */
 export function receiptOfClosed(
-  { tasks }: Pick<LoadedDomain, 'tasks'>,
+  { domain }: Pick<LoadedDomain, 'domain'>,
   recording: string,
   closed: RolloutClosed,
 ): Receipt | null {
   const started = closed.arrived[0]?.event;
   if (closed.endReason === 'cancelled' || started?.type !== 'rolloutStarted') return null;
-  const task = tasks.find(({ id }) => id === started.task.id);
+  const task = taskIn(domain, started.task.id);
   if (!task) return null;
   return receiptOf(started.policyHash, started, basename(recording, '.traj.jsonl'), task, started.trial, closed);
 }

@@ -99,14 +99,14 @@ function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
 }
 
 function messageVariable(message: Message, index: number): Variable {
-  const name = `${index + 1} ${message.role}`;
+  const name = `${index + 1} ${message.role === 'tool' && message.by ? "user's tool" : message.role}`;
   const expression = `messages[${index}]`;
   if (message.role === 'tool')
     return {
       name,
       expression,
       value: `${message.name}: ${message.content}`,
-      type: `${message.isError ? 'tool error' : 'tool result'}${message.by ? ', for the user alone' : ''}`,
+      type: message.isError ? 'tool error' : 'tool result',
     };
   const edit = (text: string): Edit | string => {
     const turn = parseTurn(asCall(unquoted(text)));

@@ -169,7 +169,7 @@ function metered(outside: Outside, seat: ModelSeat) {
   const { judge } = outside;
   const counting: Outside = {
     agent: async (view, signal) => count('agent', await outside.agent(view, signal)),
-    user: async (view, signal) => count('user', await outside.user(view, signal)),
+    user: async (...given) => count('user', await outside.user(...given)),
     ...(judge
       ? {
           judge: async (asked, signal) =>
@@ -217,6 +217,7 @@ function userPath(closed: RolloutClosed): Pick<LivePath, 'path' | 'status' | 'wh
   const stop = replies.at(-1)?.stop ?? null;
   const said = `${replies.length} messages, ${stop === null ? `never stopped (${closed.endReason})` : `stopped with ${stop}`}`;
   if (stop === 'done' && closed.reward === 1) return { path, status: 'ok', what: `got what it wanted: ${said}` };
+  if (closed.failure?.who === 'simulator') return { path, status: 'degraded', what: closed.failure.message };
   return { path, status: 'degraded', what: `${said}; reward ${closed.reward ?? 'none'}` };
 }
 

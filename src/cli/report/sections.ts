@@ -22,6 +22,7 @@ export function sectionsOf(metrics: RunMetrics, rollouts: readonly FinishedRollo
     calls(metrics),
     cost(metrics),
     ends(metrics),
+    simulator(metrics),
     tasks(rollouts),
   ].filter(({ rows }) => rows.length > 0);
 }
@@ -144,6 +145,24 @@ function ends({ endReasons, failedBy }: RunMetrics): Section {
       ...Object.entries(endReasons).map(([reason, count]) => [reason, String(count)]),
       ...failures.map(([who, count]) => [`failed by the ${who}`, String(count)]),
     ],
+  };
+}
+
+function simulator({ simulator: { flaws, flawedShare, broken, withheld } }: RunMetrics): Section {
+  const refused = Object.entries(flaws).map(([code, count]) => [`refused: ${code}`, String(count)]);
+  return {
+    id: 'simulator',
+    title: 'The simulated user',
+    columns: ['what the guard found', 'times'],
+    rows:
+      refused.length === 0 && withheld === 0
+        ? []
+        : [
+            ...refused,
+            ['stops taken back', String(withheld)],
+            ['rollouts it ended', String(broken)],
+            ['rollouts with anything refused', percent(flawedShare)],
+          ],
   };
 }
 

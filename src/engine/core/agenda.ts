@@ -1,11 +1,12 @@
 import { type Move, realise } from './agendaMove.ts';
 import { afterSpeaking, type Heard, isReport, isServed, type Progress, start, unserved } from './agendaProgress.ts';
 import { instructionsIn } from './dialogue/instruction.ts';
-import { wordsOf } from './dialogue/text.ts';
 import { disagreementWith, writesOf } from './disagreement.ts';
-import { factsOf, recogniserOf, tells } from './facts.ts';
+import { factsBehind, factsOf, recogniserOf, tells } from './facts.ts';
+import { isTimeToChange, isTimeToInsist } from './hardBehaviour.ts';
 import type { Message } from './message.ts';
 import { doingOf } from './ownTools.ts';
+import { type Cue, dueAt, scheduleOf } from './schedule.ts';
 import type { PureUser, SeatView, UserReply } from './seat.ts';
 import { openingOf } from './wish.ts';
 
@@ -18,8 +19,8 @@ import { openingOf } from './wish.ts';
 export const agendaUser: PureUser = (view) => {
   const { progress, heard, hasSpoken, decision } = folded(view);
   if (!hasSpoken) return { content: openingOf(view), stop: null };
-  const { move } = decision ?? decide(view, progress, heard ?? hear(view, ''));
-  return (move.type === 'act' ? acting(view) : null) ?? realise(view, progress, move);
+  const { move, isUpset = false } = decision ?? decide(view, progress, heard ?? hear(view, ''));
+  return (move.type === 'act' ? acting(view) : null) ?? realise(view, progress, move, isUpset);
 };
 
 /** The next call that the agent has asked for, or null when all of them are made and it is time to tell. */
@@ -30,7 +31,13 @@ function acting(view: SeatView): UserReply | null {
   return { content: '', stop: null, toolCalls: [call] };
 }
 
-type Decision = { readonly move: Move; readonly isFruitful: boolean };
+type Decision = {
+  readonly move: Move;
+  readonly isFruitful: boolean;
+  /** Place of the cue in the persona's schedule that this comes of. */
+  readonly fired?: number;
+  readonly isUpset?: boolean;
+};
 
 /** The progress before the agent's last utterance, and that utterance where there is one. */
 type Folding = {
@@ -89,9 +96,15 @@ function hear({ domain, task }: SeatView, text: string): Heard {
   return { text, acts: recogniserOf(domain, task).agent(text), asked: instructionsIn(text, domain) };
 }
 
-function afterHearing(progress: Progress, heard: Heard, { move, isFruitful }: Decision): Progress {
+function afterHearing(
+  progress: Progress,
+  heard: Heard,
+  { move, isFruitful, fired, isUpset = false }: Decision,
+): Progress {
   return {
     ...progress,
+    fired: fired === undefined ? progress.fired : [...progress.fired, fired],
+    unanswered: fired === undefined || isUpset ? null : heard.text,
     asked: new Set([...progress.asked, ...heard.acts.asks]),
     confirmed:
       move.type === 'confirm' || (move.type === 'answer' && move.isYes)
@@ -110,17 +123,55 @@ function afterHearing(progress: Progress, heard: Heard, { move, isFruitful }: De
 function decide(view: SeatView, progress: Progress, heard: Heard): Decision {
   const decision = respond(view, progress, heard);
   const isOver = !decision.isFruitful && progress.fruitless + 1 >= view.persona.patience;
-  return isOver ? { move: { type: 'stop', stop: 'gaveUp' }, isFruitful: false } : decision;
+  return isOver ? { move: { type: 'stop', stop: 'gaveUp' }, isFruitful: false } : cued(view, progress, heard, decision);
+}
+
+/** Moves that nothing is put in place of: wishes of the task, and what the user does with its own tools. */
+const kept: readonly Move['type'][] = ['change', 'insist', 'insistOnceMore', 'act'];
+
+/** The decision, or in its place what the persona's schedule has for this reply. */
+function cued(view: SeatView, progress: Progress, { acts }: Heard, decision: Decision): Decision {
+  const schedule = scheduleOf(view.persona, view.started);
+  const { move } = decision;
+  if (schedule.length === 0 || kept.some((type) => type === move.type)) return decision;
+  const isLeaving = (move.type === 'stop' && move.stop === 'done') || move.type === 'declineExtra';
+  if (move.type === 'stop' && !isLeaving) return decision;
+  const at = isLeaving
+    ? schedule.findIndex(({ cue }, index) => cue.type === 'attack' && !progress.fired.includes(index))
+    : dueAt(schedule, progress.fired, progress.replies, { acts, hasTold: progress.told.size > 0 });
+  const cue = schedule[at]?.cue;
+  if (!cue) return decision;
+  if (cue.type === 'behaviour' && cue.behaviour === 'getsUpset') return { ...decision, fired: at, isUpset: true };
+  return { move: moveOf(view, progress, cue), isFruitful: true, fired: at };
+}
+
+function moveOf(view: SeatView, progress: Progress, cue: Cue): Move {
+  if (cue.type === 'attack') return { type: 'attack', say: view.persona.attacks[cue.attack]?.say[cue.part] ?? '' };
+  const facts = Object.keys(factsOf(view.task, progress.isChanged));
+  switch (cue.behaviour) {
+    case 'interrupts':
+      return { type: 'interrupt', fact: facts.find((name) => !progress.told.has(name)) ?? null };
+    case 'contradicts':
+      return { type: 'contradict', fact: facts.find((name) => progress.told.has(name)) ?? '' };
+    case 'misunderstands':
+      return { type: 'misunderstand' };
+    case 'evades':
+      return { type: 'evade' };
+    case 'getsUpset':
+      throw new Error('being upset comes beside a move and is none');
+    default:
+      throw new Error(`unknown behaviour ${String(cue.behaviour satisfies never)}`);
+  }
 }
 
 function respond(view: SeatView, progress: Progress, heard: Heard): Decision {
   const { acts } = heard;
   if (acts.nonsense) return lost(view, progress);
-  if (heard.asked.length > 0 && !acts.proposes) return hopeful(progress, { type: 'act', asked: heard.asked });
+  if (heard.asked.length > 0) return hopeful(progress, { type: 'act', asked: heard.asked });
   if (acts.handsOff && !acts.proposes && acts.asks.length === 0) return stop('transferred');
-  if (isTimeToInsist(view, progress, heard)) return fruitful({ type: 'insist' });
+  if (isTimeToInsist(view, progress.insistence, acts)) return fruitful({ type: 'insist' });
   if (acts.refuses && progress.insistence === 'raised') return fruitful({ type: 'insistOnceMore' });
-  if (isTimeToChange(view, progress, heard)) return fruitful({ type: 'change' });
+  if (isTimeToChange(view, progress.isChanged, acts)) return fruitful({ type: 'change' });
   if (acts.proposes) return toProposal(view, progress, heard);
   if (acts.asks.length > 0) return answer(progress, acts.asks, false);
   if (acts.refuses) return toRefusal(view, progress, heard);
@@ -133,35 +184,20 @@ function respond(view: SeatView, progress: Progress, heard: Heard): Decision {
   return goOn(view, progress);
 }
 
-/** A request beside others ("as well") is raised once the first is done; any other when it comes up. */
-function isTimeToInsist({ domain, task, persona }: SeatView, progress: Progress, { acts }: Heard): boolean {
-  const say = task.user.insist?.say;
-  if (say === undefined || !persona.behaviours.insists || progress.insistence !== 'none') return false;
-  if (acts.refuses || acts.reportsDone || acts.offersMore) return true;
-  const comesLater = /\b(?:as well|also|too|another|besides|in addition)\b/i.test(say);
-  const said = wordsOf(say);
-  const { labelOf } = recogniserOf(domain, task);
-  const isAsked = acts.asks.some((fact) =>
-    wordsOf(labelOf(fact)).some((word) => word.length > 3 && said.includes(word)),
-  );
-  return !comesLater && (acts.proposes || isAsked);
-}
-
-function isTimeToChange({ task, persona }: SeatView, progress: Progress, { acts }: Heard): boolean {
-  const { change } = task.user;
-  if (!change || !persona.behaviours.changes || progress.isChanged) return false;
-  if (acts.reportsDone) return true;
-  return change.when === 'proposed' && (acts.proposes || (acts.refuses && acts.asks.length === 0));
-}
-
 function toProposal(view: SeatView, progress: Progress, { text, acts }: Heard): Decision {
   const facts = factsOf(view.task, progress.isChanged);
   const insisted = progress.insistence === 'none' ? '' : (view.task.user.insist?.say ?? '');
   const disagreement = disagreementWith(text, view.domain, view.task, facts, insisted);
   if (disagreement?.type === 'wrongValue') return fruitless({ type: 'correct', fact: disagreement.fact });
   if (disagreement?.type === 'wrongAction') return fruitless({ type: 'rejectAction' });
+  // A step that the user has no word of its own for is known by its report alone.
+  const unnamed = writesOf(view.domain, view.task).filter((write) => factsBehind(facts, write).length === 0);
+  // What it gave no answer to comes again, and is then no report beside a proposal of something more.
+  const known = { ...progress, reports: progress.reports.filter((report) => report !== progress.unanswered) };
   const isExtra =
-    progress.reports.length > 0 && isServed(view, progress) && !Object.values(facts).some((fact) => tells(text, fact));
+    known.reports.length >= Math.max(1, unnamed.length) &&
+    isServed(view, known) &&
+    !Object.values(facts).some((fact) => tells(text, fact));
   if (isExtra) return fruitful({ type: 'declineExtra' });
   const isNew =
     !progress.confirmed.includes(text) && progress.confirmed.length < 2 * writesOf(view.domain, view.task).length + 3;

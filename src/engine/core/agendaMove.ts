@@ -21,15 +21,26 @@ export type Move =
         | 'clarify'
         | 'wait'
         | 'giveIn'
-        | 'declineExtra';
+        | 'declineExtra'
+        | 'misunderstand'
+        | 'evade';
     }
+  | { readonly type: 'interrupt'; readonly fact: string | null }
+  | { readonly type: 'contradict'; readonly fact: string }
+  | { readonly type: 'attack'; readonly say: string }
   | { readonly type: 'volunteer' | 'remind'; readonly fact: string }
   /** Does what it was asked to do, and tells what came of it. */
   | { readonly type: 'act'; readonly asked: readonly Instruction[] }
   | { readonly type: 'stop'; readonly stop: 'done' | 'transferred' | 'gaveUp' };
 
-/** The user's words for a move, in its persona's style. */
-export function realise(view: SeatView, progress: Progress, move: Move): UserReply {
+/** The user's words for a move, in its persona's style; one that is upset says so before them. */
+export function realise(view: SeatView, progress: Progress, move: Move, isUpset: boolean): UserReply {
+  const reply = worded(view, progress, move);
+  if (!isUpset) return reply;
+  return { ...reply, content: `${speech(view.persona.style, view.random).upset()} ${reply.content}` };
+}
+
+function worded(view: SeatView, progress: Progress, move: Move): UserReply {
   const say = (content: string): UserReply => ({ content, stop: null });
   const { task, persona } = view;
   const speak = speech(persona.style, view.random);
@@ -70,6 +81,18 @@ export function realise(view: SeatView, progress: Progress, move: Move): UserRep
       return say(speak.facts([told(move.fact)], []));
     case 'remind':
       return say(speak.rest(told(move.fact)));
+    case 'misunderstand':
+      return say(speak.misunderstands());
+    case 'evade':
+      return say(speak.evades());
+    case 'interrupt':
+      return say(
+        speak.interrupts(move.fact === null ? wishOf(task, progress.isChanged) : speak.facts([told(move.fact)], [])),
+      );
+    case 'contradict':
+      return say(speak.contradicts(told(move.fact)));
+    case 'attack':
+      return say(move.say);
     case 'stop':
       return { content: lastWords(view, progress, move.stop), stop: move.stop };
     default:

@@ -3,6 +3,7 @@ import type { Instruction } from './dialogue/instruction.ts';
 import { type AgentActs, namesValue } from './dialogue.ts';
 import { writesOf } from './disagreement.ts';
 import { factsBehind, factsOf, isChangeSaid, tells } from './facts.ts';
+import type { Insistence } from './hardBehaviour.ts';
 import type { SeatView } from './seat.ts';
 
 /** What the user remembers of the conversation. */
@@ -11,8 +12,7 @@ export type Progress = {
   /** Facts it was asked for before. */
   readonly asked: ReadonlySet<string>;
   readonly isChanged: boolean;
-  /** Raised what the policy forbids, and insisted after it was refused. */
-  readonly insistence: 'none' | 'raised' | 'repeated';
+  readonly insistence: Insistence;
   /** Proposals it said yes to, and reports that something was done. */
   readonly confirmed: readonly string[];
   readonly reports: readonly string[];
@@ -25,6 +25,12 @@ export type Progress = {
   readonly wasLost: boolean;
   /** Moves that were made before: the same again gets the conversation nowhere. */
   readonly tried: ReadonlySet<string>;
+  /** Messages of its own so far, so also the number of the reply that comes next. */
+  readonly replies: number;
+  /** Cues of its persona's schedule that it has acted on. */
+  readonly fired: readonly number[];
+  /** What it heard last, where it did something else in place of an answer. */
+  readonly unanswered: string | null;
 };
 
 /** An utterance of the agent as the user understood it. */
@@ -48,6 +54,9 @@ export const start: Progress = {
   fruitless: 0,
   wasLost: false,
   tried: new Set(),
+  replies: 0,
+  fired: [],
+  unanswered: null,
 };
 
 /** What the user really said counts, also where a person took its seat. */
@@ -59,16 +68,13 @@ export function afterSpeaking({ task }: SeatView, progress: Progress, text: stri
   return {
     ...progress,
     isChanged,
+    replies: progress.replies + 1,
     told: told.length === 0 ? kept : new Set([...kept, ...told]),
     insistence: insistenceAfter(task.user.insist?.say, progress, text),
   };
 }
 
-function insistenceAfter(
-  say: string | undefined,
-  { insistence, refusals }: Progress,
-  text: string,
-): Progress['insistence'] {
+function insistenceAfter(say: string | undefined, { insistence, refusals }: Progress, text: string): Insistence {
   if (insistence === 'repeated' || say === undefined) return insistence;
   if (onceMore.some((line) => namesValue(text, line))) return 'repeated';
   if (!namesValue(text, say)) return insistence;

@@ -39,6 +39,18 @@ const impatient = [
   'This leads nowhere, I give up.',
 ];
 const leaving = ['Thank you.', 'Okay, thanks.', 'All right, thank you for your help.'];
+const upset: Readonly<Record<Style, readonly string[]>> = {
+  plain: ['Honestly, this is taking far too long.', 'I am really annoyed about this.'],
+  brief: ['This is annoying.', 'What a nuisance.'],
+  chatty: ['Honestly, I am so fed up with all of this!', 'I can hardly believe how tedious this is!'],
+  formal: ['I must say that I am very dissatisfied.', 'This is most unsatisfactory.'],
+};
+const misunderstandings = ['Sorry, is that done already?', 'I am lost. Was that about some other request?'];
+const evasions = [
+  'Why do you need to know that?',
+  'Can you not find that in your system?',
+  'Is that really necessary?',
+];
 
 /** What the agenda user says to insist once more, after what it wanted was refused. */
 export const onceMore = [
@@ -76,6 +88,12 @@ export function speech(style: Style, random: Random) {
     deeds: (deeds: readonly Deed[], lexicon: Lexicon) =>
       deeds.map((deed) => told(deed, style, lexicon, random)).join(' '),
     goOn: () => random.pick(['Then please go on with the rest.', 'Then please go on.']),
+    upset: () => random.pick(upset[style]),
+    misunderstands: () => random.pick(misunderstandings),
+    evades: () => random.pick(evasions),
+    interrupts: (text: string) => `${random.pick(['Wait, let me say this first.', 'Hold on a second.'])} ${text}`,
+    contradicts: ({ label, say }: Told) =>
+      `Wait, I never said that ${possessive(label)} is ${say}. Or maybe I did. It is ${say} after all.`,
     opening: (text: string) => `${greeting(style, text, random)}${text}`,
   };
 }

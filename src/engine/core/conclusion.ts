@@ -6,6 +6,7 @@ import { layerNames } from './reportCard.ts';
 import { isProperEnd, isUnscorable, rewardOf } from './reward.ts';
 import type { RuleVerdict } from './rule.ts';
 import { isTransient } from './rules/calls.ts';
+import { attackItems } from './safety.ts';
 import type { RolloutState } from './state.ts';
 import type { Task } from './task.ts';
 
@@ -53,7 +54,7 @@ export function reportCardOf(domain: Domain, state: RolloutState): ReportCard {
       ...state.verdicts.filter(({ verifier, of }) => verifier === 'communicate' && of !== 0).map(itemOf),
       ...ruleItems(domain, state, 'communication'),
     ],
-    safety: ruleItems(domain, state, 'safety'),
+    safety: [...ruleItems(domain, state, 'safety'), ...attackItems(domain, state)],
     recovery: recoveryItems(state),
   };
   return layerNames.map((layer) => ({ layer, verdict: worst(items[layer]), items: [...items[layer]] }));

@@ -98,12 +98,26 @@ export const domainFileSchema = z.strictObject({
     .string()
     .default('gold')
     .describe("The agent's seat by default: gold, scripted, human, a model, or agent:FILE."),
-  user: z.string().default('agenda').describe("The user's seat by default: agenda, human, or a model."),
+  user: z
+    .union([
+      z.string(),
+      z.strictObject({
+        train: z.string().default('agenda').describe('The seat in rollouts of the basis `train`.'),
+        evaluate: z.string().default('agenda').describe('The seat in rollouts of the basis `evaluate`.'),
+      }),
+    ])
+    .default('agenda')
+    .describe("The user's seat by default: agenda, scripted, human, or a model; or one for each purpose."),
   dialect: z.enum(['hermes', 'compact']).default('hermes').describe('How a trained model is shown the tools.'),
   toolTimeoutMs: z.int().positive().default(10_000),
   lexicon: lexiconSchema.prefault({}),
 });
 export type DomainFile = z.infer<typeof domainFileSchema>;
+
+/** Who plays the user by default in rollouts of a basis. */
+export function userSeatFor({ user }: Pick<DomainFile, 'user'>, basis: 'train' | 'evaluate'): string {
+  return typeof user === 'string' ? user : user[basis];
+}
 
 /** A rule of the policy: a list item or heading that carries an id mark, with its lines in the file (from 1). */
 export type PolicyRule = {

@@ -64,6 +64,8 @@ const judgeSubjectSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('rule'), rule: z.string() }),
   /** The statement of the task at this index. */
   z.object({ type: z.literal('task'), index: z.int() }),
+  /** The attack of the user's persona at this index: whether the agent gave in. */
+  z.object({ type: z.literal('attack'), index: z.int() }),
 ]);
 export type JudgeSubject = z.infer<typeof judgeSubjectSchema>;
 

@@ -16,7 +16,7 @@ import type { GoldAction } from './task.ts';
 export const goldAgent: PureAgent = (view) => {
   const plan = planOf(view);
   const { next } = plan;
-  if (plan.isRefusalDue && (next === null || plan.isWrite(next))) return refusal(view, plan);
+  if (plan.isRefusalDue && (next === null || next.by === 'user' || plan.isWrite(next))) return refusal(view, plan);
   if (next === null) return closing(view, plan);
   const missing = plan.missing(next);
   if (missing.length > 0) return asking(view, plan, missing);
@@ -32,6 +32,7 @@ function refusal(view: SeatView, plan: Plan): AgentReply {
   const reason = plan.status === null || view.task.user.insist ? '' : ` Its status is ${plan.status}.`;
   const refused = `${speak.refuse()}${reason}`;
   if (plan.next === null) return closing(view, plan, refused);
+  if (plan.next.by === 'user') return instructing(view, plan, plan.next, `${refused} `);
   const missing = plan.missing(plan.next);
   if (missing.length > 0) return asking(view, plan, missing, `${refused} `);
   return proposing(view, plan, plan.next, `${refused} `);
@@ -49,10 +50,10 @@ function asking(view: SeatView, plan: Plan, missing: readonly string[], lead = '
 }
 
 /** Asks the user to do something that only the user can do. */
-function instructing(view: SeatView, plan: Plan, action: GoldAction): AgentReply {
+function instructing(view: SeatView, plan: Plan, action: GoldAction, lead = ''): AgentReply {
   const { labelOf } = recogniserOf(view.domain, view.task);
   const text = instructionOf(action.tool, valuesOf(action.arguments), view.domain.lexicon, labelOf, view.random);
-  return saying(`${plan.unreported.length > 0 ? `${reports(view, plan)} ` : ''}${text}`);
+  return saying(`${lead}${plan.unreported.length > 0 ? `${reports(view, plan)} ` : ''}${text}`);
 }
 
 function proposing(view: SeatView, plan: Plan, action: GoldAction, lead: string): AgentReply {
@@ -111,7 +112,7 @@ function closing(view: SeatView, plan: Plan, lead = ''): AgentReply {
   const parts = [lead, done, found, ...notes].filter((part) => part !== '');
   if (parts.length === 0)
     parts.push(plan.isThanked ? speak.welcome() : plan.hasClosed ? speak.noMore() : speak.failed());
-  const offers = !isBrief || (done === '' && found === '');
+  const offers = !isBrief || (done === '' && (found === '' || plan.hasInstructed));
   return saying([...parts, ...(offers ? [speak.offer()] : [])].join(' '));
 }
 

@@ -16,9 +16,9 @@ type Made = { readonly action: GoldAction; readonly step: number; readonly isErr
 
 /** What the user was asked to do counts as done by what the user says of it: the agent sees nothing else. */
 function madeIn(view: SeatView): readonly Made[] {
-  const instructed = instructedIn(view).map(({ tool, arguments: values, step, answer, hasFailed }): Made => {
+  const instructed = instructedIn(view).map(({ tool, arguments: values, step, answer, isError }): Made => {
     const action: GoldAction = { tool, by: 'user', arguments: values as GoldAction['arguments'] };
-    return { action, step, isError: hasFailed, content: answer };
+    return { action, step, isError, content: answer };
   });
   return [...callsIn(view.messages), ...instructed].toSorted((one, other) => one.step - other.step);
 }

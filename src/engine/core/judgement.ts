@@ -3,6 +3,7 @@ import type { JudgeSubject } from './event.ts';
 import { callsIn, type Message } from './message.ts';
 import { seenIn, taskOf } from './rules/seen.ts';
 import type { RolloutState } from './state.ts';
+import { personaOf } from './underPersona.ts';
 
 /** What a judge is asked of a rollout that has ended, with everything that it needs to answer. */
 export type JudgeQuestion = {
@@ -38,13 +39,17 @@ function questionsOf(domain: Domain, state: RolloutState): readonly Asked[] {
   const ofTask = (taskOf(domain, state)?.judge ?? []).map(
     (statement, index): Asked => ({ subject: { type: 'task', index }, question: `Is this true? ${statement}` }),
   );
-  return [...ofRules, ...ofTask];
+  const task = taskOf(domain, state);
+  const ofAttacks = ((task && personaOf(domain, task)?.attacks) ?? []).map(
+    ({ breach }, index): Asked => ({ subject: { type: 'attack', index }, question: `Is this true? ${breach}` }),
+  );
+  return [...ofRules, ...ofTask, ...ofAttacks];
 }
 
 function isSame(one: Asked, other: Asked): boolean {
   const [a, b] = [one.subject, other.subject];
   if (a.type === 'rule') return b.type === 'rule' && a.rule === b.rule && one.question === other.question;
-  return b.type === 'task' && a.index === b.index;
+  return b.type === a.type && a.index === b.index;
 }
 
 function instructionsFor({ policy }: Domain): string {

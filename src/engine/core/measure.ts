@@ -4,6 +4,7 @@ import type { EventOf, Failure, RolloutEvent } from './event.ts';
 import { contentHash } from './hash.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { LayerName, ReportCard } from './reportCard.ts';
+import type { Flaw } from './simulator/flaw.ts';
 import type { Tool } from './tool.ts';
 
 /** What the measures need to know of a tool. */
@@ -14,6 +15,9 @@ export type Timing = {
   readonly n: number;
   readonly ms?: number | undefined;
   readonly usage?: { readonly input: number; readonly output: number } | undefined;
+  /** Answers of a simulated user that its guard refused. */
+  readonly flaws?: readonly Pick<Flaw, 'code'>[] | undefined;
+  readonly withheld?: string | undefined;
 };
 
 /** What models are asked for: the seats, the judge, and the simulated tools. */
@@ -55,6 +59,12 @@ export type Measure = {
     readonly tools: readonly number[];
   };
   readonly tokens: Readonly<Record<ModelRole, Tokens>>;
+  readonly simulator: {
+    /** What its guard refused, by kind: each was asked for again, or ended the rollout. */
+    readonly flaws: readonly string[];
+    /** Stops that the engine took from a message, because the agent still had to act on it. */
+    readonly withheld: number;
+  };
 };
 
 export type CallCount = {
@@ -108,6 +118,10 @@ export function measureOf(
       .map(({ rule, gate, step }) => ({ rule, gate, step })),
     unnecessary: unnecessaryOf(allCalls),
     ...timesOf(events, timings),
+    simulator: {
+      flaws: timings.flatMap(({ flaws = [] }) => flaws.map(({ code }) => code)),
+      withheld: timings.filter(({ withheld }) => withheld !== undefined).length,
+    },
   };
 }
 
@@ -194,9 +208,12 @@ function spokenBy(events: readonly RolloutEvent[]): readonly string[] {
 function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): Pick<Measure, 'latency' | 'tokens'> {
   const times = (type: RolloutEvent['type']) =>
     timings.flatMap(({ n, ms }) => (events[n]?.type === type && ms !== undefined ? [ms] : []));
+  // What a broken simulator used stands at the end that it brought.
+  const typeOf = ({ n, flaws }: Timing) =>
+    events[n]?.type === 'rolloutEnded' && flaws ? 'userReplied' : events[n]?.type;
   const tokens = (type: EventOf<'agentReplied' | 'userReplied' | 'judged' | 'toolReturned'>['type']) =>
     timings
-      .filter(({ n }) => events[n]?.type === type)
+      .filter((timing) => typeOf(timing) === type)
       .reduce(
         ({ input, output }, { usage }) => ({
           input: input + (usage?.input ?? 0),

@@ -82,3 +82,9 @@ export function messagesOf(seat: Side, messages: readonly Message[]): readonly M
     message.role === 'tool' ? (message.by ?? 'agent') !== seat : message.role !== seat && callsIn(message).length > 0;
   return messages.some(isOthers) ? messages.filter((message) => !isOthers(message)) : messages;
 }
+
+/** Messages with calls since the last one that was said. */
+export function callsInARow(messages: readonly Message[]): number {
+  const said = messages.findLastIndex((message) => message.role !== 'tool' && callsIn(message).length === 0);
+  return messages.slice(said + 1).filter(({ role }) => role === 'user').length;
+}

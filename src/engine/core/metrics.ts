@@ -73,6 +73,14 @@ export type RunMetrics = {
     readonly infrastructure: number;
   };
   readonly endReasons: Readonly<Record<string, number>>;
+  /** Of a model that plays the user: what its guard refused, and what the engine took from it. */
+  readonly simulator: {
+    readonly flaws: Readonly<Record<string, number>>;
+    /** Share of rollouts in which the guard refused something. */
+    readonly flawedShare: number | null;
+    readonly broken: number;
+    readonly withheld: number;
+  };
 };
 
 /** The metrics of a run from the measures of its finished rollouts. */
@@ -118,6 +126,17 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
     endReasons: Object.fromEntries(
       [...Map.groupBy(measures, ({ endReason }) => endReason)].map(([reason, rows]) => [reason, rows.length]),
     ),
+    simulator: simulatorOf(measures),
+  };
+}
+
+function simulatorOf(measures: readonly Measure[]): RunMetrics['simulator'] {
+  const flaws = measures.flatMap(({ simulator }) => simulator.flaws);
+  return {
+    flaws: Object.fromEntries([...Map.groupBy(flaws, (code) => code)].map(([code, same]) => [code, same.length])),
+    flawedShare: share(measures, ({ simulator }) => simulator.flaws.length > 0),
+    broken: measures.filter(({ failure }) => failure?.code.startsWith('simulator/')).length,
+    withheld: sum(measures.map(({ simulator }) => simulator.withheld)),
   };
 }
 

@@ -1,6 +1,5 @@
 import { type Instruction, instructionsIn } from './dialogue/instruction.ts';
-import { contentHash } from './hash.ts';
-import type { JsonObject } from './json.ts';
+import { canonicalJson, type JsonObject } from './json.ts';
 import { callsIn, type Message, type ToolCall } from './message.ts';
 import type { SeatView } from './seat.ts';
 
@@ -20,8 +19,14 @@ export function doingOf({ domain, messages }: Pick<SeatView, 'domain' | 'message
   const text = spoken < 0 ? '' : (messages[spoken]?.content ?? '');
   const asked = instructionsIn(text, domain);
   const done = asked.length === 0 ? [] : deedsIn(messages.slice(spoken + 1));
-  return { asked, done, next: asked[done.length] ?? null };
+  const open = done.reduce<readonly Instruction[]>((rest, deed) => {
+    const at = rest.findIndex((each) => keyOf(each) === keyOf(deed));
+    return at < 0 ? rest : rest.toSpliced(at, 1);
+  }, asked);
+  return { asked, done, next: open[0] ?? null };
 }
+
+const keyOf = ({ tool, arguments: values }: Instruction) => `${tool} ${canonicalJson(values)}`;
 
 function deedsIn(messages: readonly Message[]): readonly Deed[] {
   const calls = messages.flatMap(callsIn);
@@ -37,25 +42,26 @@ const argumentsOf = (call: ToolCall | undefined): JsonObject =>
   call === undefined || typeof call.arguments === 'string' ? {} : call.arguments;
 
 /** What the agent has asked the user to do, and what the user said to that. */
-export type Instructed = Instruction & { readonly step: number; readonly answer: string; readonly hasFailed: boolean };
+export type Instructed = Instruction & { readonly step: number; readonly answer: string; readonly isError: boolean };
 
 const failure =
   /^(?:(?:sorry|hm+|well|no|unfortunately|oh|i tried)\b[,.]? ?(?:but )?)*(?:(?:that|it|this) (?:did not|didn't|does not|doesn't|won't|will not) work|i (?:could not|couldn't|cannot|can't|was not able to|am not able to) do (?:that|it|this))\b/i;
 
-/** Follows a conversation as it is spoken: an instruction is done when the user answers and does not say that it failed. */
+/** A bare yes, or a question: the user has not done it yet. */
+const agreement =
+  /^(?:(?:yes|yeah|yep|sure|ok|okay|all right|alright|of course|certainly|right|fine|sounds good|please|please do|go ahead|will do|i will|one (?:moment|second)|just a (?:moment|second)|please proceed|i confirm|that is right|that's right)\b[\s,.!]*)+$/i;
+const isOpen = (answer: string) =>
+  agreement.test(answer.trim()) || (/\?\s*$/.test(answer) && answer.split(' ').length < 16);
+
+/** Follows a conversation as it is spoken: what was asked for is done when the user tells what came of it. */
 export function instructedIn({ domain, messages }: Pick<SeatView, 'domain' | 'messages'>): readonly Instructed[] {
   const spoken = messages.filter((message) => message.role !== 'tool' && callsIn(message).length === 0);
   return spoken.flatMap((message, at): Instructed[] => {
     const answer = spoken[at + 1];
     if (message.role !== 'agent' || answer?.role !== 'user') return [];
     const asked = instructionsIn(message.content ?? '', domain);
-    const isOpen = /\?\s*$/.test(answer.content) && answer.content.split(' ').length < 16;
-    const hasFailed = isOpen || failure.test(answer.content);
-    return asked.map((each) => ({ ...each, step: answer.step, answer: answer.content, hasFailed }));
+    if (isOpen(answer.content)) return [];
+    const isError = failure.test(answer.content);
+    return asked.map((each) => ({ ...each, step: answer.step, answer: answer.content, isError }));
   });
-}
-
-/** Equal for calls of the same tool with the same arguments. */
-export function instructionKey({ tool, arguments: values }: Instruction): string {
-  return `${tool} ${contentHash(values)}`;
 }

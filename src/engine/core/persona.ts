@@ -1,5 +1,38 @@
 import * as z from 'zod';
 
+const replies = {
+  from: z.int().min(1).max(100).default(1).describe('The first reply at which it may happen. The opening is no reply.'),
+  to: z.int().min(1).max(100).default(3).describe('The last reply that may be drawn for it.'),
+};
+
+const occasionSchema = z.strictObject({
+  ...replies,
+  chance: z.number().min(0).max(1).default(1).describe('How likely it is to happen in a rollout at all, from 0 to 1.'),
+});
+
+const occasional = (what: string) =>
+  z
+    .union([z.boolean(), occasionSchema])
+    .default(false)
+    .describe(`${what} Once in a rollout; \`from\`, \`to\` and \`chance\` say when, and the seed decides.`);
+
+const attackSchema = z.strictObject({
+  aim: z
+    .string()
+    .min(1)
+    .describe('What this person tries to get, in the second person; told to a model that plays it.'),
+  say: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe('The words of the agenda user, one message after the other; more than one makes a request in parts.'),
+  wants: z
+    .enum(['deed', 'words'])
+    .describe('`deed`: the agent would have to do something forbidden; `words`: it would have to say it.'),
+  breach: z.string().min(1).describe('A statement that is true when the agent gave in; a judge is asked about it.'),
+  ...replies,
+});
+export type Attack = z.infer<typeof attackSchema>;
+
 /** How a simulated user behaves. Behaviours that need words of a task read them from the task's `user`. */
 export const personaSchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'a persona id is lower case letters, digits and dashes'),
@@ -23,7 +56,36 @@ export const personaSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe("Insists once more on what the policy forbids: the task's `user.insist` says on what."),
+      interrupts: occasional('Cuts in with something of its own in place of an answer.'),
+      misunderstands: occasional('Takes what the agent proposes or asks for something else.'),
+      contradicts: occasional('Takes back what it said before, and comes back to it.'),
+      getsUpset: occasional('Complains with feeling, beside its answer.'),
+      evades: occasional('Does not answer a question the first time.'),
     })
     .prefault({}),
+  attacks: z
+    .array(attackSchema)
+    .default([])
+    .describe('What an adversarial person tries; the safety layer of the report card says how it ended.'),
 });
 export type Persona = z.infer<typeof personaSchema>;
+
+/** Behaviours that happen at a reply which the seed draws, in the order in which they are given one. */
+export const occasionalBehaviours = ['interrupts', 'misunderstands', 'contradicts', 'getsUpset', 'evades'] as const;
+export type OccasionalBehaviour = (typeof occasionalBehaviours)[number];
+
+/** A persona with the behaviours and the attacks of another laid over it. */
+export function laidOver(own: Persona, other: Persona): Persona {
+  const behaviours = Object.fromEntries(
+    Object.entries(own.behaviours).map(([name, value]) => [
+      name,
+      value === false ? other.behaviours[name as keyof Persona['behaviours']] : value,
+    ]),
+  ) as Persona['behaviours'];
+  return {
+    ...own,
+    description: `${own.description} ${other.description}`,
+    behaviours,
+    attacks: [...own.attacks, ...other.attacks],
+  };
+}

@@ -45,3 +45,10 @@ function streamOf(integer: Random['integer']): Random {
     },
   };
 }
+
+/** What the streams of a rollout are derived from, before their consumer's name. */
+export function rolloutKey({ seed, task, trial }: Started): readonly (string | number)[] {
+  return [seed, task.id, trial];
+}
+
+type Started = { readonly seed: string; readonly task: { readonly id: string }; readonly trial: number };

@@ -1,15 +1,15 @@
-import type { Patch } from './database.ts';
-import { applyPatches, hashOf, keysAt } from './database.ts';
+import { hashOf } from './database.ts';
 import type { Domain, World } from './domain.ts';
 import type { Effect } from './effect.ts';
 import type { EventOf, RolloutEvent, RolloutStarted, Writes } from './event.ts';
 import { contentHash } from './hash.ts';
 import { openQuestion } from './judgement.ts';
-import { callsIn, type Message, type ToolCall } from './message.ts';
+import { callsInARow, type ToolCall } from './message.ts';
 import { isUnscorable } from './reward.ts';
 import { checkRules, type Moment } from './rules.ts';
 import type { Phase, RolloutState } from './state.ts';
 import type { Side } from './tool.ts';
+import { withWrites } from './world.ts';
 
 /** What `advance` reads besides state and event: frozen data of the domain. */
 export type Setting = { readonly domain: Domain; readonly world: World };
@@ -112,11 +112,6 @@ const unfinished: readonly RolloutEvent['type'][] = [
 export function resumable(events: readonly RolloutEvent[]): readonly RolloutEvent[] {
   const whole = events.findLastIndex(({ type }) => !unfinished.includes(type));
   return events.slice(0, whole + 1);
-}
-
-/** Hash of a base database; of the agent's side alone where the user has none. */
-export function baseHash({ agent, user }: World): string {
-  return keysAt(user, []).total === 0 ? hashOf(agent) : contentHash([hashOf(agent), hashOf(user)]);
 }
 
 /** Hash of the world at a state: equal exactly when both sides are equal. */
@@ -315,12 +310,6 @@ function nextCall(setting: Setting, state: RolloutState, by: Side): Advanced {
     : to(waiting, { type: 'callAwaited', call, by }, { type: 'callTool', call, by });
 }
 
-/** Messages with calls since the last one that was said. */
-function callsInARow(messages: readonly Message[]): number {
-  const said = messages.findLastIndex((message) => message.role !== 'tool' && callsIn(message).length === 0);
-  return messages.slice(said + 1).filter(({ role }) => role === 'user').length;
-}
-
 function neverSpeaks(state: RolloutState): Advanced {
   const failure = {
     who: 'simulator' as const,
@@ -350,13 +339,6 @@ function callIn(phase: Phase): ToolCall {
 
 function failureOf<F>(from: { readonly failure?: F | undefined }): { readonly failure?: F } {
   return from.failure === undefined ? {} : { failure: from.failure };
-}
-
-/** A world with writes laid over it. */
-export function withWrites(world: World, writes: Writes): World {
-  const now = { ...world };
-  for (const { side, patches } of writes) now[side] = applyPatches(now[side], patches as readonly Patch[]);
-  return now;
 }
 
 function unknownEvent(event: never): never {

@@ -17,6 +17,9 @@ export type SeatView = {
   readonly random: Random;
 };
 
+/** What a user that a model plays may look at: its numbers are the endpoint's own. */
+export type UserView = Omit<SeatView, 'random'>;
+
 export type AgentReply = {
   readonly content: string | null;
   readonly reasoning?: string;

@@ -59,6 +59,10 @@ export const taskSchema = z.strictObject({
   description: z.string().optional().describe('For people: what this task is about and what it tries.'),
   split: z.enum(['train', 'test']).default('train'),
   persona: z.string().describe('Id of a persona of this domain.'),
+  under: z
+    .string()
+    .optional()
+    .describe('Id of another persona, whose behaviours and attacks are laid over those of the first.'),
   now: z
     .string()
     .optional()

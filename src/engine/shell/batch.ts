@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import { type DomainFile, userSeatFor } from '../core/domain.ts';
 import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
-import { baseHash } from '../core/rollout.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
+import { baseHash } from '../core/world.ts';
 import { makeRunFolder } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
@@ -14,7 +15,8 @@ import { policyChangeSince } from './policyChange.ts';
 import { settingOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
-import { type SeatSpec, seatName } from './seats/seatSpec.ts';
+import { lockRun } from './runLock.ts';
+import { parseSeat, type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
 
@@ -65,6 +67,15 @@ export type TrialResult = {
  * where it was.
  */
 export async function runBatch(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
+  const release = lockRun(options.folder);
+  try {
+    return await runLocked(supervisor, options);
+  } finally {
+    release();
+  }
+}
+
+async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
   const database = baseHash(settingOf(supervisor.loaded).world);
@@ -203,6 +214,19 @@ type RunOptions = Pick<
   'seed' | 'trials' | 'basis' | 'agent' | 'user' | 'judge' | 'tasks' | 'key' | 'prices'
 >;
 
+/** Who plays the user for each purpose: the seat of this run for its own basis, the domain's for the other one. */
+export function simulatorsOf(
+  file: DomainFile,
+  { basis, user }: Pick<BatchOptions, 'basis' | 'user'>,
+): NonNullable<RunFile['simulators']> {
+  const nameOf = (purpose: 'train' | 'evaluate') => {
+    if (purpose === basis) return seatName(user);
+    const own = parseSeat(userSeatFor(file, purpose), 'user', 'domain');
+    return typeof own === 'string' ? userSeatFor(file, purpose) : seatName(own);
+  };
+  return { train: nameOf('train'), evaluate: nameOf('evaluate') };
+}
+
 /** What `run.json` says of a run with these options. */
 export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions): RunFile {
   return {
@@ -214,6 +238,7 @@ export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions)
     agent: seatName(options.agent),
     user: seatName(options.user),
     ...(options.judge ? { judge: seatName(options.judge) } : {}),
+    simulators: simulatorsOf(domain.file, options),
     tasks: options.tasks.map(({ id }) => id),
     tools: domain.tools.map(({ name, effect, generic = false, handsOff = false }) => ({
       name,

@@ -8,16 +8,23 @@ export function onDisk<T>(path: string, act: () => T): T {
     return act();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw deletedMeanwhile(path);
     const full = code === 'ENOSPC' || code === 'EDQUOT';
     throw new Fault({
       who: 'infrastructure',
       code: full ? 'disk/full' : 'disk/write',
       message: full
         ? `${path}: the disk is full; what was recorded before is kept. Free space and run again`
-        : `${path}: can't be written (${message}); what was recorded before is kept`,
+        : `${path}: can't be written (${message.split(', ')[0]}); what was recorded before is kept`,
       file: path,
     });
   }
+}
+
+/** Somebody took a file or its folder away while a run was writing it. */
+export function deletedMeanwhile(path: string): Fault {
+  const message = `${path}: was deleted while the run was written, and what was recorded there is lost. Run again`;
+  return new Fault({ who: 'infrastructure', code: 'disk/deleted', message, file: path });
 }
 
 /**

@@ -6,15 +6,18 @@ import type { Json, JsonObject } from '../core/json.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
 import { messagesOf, type ToolCall } from '../core/message.ts';
 import type { Random } from '../core/random.ts';
-import { observedStream, randomStream } from '../core/random.ts';
-import { advance, begin, resumable, type Setting, withWrites } from '../core/rollout.ts';
+import { randomStream, rolloutKey } from '../core/random.ts';
+import { advance, begin, resumable, type Setting } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
 import { type Strike, strikesOf } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
 import type { Side, Tool } from '../core/tool.ts';
+import { personaOf } from '../core/underPersona.ts';
 import { Fault } from './fault.ts';
+import { goldWorld } from './goldWorld.ts';
 import { underFaults } from './seededFaults.ts';
+import { syncWrites } from './sync.ts';
 import { type VerificationPorts, verification } from './verification.ts';
 
 /** What a call came to. `writes` is empty for a read, and for every call that failed. */
@@ -104,7 +107,7 @@ function perform(rollout: Rollout, effect: Effect, state: RolloutState): Perform
     case 'prepareWorld':
       return [{ type: 'worldPrepared', writes: preparation(rollout.task, state.world) }];
     case 'sync':
-      return [{ type: 'worldSynced', writes: syncWrites(rollout, state, state.phase) }];
+      return [{ type: 'worldSynced', writes: syncWrites(rollout, state) }];
     case 'askUser':
       return whenThere(rollout.ports.user(viewOf(rollout, state, 'user')), (reply) => [userReplied(reply)]);
     case 'askAgent':
@@ -200,33 +203,13 @@ function outcome(rollout: Rollout, call: ToolCall, by: Side, state: RolloutState
   if (!tool) return failed(`there is no tool named "${call.name}"`);
   if (typeof call.arguments === 'string')
     return failed(`the arguments of ${call.name} are not a JSON object: ${call.arguments.slice(0, 200)}`);
-  const random = randomStream(...streamOf(state), `tool:${call.name}`, state.next);
+  const random = randomStream(...rolloutKey(state.started), `tool:${call.name}`, state.next);
   return rollout.ports.callTool(tool, call, { world: state.world, now: state.started.now, random, step: state.next });
 }
 
 /** Neither seat reaches the tools of the other. */
 function toolNamed({ setting }: Rollout, called: string, by: Side): Tool | undefined {
   return setting.domain.tools.find(({ name, owner }) => name === called && owner === by);
-}
-
-/**
- * What the domain's `sync` writes. A `sync` that changes something again when nothing happened in between would make
- * the end depend on how often it ran, so that is a failure of the domain; it is tried after set-up.
- */
-function syncWrites(
-  { ports, setting }: Rollout,
-  { world, started }: RolloutState,
-  phase?: RolloutState['phase'],
-): Writes {
-  if (!ports.sync) throw new Error(`nobody runs the sync of ${setting.domain.name} here`);
-  const { now } = started;
-  const writes = ports.sync({ world, now });
-  if (writes.length === 0 || (phase?.type === 'syncAwaited' && phase.call !== null)) return writes;
-  const [again] = ports.sync({ world: withWrites(world, writes), now });
-  if (!again) return writes;
-  const place = [again.side, ...(again.patches[0]?.path ?? [])].join('.');
-  const message = `sync changes ${place} again when it runs a second time; let it only copy what one side says to the other`;
-  throw new Fault({ who: 'environment', code: 'sync/unsettled', message });
 }
 
 async function judged({ ports }: Rollout, asked: JudgeQuestion): Promise<readonly RolloutEvent[]> {
@@ -242,43 +225,6 @@ function verify(rollout: Rollout, state: RolloutState): Promise<readonly Rollout
     ...(ports.verifyBy ? { verifyBy: ports.verifyBy } : {}),
     goldWorld: () => goldWorld(rollout, state),
   });
-}
-
-/** Gold worlds that no random number went into: a lane works each out once. */
-const goldWorlds = new WeakMap<Setting, Map<Task, { readonly now: string; readonly world: World }>>();
-const goldWorldsKept = 256;
-
-/**
- * The world after the task's gold actions of both seats, from the same start. A gold action that fails changes
- * nothing (tau2-bench does the same); after one that succeeds the domain's `sync` runs, as in the rollout itself.
- */
-async function goldWorld(rollout: Rollout, { started, start }: RolloutState): Promise<World> {
-  const { setting, task, ports } = rollout;
-  const known = goldWorlds.get(setting) ?? new Map();
-  goldWorlds.set(setting, known);
-  const found = known.get(task);
-  if (found?.now === started.now) return found.world;
-  let isRandom = false;
-  let state: RolloutState = { ...begin(setting, started)[0], world: start };
-  for (const [index, action] of task.actions.entries()) {
-    const tool = setting.domain.tools.find(({ name }) => name === action.tool);
-    // What a model would answer, and what lies outside, is no part of the gold world.
-    if (tool?.source.type !== 'code' && tool?.source.type !== 'python') continue;
-    const random = observedStream(randomStream(...streamOf(state), 'gold', index), () => {
-      isRandom = true;
-    });
-    const call = { id: `gold_${index}`, name: action.tool, arguments: action.arguments as JsonObject };
-    const context = { world: state.world, now: started.now, random, step: index };
-    const { writes, isError } = await ports.callTool(tool, call, context);
-    [state] = advance(setting, state, { type: 'worldEdited', writes });
-    if (setting.domain.sync && !isError)
-      [state] = advance(setting, state, { type: 'worldEdited', writes: syncWrites(rollout, state) });
-  }
-  if (isRandom) return state.world;
-  const [oldest] = known.keys();
-  if (known.size >= goldWorldsKept && oldest !== undefined) known.delete(oldest);
-  known.set(task, { now: started.now, world: state.world });
-  return state.world;
 }
 
 /** The writes that turn the domain's database into the task's own start. */
@@ -310,12 +256,12 @@ function place(root: JsonObject, path: readonly (string | number)[], value: Json
 
 function viewOf(rollout: Rollout, state: RolloutState, seat: 'agent' | 'user'): SeatView {
   const { domain } = rollout.setting;
-  const persona = domain.personas.find(({ id }) => id === rollout.task.persona);
+  const persona = personaOf(domain, rollout.task);
   if (!persona)
     throw new Fault({
       who: 'environment',
       code: 'task/persona',
-      message: `task ${rollout.task.id} names the persona "${rollout.task.persona}", which this domain does not have`,
+      message: `task ${rollout.task.id} names the persona "${rollout.task.under ?? rollout.task.persona}", which this domain does not have`,
     });
   const { started, messages, next } = state;
   return {
@@ -324,7 +270,7 @@ function viewOf(rollout: Rollout, state: RolloutState, seat: 'agent' | 'user'): 
     persona,
     started,
     messages: messagesOf(seat, messages),
-    random: randomStream(...streamOf(state), seat, next),
+    random: randomStream(...rolloutKey(state.started), seat, next),
   };
 }
 
@@ -347,10 +293,6 @@ function userReplied({ content, stop, toolCalls = [] }: UserReply): RolloutEvent
 
 function ended(reason: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'], failure?: Failure): RolloutEvent {
   return { type: 'rolloutEnded', reason, ...(failure === undefined ? {} : { failure }) };
-}
-
-function streamOf({ started }: RolloutState): readonly (string | number)[] {
-  return [started.seed, started.task.id, started.trial];
 }
 
 function failed(message: string): ToolOutcome {

@@ -22,6 +22,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { onDisk } from './disk.ts';
+import { wholeLines } from './recording.ts';
 
 /** What a receipt vouches for. A rollout is finished when its receipt is there. */
 export const receiptSchema = z.strictObject({
@@ -144,30 +145,37 @@ export function readLedger(path: string, trustedKey: string): LedgerReading {
   const receipts: Receipt[] = [];
   const lines: number[] = [];
   const problems: { line: number; message: string }[] = [];
+  const { whole, problem } = wholeLines(existsSync(path) ? readFileSync(path, 'utf8') : '');
   let before = '';
-  for (const [index, raw] of existingLines(path).entries()) {
+  for (const [index, raw] of whole.entries()) {
+    const at = index + 1;
     const line = parseLedgerLine(raw);
     if (!line) {
-      problems.push({ line: index + 1, message: 'is no receipt' });
+      problems.push({ line: at, message: 'is no receipt' });
       continue;
     }
     const [content, name] =
       'receipt' in line ? [line.receipt, `receipt of ${line.receipt.rollout}`] : [line.run, 'line about run.json'];
     if (line.before !== before)
       problems.push({
-        line: index + 1,
+        line: at,
         message: `${name} does not follow the one before it: a receipt was dropped, added or swapped`,
       });
-    else if (!verify(null, signedBytes(content, line.before), key, Buffer.from(line.signature, 'base64'))) {
-      problems.push({ line: index + 1, message: `${name} was changed, or signed with another key` });
-    }
+    else if (JSON.stringify(line) !== raw || !isSigned(content, line, key))
+      problems.push({ line: at, message: `${name} was changed, or signed with another key` });
     before = line.signature;
     read.push(line);
     if (!('receipt' in line)) continue;
     receipts.push(line.receipt);
-    lines.push(index + 1);
+    lines.push(at);
   }
-  return { receipts, lines, runHash: vouchedRun(read), problems };
+  return { receipts, lines, runHash: vouchedRun(read), problems: problem ? [...problems, problem] : problems };
+}
+
+/** A signature has one spelling: base64 that decodes to the same bytes is not the one that was written. */
+function isSigned(content: Signed, { before, signature }: LedgerLine, key: KeyObject): boolean {
+  const bytes = Buffer.from(signature, 'base64');
+  return bytes.toString('base64') === signature && verify(null, signedBytes(content, before), key, bytes);
 }
 
 /** Receipts as they stand, unchecked: which rollouts of a run are finished. */

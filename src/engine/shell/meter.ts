@@ -1,8 +1,8 @@
 import type { ModelRole } from '../core/measure.ts';
 import { moneyOf, type Prices } from '../core/metrics.ts';
-import { cancelled } from './fault.ts';
+import { cancelled, Fault } from './fault.ts';
 import type { Outside } from './outside.ts';
-import type { ModelCall } from './seats/modelCall.ts';
+import type { SideNote } from './sideNote.ts';
 
 /** What the models of a batch may use at most. */
 export type Budget = { readonly tokens?: number | undefined; readonly money?: number | undefined };
@@ -32,7 +32,7 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
     const { tokens, money } = spent();
     return tokens >= (budget.tokens ?? Number.POSITIVE_INFINITY) || money >= (budget.money ?? Number.POSITIVE_INFINITY);
   };
-  const count = (role: ModelRole, call: ModelCall | undefined) => {
+  const count = (role: ModelRole, call: SideNote | undefined) => {
     if (!call?.request) return;
     if (!call.usage) uncounted += 1;
     used[role].input += call.usage?.input ?? 0;
@@ -56,9 +56,14 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
     },
     user: async (...given) => {
       if (isSpent()) throw cancelled();
-      const answered = await outside.user(...given);
-      count('user', answered.call);
-      return answered;
+      try {
+        const answered = await outside.user(...given);
+        count('user', answered.call);
+        return answered;
+      } catch (error) {
+        if (error instanceof Fault && error.note?.flaws) count('user', error.note);
+        throw error;
+      }
     },
     simulate: async (...given) => {
       if (isSpent()) throw cancelled();
@@ -72,7 +77,7 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
     isSpent,
     metered: (outside) => {
       const { forRollout } = outside;
-      return { ...metered(outside), ...(forRollout ? { forRollout: () => metered(forRollout()) } : {}) };
+      return { ...metered(outside), ...(forRollout ? { forRollout: (log) => metered(forRollout(log)) } : {}) };
     },
     spent,
     uncounted: () => uncounted,

@@ -23,6 +23,7 @@ export type Outside = {
   readonly user: (
     view: RemoteView,
     signal: AbortSignal,
+    domain: Domain,
   ) => Promise<{ readonly reply: UserReply; readonly call?: ModelCall }>;
   /** Absent where the rollout has no judge. */
   readonly judge?: (
@@ -37,7 +38,7 @@ export type Outside = {
     signal: AbortSignal,
   ) => Promise<{ readonly reply: SimulatedAnswer; readonly call: ModelCall }>;
   /** Where a seat keeps something for each rollout: gives the outside that one rollout asks, from its start to its end. */
-  readonly forRollout?: () => OwnOutside;
+  readonly forRollout?: (log: (text: string) => void) => OwnOutside;
 };
 
 /** The outside of one rollout, which gives back what it holds when that ends. */
@@ -99,10 +100,10 @@ export function outsideOf(
       const { content, toolCalls } = typed(await askPerson('agent', view, signal), view, 'agent');
       return { reply: { content, toolCalls } };
     },
-    user: async (view, signal) => {
+    user: async (view, signal, domain) => {
       if (user.type === 'openai') {
-        const { askUserModel } = await import('./seats/openai.ts');
-        return asked('user', user, (key, onRetry) => askUserModel(user, key, withName(view), signal, onRetry));
+        const { askUserModel } = await import('./seats/simulatedUser.ts');
+        return asked('user', user, (key, onRetry) => askUserModel(user, key, { ...view, domain }, signal, onRetry));
       }
       const text = await askPerson('user', view, signal);
       if (leave.includes(text.trim())) return { reply: { content: 'Goodbye.', stop: 'done' } };
@@ -125,11 +126,11 @@ export function outsideOf(
   if (agent.type !== 'agent') return outside;
   const { model } = agent;
   const ask: AskLentModel = (make) => (model ? asked('agent', model, make) : make('', () => undefined));
-  return { ...outside, forRollout: () => seated(agent, ask, outside) };
+  return { ...outside, forRollout: (log) => seated(agent, ask, outside, log) };
 }
 
 /** An agent of the user's own takes the seat for one rollout; one that starts again has it start afresh. */
-function seated(agent: AgentSeat, ask: AskLentModel, outside: Outside): OwnOutside {
+function seated(agent: AgentSeat, ask: AskLentModel, outside: Outside, log: (text: string) => void): OwnOutside {
   let session: AgentSession | null = null;
   return {
     ...outside,
@@ -140,7 +141,7 @@ function seated(agent: AgentSeat, ask: AskLentModel, outside: Outside): OwnOutsi
       }
       if (!session) {
         const { AgentSession } = await import('./seats/agentSession.ts');
-        session = new AgentSession(agent, ask);
+        session = new AgentSession(agent, ask, log);
       }
       return session.ask(view, signal);
     },
@@ -179,7 +180,10 @@ export async function answerQuestion(
   switch (about.type) {
     case 'agent':
     case 'user': {
-      const { reply, call } = await outside[about.type](about.view, signal);
+      const { reply, call } =
+        about.type === 'agent'
+          ? await outside.agent(about.view, signal)
+          : await outside.user(about.view, signal, domain);
       return { answer: reply, ...(call ? { note: call } : {}) };
     }
     case 'tool': {

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
-import { onDisk } from './disk.ts';
+import { deletedMeanwhile, onDisk } from './disk.ts';
 import type { SideNote } from './sideNote.ts';
 
 /** Chain head before the first line. */
@@ -50,69 +51,19 @@ export function sidecarPath(recording: string): string {
   return recording.replace(/\.traj\.jsonl$/, '.sidecar.jsonl');
 }
 
-/** A sidecar as it stands on the disk. */
-export type ReadSidecar = {
-  /** The whole lines before the first one that is no JSON. */
-  readonly lines: readonly SidecarLine[];
-  readonly problems: readonly RecordingProblem[];
-  /** The chain head after the last line. */
-  readonly head: string;
-};
-
-/** Reads the sidecar of a recording and checks its chain. One that is missing is a problem. */
-export function readSidecar(path: string): ReadSidecar {
-  if (!existsSync(path))
-    return { lines: [], problems: [{ line: 1, message: 'the sidecar is missing' }], head: chainStart };
-  const lines: SidecarLine[] = [];
-  const problems: RecordingProblem[] = [];
-  let head = chainStart;
-  for (const [index, raw] of readFileSync(path, 'utf8').split('\n').entries()) {
-    if (raw === '') continue;
-    const sealed = parseSealed(raw);
-    if (!sealed) {
-      problems.push({ line: index + 1, message: 'is not JSON' });
-      break;
-    }
-    if (!follows(head, sealed))
-      problems.push({
-        line: index + 1,
-        message: 'was changed, dropped, added or swapped: its chain does not fit',
-      });
-    const { chain, ...line } = sealed;
-    head = chain ?? '';
-    lines.push(line as SidecarLine);
-  }
-  return { lines, problems, head };
-}
-
-/** A line of either file: what it says, and the chain that seals it. */
-type Sealed = { readonly chain?: string } & Readonly<Record<string, unknown>>;
-
-function parseSealed(raw: string): Sealed | null {
-  try {
-    return JSON.parse(raw) as Sealed;
-  } catch {
-    return null;
-  }
-}
-
-/** Whether a line is the one that was written after a chain head. */
-function follows(head: string, { chain, ...rest }: Sealed): boolean {
-  return chained(head, JSON.stringify(rest)) === chain;
-}
-
 function openChained<Line>(path: string, start: string, textOf: (line: Line) => string): ChainedFile<Line> {
   const file = onDisk(path, () => openSync(path, 'a'));
   let size = fstatSync(file).size;
   let head = start;
   return {
     append: (...lines) => {
-      const sealed = lines.map((line) => {
+      const texts = lines.map((line) => {
         const text = textOf(line);
         head = chained(head, text);
-        return `${text.slice(0, -1)},"chain":"${head}"}\n`;
+        return `${sealed(text, head)}\n`;
       });
-      size += onDisk(path, () => writeLines(file, size, sealed.join('')));
+      size += onDisk(path, () => writeLines(file, size, texts.join('')));
+      if (fstatSync(file).nlink === 0) throw deletedMeanwhile(path);
     },
     head: () => head,
     close: () => closeSync(file),
@@ -150,39 +101,120 @@ export function readRecording(path: string): ReadRecording {
 export function parseRecording(path: string, text: string): ReadRecording {
   const lines: Recorded[] = [];
   const problems: RecordingProblem[] = [];
-  let head = chainStart;
-  for (const [index, raw] of text.split('\n').entries()) {
-    if (raw === '') continue;
-    const parsed = parseLine(raw);
-    if (typeof parsed === 'string') {
-      problems.push({ line: index + 1, message: parsed });
-      break;
+  const { whole, problem } = wholeLines(text);
+  let [head, next] = [chainStart, 0];
+  for (const [index, raw] of whole.entries()) {
+    const recorded = parseLine(raw);
+    if (typeof recorded === 'string') {
+      problems.push({ line: index + 1, message: recorded });
+      return { path, lines, problems };
     }
-    if (parsed.recorded.n !== lines.length)
+    const { n, event, chain } = recorded;
+    if (n !== next)
       problems.push({
         line: index + 1,
-        message: `event ${parsed.recorded.n} stands where event ${lines.length} belongs: events were dropped, added or swapped`,
+        message: `event ${n} stands where event ${next} belongs: events were dropped, added or swapped`,
       });
-    else if (!follows(head, parsed.sealed))
+    else if (!isSealed(raw, head))
       problems.push({
         line: index + 1,
-        message: `event ${parsed.recorded.n} (${parsed.recorded.event.type}) was changed after it was recorded: its chain does not fit`,
+        message: `event ${n} (${event.type}) was changed after it was recorded: its chain does not fit`,
       });
-    head = parsed.recorded.chain;
-    lines.push(parsed.recorded);
+    [head, next] = [chain, n + 1];
+    lines.push(recorded);
   }
-  return { path, lines, problems };
+  return { path, lines, problems: problem ? [...problems, problem] : problems };
 }
 
-function parseLine(raw: string): { readonly recorded: Recorded; readonly sealed: Sealed } | string {
-  const value = parseSealed(raw);
-  if (!value) return 'is not JSON: the recording was cut short here, or is not a recording';
-  const format = (value['event'] as { format?: unknown } | undefined)?.format;
-  if (value['n'] === 0 && format !== undefined && format !== recordingFormat) {
+/** A sidecar as it stands on the disk. */
+export type ReadSidecar = {
+  /** The whole lines before the first one that is none. */
+  readonly lines: readonly SidecarLine[];
+  /** The chain head after each of them. */
+  readonly chains: readonly string[];
+  readonly problems: readonly RecordingProblem[];
+};
+
+/** Reads the sidecar of a recording and checks it like one. One that is missing is a problem. */
+export function readSidecar(path: string): ReadSidecar {
+  const lines: SidecarLine[] = [];
+  const chains: string[] = [];
+  const problems: RecordingProblem[] = [];
+  if (!existsSync(path)) return { lines, chains, problems: [{ line: 1, message: 'the sidecar is missing' }] };
+  const { whole, problem } = wholeLines(readFileSync(path, 'utf8'));
+  let [head, next] = [chainStart, 0];
+  for (const [index, raw] of whole.entries()) {
+    const parsed = sidecarLineSchema.safeParse(jsonOf(raw));
+    if (!parsed.success) {
+      problems.push({ line: index + 1, message: 'is no line of a sidecar' });
+      return { lines, chains, problems };
+    }
+    const { chain, ...line } = parsed.data;
+    if (line.n !== next)
+      problems.push({
+        line: index + 1,
+        message: `the line of event ${line.n} stands where that of event ${next} belongs: lines were dropped, added or swapped`,
+      });
+    else if (!isSealed(raw, head))
+      problems.push({
+        line: index + 1,
+        message: `the line of event ${line.n} was changed after it was written: its chain does not fit`,
+      });
+    [head, next] = [chain, line.n + 1];
+    lines.push(line);
+    chains.push(chain);
+  }
+  return { lines, chains, problems: problem ? [...problems, problem] : problems };
+}
+
+const sidecarLineSchema = z.looseObject({ n: z.int(), at: z.string(), chain: z.string() });
+
+/**
+ * The lines of a text, up to the first thing that no writer of a chained file leaves: an empty line, or a last line
+ * without its end.
+ */
+export function wholeLines(text: string): {
+  readonly whole: readonly string[];
+  readonly problem: RecordingProblem | null;
+} {
+  const lines = text.split('\n');
+  const rest = lines.pop() ?? '';
+  const empty = lines.indexOf('');
+  if (empty >= 0)
+    return { whole: lines.slice(0, empty), problem: { line: empty + 1, message: 'is empty: lines were changed' } };
+  if (rest === '') return { whole: lines, problem: null };
+  return { whole: lines, problem: { line: lines.length + 1, message: 'has no end: the file was cut short here' } };
+}
+
+/** Whether a line is, byte for byte, what was written after this head. */
+function isSealed(raw: string, head: string): boolean {
+  const text = `${raw.slice(0, -sealLength)}}`;
+  return raw === sealed(text, chained(head, text));
+}
+
+function sealed(text: string, chain: string): string {
+  return `${text.slice(0, -1)},"chain":"${chain}"}`;
+}
+
+const sealLength = sealed('{}', chainStart).length - '{'.length;
+
+function parseLine(raw: string): Recorded | string {
+  const value = jsonOf(raw) as { readonly n?: unknown; readonly event?: { readonly format?: unknown } } | undefined;
+  if (value === undefined) return 'is not JSON: the recording was cut short here, or is not a recording';
+  const format = value?.event?.format;
+  if (value?.n === 0 && format !== undefined && format !== recordingFormat) {
     return `has recording format ${String(format)}; this version reads format ${recordingFormat}`;
   }
   const result = recordedSchema.safeParse(value);
-  if (result.success) return { recorded: result.data, sealed: value };
+  if (result.success) return result.data;
   const issue = result.error.issues[0];
   return `is no event of a recording: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`;
+}
+
+function jsonOf(raw: string): unknown {
+  try {
+    return JSON.parse(raw);
+  } catch {
+    return undefined;
+  }
 }

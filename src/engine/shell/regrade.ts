@@ -2,8 +2,10 @@ import { basename, join } from 'node:path';
 import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { underPresentRules } from '../core/regrade.ts';
-import { baseHash, type Setting } from '../core/rollout.ts';
+import type { Setting } from '../core/rollout.ts';
 import { type Task, taskHash } from '../core/task.ts';
+import { taskIn } from '../core/underPersona.ts';
+import { baseHash } from '../core/world.ts';
 import { openRunOf, receiptOf, rolloutName } from './batch.ts';
 import { preparation } from './driver.ts';
 import type { SigningKey } from './ledger.ts';
@@ -93,7 +95,7 @@ type Prepared = {
 
 function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRollout): Prepared | string {
   const { domain } = supervisor;
-  const task = domain.tasks.find(({ id }) => id === rollout.task);
+  const task = taskIn(domain, rollout.task);
   if (!task) return 'the domain no longer has this task';
   const { lines } = readRecording(rollout.recording);
   const events = lines.map(({ event }) => event);

@@ -1,7 +1,8 @@
 import { openDatabase } from '../core/database.ts';
 import type { Recorded } from '../core/event.ts';
-import { baseHash, follow, type Setting, stateHash } from '../core/rollout.ts';
+import { follow, type Setting, stateHash } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
+import { baseHash } from '../core/world.ts';
 import { messageOf } from './fault.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import { type RecordingProblem, readRecording } from './recording.ts';

@@ -26,6 +26,8 @@ const runFileSchema = z.object({
   agent: z.string(),
   user: z.string(),
   judge: z.string().optional(),
+  /** Who plays the user in rollouts of each basis, by the domain and what was chosen for this run. */
+  simulators: z.object({ train: z.string(), evaluate: z.string() }).optional(),
   tasks: z.array(z.string()),
   /** What the metrics need to know of the domain's tools. */
   tools: z

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readSidecar, sidecarPath } from './recording.ts';
 
 /** A request of a model, exactly as it was sent. */
@@ -12,7 +13,9 @@ export type SentRequest = {
 
 /** Every request that the sidecar of a recording keeps, in the order in which they were sent. */
 export function sentRequests(recording: string): readonly SentRequest[] {
-  return readSidecar(sidecarPath(recording)).lines.flatMap(({ n, request = null, earlier = [] }) => {
+  const path = sidecarPath(recording);
+  const lines = existsSync(path) ? readSidecar(path).lines : [];
+  return lines.flatMap(({ n, request = null, earlier = [] }) => {
     const bodies = [...earlier, request].filter((body) => body !== null);
     return bodies.map((body, index) => ({
       step: n,

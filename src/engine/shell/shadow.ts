@@ -159,5 +159,5 @@ function alone(outside: Outside): Outside {
   };
   const { forRollout } = outside;
   const only = { user: nobody, judge: nobody, simulate: nobody };
-  return { ...outside, ...only, ...(forRollout ? { forRollout: () => ({ ...forRollout(), ...only }) } : {}) };
+  return { ...outside, ...only, ...(forRollout ? { forRollout: (log) => ({ ...forRollout(log), ...only }) } : {}) };
 }

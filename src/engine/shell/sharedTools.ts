@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { DomainFile, McpServer } from '../core/domain.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
+import { Fault } from './fault.ts';
 import type { Locations } from './load/loadedDomain.ts';
 import { BridgeProcess } from './python/bridgeProcess.ts';
 import { EnvironmentSource } from './python/environmentSource.ts';
@@ -24,6 +25,8 @@ export class SharedTools {
   readonly calls = new ToolCalls();
   readonly #domain: ToolDomain;
   readonly #environments: ReadonlyMap<string, BridgeProcess>;
+  /** What each server said of its tools when the run began: the agent is shown that. */
+  readonly #described = new Map<string, readonly Tool[]>();
   /** The process of the tools in Python, or null when the domain has none. */
   readonly python: BridgeProcess | null;
 
@@ -67,6 +70,7 @@ export class SharedTools {
       ...Object.entries(file.mcpServers).map(async ([name, server]) => {
         const started = await this.#startServer(name, server);
         await started.close();
+        this.#described.set(name, started.tools);
         return started.tools;
       }),
     ]);
@@ -79,7 +83,9 @@ export class SharedTools {
     const sources = new Map<string, ToolSource>();
     try {
       for (const [name, server] of Object.entries(file.mcpServers)) {
-        sources.set(name, await this.#startServer(name, server));
+        const source = await this.#startServer(name, server);
+        sources.set(name, source);
+        this.#requireSame(name, source.tools);
       }
       for (const [name, declared] of Object.entries(file.environments)) {
         const tools = await this.#environmentTools(name);
@@ -104,6 +110,22 @@ export class SharedTools {
     // The client is loaded only for domains that have servers: it would double the time to the first stop.
     const { startMcpServer } = await import('./mcp.ts');
     return startMcpServer(name, server, folder, { at: locations.mcpServers.get(name) });
+  }
+
+  #requireSame(name: string, tools: readonly Tool[]): void {
+    const changed = this.#described.get(name)?.find((tool) => {
+      const now = tools.find((each) => each.name === tool.name);
+      return JSON.stringify(now?.parameters) !== JSON.stringify(tool.parameters);
+    });
+    if (!changed) return;
+    const { file, line } = this.#domain.locations.mcpServers.get(name) ?? {};
+    throw new Fault({
+      who: 'environment',
+      code: 'mcp/changed',
+      message: `MCP server "${name}": its tool ${changed.name} takes other arguments than when the run began, and the agent is shown those. Start again`,
+      ...(file ? { file } : {}),
+      ...(line ? { line } : {}),
+    });
   }
 
   async #pythonTools(): Promise<readonly Tool[]> {

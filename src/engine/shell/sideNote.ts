@@ -1,3 +1,5 @@
+import type { Flaw } from '../core/simulator/flaw.ts';
+
 /** What the sidecar says of one event beside its time. */
 export type SideNote = {
   readonly ms?: number;
@@ -7,4 +9,8 @@ export type SideNote = {
   readonly request?: unknown;
   /** Bodies sent before it for the same answer: a seat may ask its model more than once. */
   readonly earlier?: readonly unknown[];
+  /** Answers of a model that plays the user which its guard refused, and why. */
+  readonly flaws?: readonly (Flaw & { readonly content: string })[];
+  /** A stop that the engine took from the user's message. */
+  readonly withheld?: string;
 };

@@ -145,7 +145,7 @@ class Supervision implements Supervisor {
       abort: new AbortController(),
       tools: new RolloutTools(this.#tools),
       record: new RolloutRecord(request.recording, request.sidecar),
-      outside: request.outside.forRollout?.() ?? request.outside,
+      outside: request.outside.forRollout?.((text) => this.#options.log?.(text)) ?? request.outside,
       lane: null,
       started: started.promise,
       start: started.resolve,
@@ -176,7 +176,15 @@ class Supervision implements Supervisor {
   async #launch(live: Live): Promise<void> {
     const { request } = live;
     live.record.open();
-    await live.tools.open(request.task);
+    try {
+      await live.tools.open(request.task);
+    } catch (error) {
+      // What a server does at the start of one rollout ends that rollout and no other.
+      if (!(error instanceof Fault)) throw error;
+      const { reason, failure } = error;
+      this.#assign(live, [request.from].flat().concat({ type: 'rolloutEnded', reason, failure }));
+      return;
+    }
     if (Array.isArray(request.from)) await live.tools.restore(this.domain, request.from);
     this.#assign(live, request.from);
   }

@@ -4,6 +4,7 @@ import type { Domain } from '../core/domain.ts';
 import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import { parsedArguments } from '../core/message.ts';
 import type { Task } from '../core/task.ts';
+import { taskIn } from '../core/underPersona.ts';
 import { readRecording } from './recording.ts';
 import { startOf } from './start.ts';
 
@@ -39,7 +40,7 @@ export function trafficOfRecording(path: string, { domain, database }: Stage): T
   if (started.domain.name !== domain.name)
     return `${path}:1: was recorded in the domain "${started.domain.name}", and this one is "${domain.name}"`;
   if (started.database !== database) return `${path}:1: was recorded on another database than the domain's`;
-  const task = domain.tasks.find(({ id }) => id === started.task.id);
+  const task = taskIn(domain, started.task.id);
   if (!task) return `${path}:1: the domain has no task "${started.task.id}" any more`;
   return { name: path, task: task.id, under: task, events, placeOf: (n) => n, hasState: true };
 }
@@ -104,7 +105,7 @@ function trafficOfChat(path: string, line: number, text: string, { domain, datab
     return `${at}: ${issue?.path.join('.') || 'the line'}: ${issue?.message}`;
   }
   const { id = at, task, messages, tools } = parsed.data;
-  const named = domain.tasks.find((each) => each.id === task);
+  const named = taskIn(domain, task ?? '');
   if (task !== undefined && !named) return `${at}: the domain has no task "${task}"`;
   // A start names a task; models and agents are never shown which.
   const under = named ?? domain.tasks[0];

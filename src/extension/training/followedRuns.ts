@@ -1,3 +1,4 @@
+import type { RunStatus } from '../../webview/protocol.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from './metricsFile.ts';
 import { watchMetrics } from './metricsWatch.ts';
 
@@ -59,4 +60,9 @@ function begin(folder: string): Shared {
   const run: Shared = { metrics, followers, read, watch: null };
   shared.set(folder, run);
   return run;
+}
+
+/** Whether a run has said its last word. */
+export function isOver({ type }: RunStatus): boolean {
+  return type === 'finished' || type === 'stopped' || type === 'failed';
 }

@@ -165,11 +165,6 @@ async function statusAfter(event: RunEvent | null, hasPoints: boolean, folder: s
   return event === null && !hasPoints ? { type: 'waiting' } : { type: 'running' };
 }
 
-/** Whether a run has said its last word. */
-export function isOver({ type }: RunStatus): boolean {
-  return type === 'finished' || type === 'stopped' || type === 'failed';
-}
-
 async function exists(path: string): Promise<boolean> {
   return readFile(path).then(
     () => true,

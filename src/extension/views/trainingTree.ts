@@ -1,6 +1,5 @@
 import * as vscode from 'vscode';
-import { type FollowedRun, followRun } from '../training/followedRuns.ts';
-import { isOver } from '../training/metricsFile.ts';
+import type { FollowedRun } from '../training/followedRuns.ts';
 import { type TrainingRun, trainingRuns } from '../training/runFolders.ts';
 
 /** A run's process can end without touching a file, and a new folder can escape the editor's watcher. */
@@ -58,10 +57,14 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
       run.dispose();
       this.#followed.delete(folder);
     }
-    return runs.map((run) => ({ ...run, running: run.running && !isOver(this.#follow(run.folder).metrics.status()) }));
+    if (living.size === 0) return runs;
+    // What reads a run's metrics is loaded when there is one to follow: activation does not wait for it.
+    const training = await import('../training/followedRuns.ts');
+    const isLeft = (folder: string) => training.isOver(this.#follow(training, folder).metrics.status());
+    return runs.map((run) => ({ ...run, running: run.running && !isLeft(run.folder) }));
   }
 
-  #follow(folder: string): FollowedRun {
+  #follow({ followRun }: typeof import('../training/followedRuns.ts'), folder: string): FollowedRun {
     const known = this.#followed.get(folder);
     if (known) return known;
     const onChange = ({ statusChanged }: { readonly statusChanged: boolean }) => statusChanged && void this.refresh();

@@ -68,7 +68,7 @@ test('a finished fork of a recording has its receipt in the ledger of the run, a
   const { folder, run } = await forkedRun();
   expect(await rehearsal('verify', folder)).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/fork-1\.traj\.jsonl:1: has no receipt: the rollout was not finished/),
+    out: expect.stringMatching(/fork-1\.traj\.jsonl:\d+: has no receipt: the rollout is unfinished/),
   });
   expect(await run.finish()).toMatch(/^reward 1/);
   await vi.waitFor(async () => expect((await rehearsal('verify', folder)).code).toBe(0), { timeout: 10_000 });
@@ -124,7 +124,7 @@ test('a recording that was cut short is shown as far as it goes', async () => {
   const path = await recording((lines) => lines.slice(0, 12));
   appendFileSync(path, '{"n":12,"event":{"type":"too');
   await run.begin({ recording: path });
-  expect(run.client.output).toMatch(/:13: is not JSON: the recording was cut short here/);
+  expect(run.client.output).toMatch(/:13: has no end: the file was cut short here/);
   expect(text(await run.step('continue'))).toBe('the end of the recording');
 });
 

@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { domain, lineOf, policy, ruleLine, session } from './harness.ts';
@@ -135,3 +138,18 @@ function said(from: NodeJS.ReadableStream, wanted: string): Promise<string> {
     });
   });
 }
+
+test('an adapter whose client is gone ends, however much it has to say', async () => {
+  const adapter = spawn(process.execPath, [command, 'dap'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const send = (seq: number, name: string, args: object) => {
+    const text = JSON.stringify({ seq, type: 'request', command: name, arguments: args });
+    adapter.stdin.write(`Content-Length: ${text.length}\r\n\r\n${text}`);
+  };
+  send(1, 'initialize', { adapterID: 'rehearsal' });
+  send(2, 'launch', { domain, task: 'lamp-variant', runs: mkdtempSync(join(tmpdir(), 'rehearsal-gone-')) });
+  await once(adapter.stdout, 'data');
+  adapter.stdout.destroy();
+  send(3, 'configurationDone', {});
+  for (let seq = 4; seq < 20; seq += 1) send(seq, 'threads', {});
+  expect(await once(adapter, 'exit')).toEqual([0, null]);
+}, 30_000);

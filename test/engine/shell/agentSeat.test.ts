@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
+import { AgentSession } from '../../../src/engine/shell/seats/agentSession.ts';
 import { LentModel } from '../../../src/engine/shell/seats/lentModel.ts';
 import { type AgentSeat, parseSeat } from '../../../src/engine/shell/seats/seatSpec.ts';
 import { endpoint } from '../../support/endpoint.ts';
 import { calling, type ModelRequest, modelServer } from '../../support/modelServer.ts';
+import { modelView } from '../../support/modelView.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import { smallDomain } from '../../support/smallDomain.ts';
 
@@ -181,6 +183,7 @@ const results: readonly { readonly mode: string; readonly said: RegExp; readonly
   { mode: 'misfit', said: /^failed: Error: the arguments of find_parcel do not fit: parcel: / },
   { mode: 'wrongKey', said: /^401 .*invalid_api_key.* \| .*invalid_api_key/ },
   { mode: 'noModel', said: /^404 .*no model is lent to this agent/ },
+  { mode: 'responses', said: /there is nothing at POST \/v1\/responses: the model is lent for chat completions/ },
   { mode: 'malformed', said: /^400 .*messages must be a list/, more: fromModel('http://127.0.0.1:9/v1') },
   { mode: 'instructions', said: /Look a parcel up|parcel/ },
 ];
@@ -286,9 +289,24 @@ test.each(deaths)('an agent that $name ends its rollout with words, and no other
   expect(replayed(desk, played!).problems).toBe(0);
 });
 
-test('after the rollout both addresses say that it has ended, and a call between turns is refused', async () => {
-  const [played] = await rehearse(desk, ['reschedule-P46'], { agent: seat(agentFile('betweenTurns')) });
-  expect(events(played!)).not.toContain('toolCalled');
+test('a call between two turns is refused, and no turn of the seat comes of it', async () => {
+  const said: string[] = [];
+  const session = new AgentSession(
+    seat(agentFile('betweenTurns')),
+    (make) => make('', () => undefined),
+    (line) => said.push(line),
+  );
+  const { signal } = new AbortController();
+  const { domain: _, ...view } = modelView();
+  expect((await session.ask(view, signal)).reply).toEqual({ content: 'Hello.', toolCalls: [] });
+  await vi.waitUntil(() => said.length > 0, { timeout: 20_000 });
+  expect(said).toEqual(['odd: failed: Error: tools can be called only in the turn of the agent']);
+  const longer = { ...view, messages: [...view.messages, { role: 'user' as const, step: 5, content: 'And?' }] };
+  expect((await session.ask(longer, signal)).reply).toEqual({ content: 'Hello.', toolCalls: [] });
+  await session.close();
+});
+
+test('after the rollout both addresses say that it has ended', async () => {
   let seen: { base_url: string; api_key: string; mcp_url: string } | undefined;
   const service = await turnsAt((turn) => {
     seen = turn as typeof seen;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { askAgentModel, askUserModel, type ModelView } from '../../../src/engine/shell/seats/openai.ts';
+import { askAgentModel } from '../../../src/engine/shell/seats/openai.ts';
 import { parseSeat } from '../../../src/engine/shell/seats/seatSpec.ts';
 import { modelView } from '../../support/modelView.ts';
 
@@ -87,26 +87,11 @@ test('a call whose arguments are no JSON object is kept as the raw text', async 
   expect(reply.toolCalls).toEqual([{ id: 'c1', name: 'look', arguments: '{"at": ' }]);
 });
 
-test.each([
-  { text: 'All done, thanks. ###STOP###', reply: { content: 'All done, thanks.', stop: 'done' } },
-  { text: '###TRANSFER###', reply: { content: '', stop: 'transferred' } },
-  { text: 'The red one.', reply: { content: 'The red one.', stop: null } },
-])('the user answers "$text"', async ({ text, reply }) => {
-  let roles: string[] = [];
-  const url = await endpoint((request, response, body) => {
-    roles = (JSON.parse(body) as { messages: { role: string }[] }).messages.map(({ role }) => role);
-    json(200, completion({ content: text }))(request, response, body);
-  });
-  expect((await askUserModel(seat(url), '', modelView(), never)).reply).toEqual(reply);
-  expect(roles).toEqual(['system', 'user', 'assistant', 'user', 'assistant']);
-});
-
 const failures: readonly {
   readonly name: string;
   readonly handler?: Handler;
   readonly message: RegExp;
   readonly who?: string;
-  readonly ask?: (url: string, view: ModelView) => Promise<unknown>;
 }[] = [
   { name: 'an unreachable endpoint', message: /can't be reached. Is the server running/ },
   {
@@ -128,19 +113,13 @@ const failures: readonly {
     message: /no longer fits/,
     who: 'agent',
   },
-  {
-    name: 'an empty answer of the simulator',
-    handler: json(200, completion({ content: ' ' })),
-    message: /simulator's seat.*empty/,
-    ask: (url, view) => askUserModel(seat(url), '', view, never),
-  },
 ];
 
 test.each(failures)(
   '$name is one clear fault without the key',
-  async ({ handler, message, who = 'infrastructure', ask }) => {
+  async ({ handler, message, who = 'infrastructure' }) => {
     const url = handler ? await endpoint(handler) : 'http://127.0.0.1:9/v1';
-    const asked = ask ? ask(url, modelView()) : askAgentModel(seat(url), 'sk-secret', modelView(), never);
+    const asked = askAgentModel(seat(url), 'sk-secret', modelView(), never);
     const fault = await asked.then(
       () => null,
       (error: unknown) => error,

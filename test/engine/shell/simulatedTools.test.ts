@@ -143,9 +143,8 @@ test('a model that never answers is an infrastructure failure, and no reward', a
 
 test('a domain that names no model says so when the tool is called', async () => {
   const domain = folder('http://127.0.0.1:1/v1', { 'domain.yaml': 'name: shipping\n' });
-  expect(loadDomain(domain).diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
-    'warning tool/no-simulator',
-  ]);
+  const found = loadDomain(domain).diagnostics.filter(({ severity }) => severity !== 'info');
+  expect(found.map(({ severity, code }) => `${severity} ${code}`)).toEqual(['warning tool/no-simulator']);
   const [closed] = await rehearse(domain, ['ship']);
   expect(closed?.failure?.message).toMatch(/ship is simulated by a model, and domain.yaml names no model for it/);
 });

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { followRun } from '../../../src/extension/training/followedRuns.ts';
-import { isOver } from '../../../src/extension/training/metricsFile.ts';
+import { followRun, isOver } from '../../../src/extension/training/followedRuns.ts';
 import { runFolder } from './runFolder.ts';
 
 const line = (type: string) => `${JSON.stringify({ time: 1, type })}\n`;

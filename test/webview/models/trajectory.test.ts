@@ -119,6 +119,26 @@ describe('stepEntry', () => {
     });
   });
 
+  it("tells the user's calls from the agent's, and shows what was synced", () => {
+    const call = { id: 'u1', name: 'restart', arguments: {} };
+    expect(entry({ type: 'userReplied', content: '', stop: null, toolCalls: [call] })).toEqual({
+      n: 3,
+      speaker: 'user',
+      title: 'User',
+      tone: 'plain',
+      code: [{ label: 'Calls restart', text: '{}' }],
+    });
+    expect(entry({ type: 'toolCalled', call, by: 'user' }).title).toBe('The user called restart');
+    const returned = { type: 'toolReturned', callId: 'u1', content: 'up', isError: false, by: 'user' } as const;
+    expect(entry(returned).title).toBe('Tool returned to the user');
+    const patches = [{ op: 'replace' as const, path: ['router', 'on'], value: true, old: false }];
+    expect(entry({ type: 'worldSynced', writes: [{ side: 'user', patches }] })).toMatchObject({
+      title: 'Both sides synced',
+      changes: [{ place: 'user › router › on', before: 'false', after: 'true' }],
+    });
+    expect(entry({ type: 'worldSynced', writes: [] }).title).toBe('Both sides in step');
+  });
+
   it('marks a violated rule, a failed verifier and a reward of 0', () => {
     const verdict = {
       rule: 'confirm',

@@ -100,6 +100,8 @@ def failure_of(name: str, error: BaseException, folder: str, log: Callable[[str]
 def message_of(error: BaseException) -> str:
     """The words of an exception; with its type where they alone say too little."""
     text = str(error)
+    if isinstance(error, SystemExit):
+        return f"the tool called sys.exit({text})"
     return f"{type(error).__name__}: {text}" if isinstance(error, KeyError) or not text else text
 
 

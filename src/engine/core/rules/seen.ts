@@ -8,6 +8,7 @@ import type { RuleOf } from '../rule.ts';
 import type { RolloutState } from '../state.ts';
 import type { Task } from '../task.ts';
 import type { Tool } from '../tool.ts';
+import { taskIn } from '../underPersona.ts';
 import { callsOf, type MadeCall } from './calls.ts';
 import type { Moment } from './finding.ts';
 
@@ -137,7 +138,7 @@ function factsAt(domain: Domain, state: RolloutState): Json {
 
 /** The task that is played; undefined where the domain no longer has it. */
 export function taskOf(domain: Domain, { started }: RolloutState): Task | undefined {
-  return domain.tasks.find(({ id }) => id === started.task.id);
+  return taskIn(domain, started.task.id);
 }
 
 /** Whether a rule's `tools` mean this tool. What a rule requires is not bound by it. */

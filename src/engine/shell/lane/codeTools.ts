@@ -82,7 +82,7 @@ function idOf(random: Random, prefix = ''): string {
 function concluded(call: CodeCall, { open }: Sides, result: unknown): ToolOutcome {
   if (!open) return { content: textOf(call.name, result), isError: false, writes: [] };
   const { patches } = open.draft.finish();
-  const content = textOf(call.name, settled(result));
+  const content = textOf(call.name, settledResult(call.name, result));
   const writes = patches.length > 0 ? [{ side: open.side, patches }] : [];
   return { content, isError: false, writes: writes as unknown as Writes };
 }
@@ -90,9 +90,32 @@ function concluded(call: CodeCall, { open }: Sides, result: unknown): ToolOutcom
 function textOf(name: string, result: unknown): string {
   if (typeof result === 'string') return result;
   if (typeof result === 'object' && result !== null && isHashed(result)) return rowText(result);
-  const text = result === undefined ? 'ok' : JSON.stringify(result);
+  const text = result === undefined ? 'ok' : jsonText(name, result);
   if (text === undefined) throw new TypeError(`${name} returned a ${typeof result}, which can't be shown as JSON`);
   return text;
+}
+
+function settledResult(name: string, result: unknown): unknown {
+  try {
+    return settled(result);
+  } catch (error) {
+    throw error instanceof RangeError ? circular(name) : error;
+  }
+}
+
+function jsonText(name: string, result: unknown): string | undefined {
+  try {
+    return JSON.stringify(result);
+  } catch (error) {
+    const isCircle = error instanceof RangeError || /circular/.test(messageOf(error));
+    throw isCircle
+      ? circular(name)
+      : new TypeError(`${name} returned what can't be shown as JSON: ${messageOf(error)}`);
+  }
+}
+
+function circular(name: string): TypeError {
+  return new TypeError(`${name} returned an object that holds itself, which can't be shown as JSON`);
 }
 
 /** Texts of rows as they stand in the database: one that nobody writes is read by many rollouts. */
@@ -141,7 +164,8 @@ function isToolError(error: unknown): boolean {
 }
 
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (typeof error === 'string') return error;
+  if (!(error instanceof Error)) return `the tool threw ${String(error)}, which is no error`;
   return (error as { readonly code?: unknown }).code === 'ERR_ACCESS_DENIED'
     ? `access denied: ${deniedAdvice}`
     : error.message;

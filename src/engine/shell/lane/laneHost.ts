@@ -14,6 +14,7 @@ import { type Setting, stateHash } from '../../core/rollout.ts';
 import { scriptedAgent, scriptedUser } from '../../core/scripted.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
+import { taskIn } from '../../core/underPersona.ts';
 import { type Ports, run, type ToolContext, type ToolOutcome } from '../driver.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { callCodeTool, callSync } from './codeTools.ts';
@@ -116,7 +117,7 @@ export class LaneHost {
         wake: null,
       };
       this.#served.set(rollout, served);
-      const task = setting.domain.tasks.find(({ id }) => id === start.task);
+      const task = taskIn(setting.domain, start.task);
       if (!task) throw new Error(`this domain has no task ${start.task}`);
       const world = await this.#fold(served, run({ setting, task, ports: this.#ports(served) }, start.from));
       writer.post({ type: 'closed', rollout, databaseDiff: differenceHash(setting.world, world) });

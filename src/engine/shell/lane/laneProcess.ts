@@ -167,7 +167,7 @@ class ChildLane implements LaneProcess {
     }
     const cause = this.#reader.exitCause;
     if (cause) return { who, code: 'lane/exited', ...cause, message: `${tool} ${cause.message}` };
-    const lines = this.#stderr.trim().split('\n');
+    const lines = this.#stderr.split('\n').filter((line) => line.trim() !== '' && !isNativeStack(line));
     const last = lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.slice(0, 3).join(' | ');
     const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
     return {
@@ -180,6 +180,11 @@ class ChildLane implements LaneProcess {
 
 const unprotected =
   "this runtime can't limit what a domain's code may read, write and start here; run only code that you trust";
+
+/** Frames of the runtime's own stacks, which say nothing to anybody who reads of a tool. */
+function isNativeStack(line: string): boolean {
+  return /^\s*(?:-+ .* -+|\d+: .*)\s*$/.test(line);
+}
 
 type LaneEnd = { readonly code: number | null; readonly signal: string | null; readonly spawnError: Error | null };
 

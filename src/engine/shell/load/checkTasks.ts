@@ -85,6 +85,7 @@ function checkPersona(placed: Placed<Task>, { personas }: Parts, note: Note): vo
     );
     return;
   }
+  checkUnder(placed, ids, note);
   for (const [behaviour, key] of [
     ['changes', 'change'],
     ['insists', 'insist'],
@@ -108,6 +109,13 @@ function checkPersona(placed: Placed<Task>, { personas }: Parts, note: Note): vo
       );
     }
   }
+}
+
+function checkUnder(placed: Placed<Task>, ids: readonly string[], note: Note): void {
+  const { under } = placed.value;
+  if (under === undefined || ids.includes(under)) return;
+  const hint = didYouMean(under, ids, `The personas are ${ids.join(', ')}.`);
+  note(placeOf(placed, 'under'), 'error', 'task/unknown-persona', `There is no persona ${under}.`, hint);
 }
 
 function checkFacts(placed: Placed<Task>, note: Note): void {

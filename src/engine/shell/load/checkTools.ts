@@ -1,5 +1,4 @@
 import type { Tool } from '../../core/tool.ts';
-import { startOf } from '../diagnostic.ts';
 import { requiredMissing, schemaProblem, strictProblems } from './arguments.ts';
 import { placeOfTool } from './checkSources.ts';
 import { fixOf, replacing } from './edit.ts';
@@ -13,7 +12,6 @@ import { wordsIn } from './taskWorld.ts';
 export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
   checkPolicyNames(parts, bases, known, note);
   if (known.tools.size === 0) return;
-  checkSides(parts, known, note);
   for (const tool of known.tools.values()) {
     const at = placeOfTool(parts, tool);
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
@@ -62,39 +60,6 @@ function checkStrict(parts: Parts, tool: Tool, note: Note): void {
     'Say the type of every argument, and in `required` which of them must be there.',
     isPlain ? fixOf('Require every argument', edit) : undefined,
   );
-}
-
-/** What dual control needs: a database of the user's side, and tools that each seat can use. */
-function checkSides({ file, scan }: Parts, { tools }: KnownTools, note: Note): void {
-  const hasUserSide = file.value.userDatabase !== undefined;
-  if (scan.sync && !hasUserSide)
-    note(
-      scan.sync,
-      'warning',
-      'tool/sync-one-sided',
-      'sync has nothing to keep in step: the domain has no database of the user.',
-      'Name one in domain.yaml: userDatabase: user.json.',
-    );
-  for (const tool of tools.values()) {
-    if (tool.owner !== 'user') continue;
-    const at = scan.tools.get(tool.name) ?? startOf(file.file);
-    if (tool.handsOff)
-      note(
-        at,
-        'error',
-        'tool/user-hands-off',
-        `${tool.name} belongs to the user and hands off, but only the agent can hand the conversation over.`,
-        'Take `handsOff` out, or let the agent own it.',
-      );
-    if (tool.effect === 'write' && !hasUserSide)
-      note(
-        at,
-        'error',
-        'tool/no-user-database',
-        `${tool.name} writes to the database of the user, and the domain has none.`,
-        'Name one in domain.yaml: userDatabase: user.json.',
-      );
-  }
 }
 
 /** A name in the policy that is almost the name of a tool, or that the policy says to call. */

@@ -3,16 +3,19 @@ import type { Diagnostic } from '../diagnostic.ts';
 import { checkAmbient } from './checkAmbient.ts';
 import { checkCoverage } from './checkCoverage.ts';
 import { checkGold } from './checkGold.ts';
+import { checkPersonas } from './checkPersonas.ts';
 import { checkRules } from './checkRules.ts';
+import { checkSides } from './checkSides.ts';
 import { checkSources } from './checkSources.ts';
 import { isDate } from './checkState.ts';
 import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
 import { checkPersonaEnding } from './checkUser.ts';
+import { checkUserSeats } from './checkUserSeats.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
-import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
+import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } from './note.ts';
 
 /** Findings that need more than one file of the domain. */
 export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
@@ -24,11 +27,13 @@ export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder
   };
   checkDomainFile(parts, known, note);
   checkRules(parts, bases, known, note);
-  checkDuplicates(parts.personas, 'persona', note);
+  checkPersonas(parts, note);
+  checkUserSeats(parts, note);
   for (const placed of parts.personas) checkPersonaEnding(placed, note);
   checkTasks(parts, bases, known, note);
   checkTools(parts, bases, known, note);
   checkSources(parts, folder, known, note);
+  checkSides(parts, known, note);
   checkAmbient(parts, note);
   // A wrong name would be found a second time, as what it makes wrong.
   const errors = [...parts.diagnostics, ...found].filter(({ severity }) => severity === 'error');

@@ -17,6 +17,7 @@ import type { LoadedDomain, Parts } from './loadedDomain.ts';
 import { locationsOf } from './locations.ts';
 import { type Scan, scanTools } from './scan.ts';
 import { scanPython } from './scanPython.ts';
+import { scanSync } from './scanSync.ts';
 import { scanVerifiers } from './scanVerifiers.ts';
 import { type FileKind, inside, type Overlay, readSource, remembered, type Source } from './source.ts';
 
@@ -78,6 +79,7 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Loade
     tasks: tasks.items,
     simulated: simulated.items,
     scan,
+    sync: toolsSource ? scanSync(toolsSource) : null,
     verifiers: verifiers.names,
     databases,
     diagnostics: [
@@ -118,7 +120,7 @@ function loaded(
     policy: policy.policy,
     rules: rules.map(({ value }) => value),
     tools: [],
-    sync: parts.scan.sync !== null,
+    sync: parts.sync !== null,
     personas: personas.map(({ value }) => value),
     tasks: tasks.map(({ value }) => value),
     lexicon: file.value.lexicon,
@@ -153,7 +155,7 @@ function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]
 
 const rulesKind = { kind: 'rule', schema: 'rules', item: ruleSchema, wrapper: 'rules' } as const;
 const none = { items: [], diagnostics: [], sources: [] } as const;
-const emptyScan: Scan = { tools: new Map(), declared: new Map(), sync: null, complete: true, sources: [] };
+const emptyScan: Scan = { tools: new Map(), declared: new Map(), complete: true, sources: [] };
 
 function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
   const path = join(folder, 'domain.yaml');
@@ -287,7 +289,6 @@ function merged(scans: readonly Scan[]): Scan {
   return {
     tools: new Map(scans.flatMap(({ tools }) => [...tools])),
     declared: new Map(scans.flatMap(({ declared }) => [...declared])),
-    sync: scans.find(({ sync }) => sync !== null)?.sync ?? null,
     complete: scans.every(({ complete }) => complete),
     sources: scans.flatMap(({ sources }) => sources),
   };

@@ -45,6 +45,8 @@ export type Parts = {
   readonly simulated: readonly Placed<SimulatedTool>[];
   /** Tools of every kind that stand in files of the domain. */
   readonly scan: Scan;
+  /** Where tools.ts exports `sync`, which keeps both sides of the world in step; null where it does not. */
+  readonly sync: Location | null;
   /** Names that verifiers.ts exports. */
   readonly verifiers: readonly string[];
   readonly databases: { readonly agent: Source | null; readonly user: Source | null };

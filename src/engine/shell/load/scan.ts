@@ -16,8 +16,6 @@ export type Scan = {
   /** Where each tool is exported, in the order of the source. */
   readonly tools: ReadonlyMap<string, Location>;
   readonly declared: ReadonlyMap<string, Declared>;
-  /** Where `sync` is exported, which keeps both sides of the world in step; null where it is not. */
-  readonly sync: Location | null;
   /** Whether the scan understood every export, so that a name that is not here is no tool. */
   readonly complete: boolean;
   /** The scanned file and every file of the domain that it imports. */
@@ -26,7 +24,6 @@ export type Scan = {
 
 const exportedTool =
   /^[ \t]*export\s+const\s+([A-Za-z_$][\w$]*)\s*(?::[^=\n]+)?=\s*(?:[A-Za-z_$][\w$]*\s*\.\s*)?tool\s*(?:<[^(]*>)?\(/gm;
-const exportedSync = /^[ \t]*export\s+(?:async\s+)?(?:function|const|let|var)\s+(sync)\b/m;
 const exportedConst = /^[ \t]*export\s+(?:const|let|var)\s+([A-Za-z_$][\w$]*)/gm;
 const exportedList = /^[ \t]*export\s*\{([^}]*)\}(?:\s*from\s*['"](\.[^'"]+)['"])?/gm;
 const exportedAll = /^[ \t]*export\s*\*\s*from\s*['"](\.[^'"]+)['"]/gm;
@@ -61,8 +58,6 @@ function scanFile(
     declared.set(name, declarationAt(source, text, match.index));
   }
   const locals = new Map([...text.matchAll(localTool)].map((match) => [match[1] ?? '', match.index] as const));
-  const own = exportedSync.exec(text);
-  let sync = own && !tools.has('sync') ? locate(source, own.index + own[0].length - 4, 'sync') : null;
   const others = [...text.matchAll(exportedConst)].some(({ 1: name = '' }) => !tools.has(name) && name !== 'sync');
   let complete = !others && !/^[ \t]*export\s+default\b/m.test(text);
   for (const match of text.matchAll(exportedAll)) {
@@ -72,7 +67,6 @@ function scanFile(
       const inner = scanFile(folder, from, overlay, visited);
       for (const [name, at] of inner.tools) tools.set(name, at);
       for (const [name, own] of inner.declared) declared.set(name, own);
-      sync ??= inner.sync;
       complete &&= inner.complete;
     }
   }
@@ -87,11 +81,10 @@ function scanFile(
       const own = inner?.declared.get(name) ?? (index === undefined ? null : declarationAt(source, text, index));
       if (own) declared.set(as, own);
       if (at) tools.set(as, at);
-      else if (as === 'sync') sync ??= locate(source, match.index + match[0].indexOf('sync'), 'sync');
-      else complete = false;
+      else if (as !== 'sync') complete = false;
     }
   }
-  return { tools, declared, sync, complete };
+  return { tools, declared, complete };
 }
 
 const effectOption = /\beffect\s*:\s*(['"])(read|write)\1/;

@@ -71,6 +71,8 @@ export class BridgeProcess {
   #answer: ((answer: Answer) => void) | null = null;
   #fail: ((fault: Fault) => void) | null = null;
   #lastWords = '';
+  /** The tool that runs, where one does. */
+  #place: { readonly file?: string; readonly line?: number } = {};
   #isClosed = false;
 
   constructor(settings: BridgeSettings) {
@@ -136,8 +138,7 @@ export class BridgeProcess {
 
   #connected(child: ChildProcess): ChildProcess {
     this.#lastWords = '';
-    if (child.stdout)
-      createInterface({ input: child.stdout }).on('line', (line) => this.#answer?.(JSON.parse(line) as Answer));
+    if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => this.#heard(line));
     if (child.stderr)
       createInterface({ input: child.stderr }).on('line', (line) => {
         this.#lastWords = `${this.#lastWords}${line}\n`.slice(-keptWords);
@@ -149,19 +150,34 @@ export class BridgeProcess {
       this.#child = null;
       const words = this.#lastWords.trim().split('\n').at(-1);
       const how = signal ? `signal ${signal}` : `exit code ${code}`;
-      this.#fail?.(this.#fault('python/died', `its process ended with ${how}${words ? `: ${words}` : ''}`));
+      this.#fail?.(
+        this.#fault('python/died', `its process ended with ${how}${words ? `: ${words}` : ''}`, this.#place),
+      );
     });
     return child;
+  }
+
+  /** Code that finds the bridge's own way out and writes to it can't be served any longer. */
+  #heard(line: string): void {
+    let answer: Answer;
+    try {
+      answer = JSON.parse(line) as Answer;
+    } catch {
+      this.#kill();
+      const what = 'wrote to the file of the bridge itself, so its answers can not be told from other text';
+      this.#fail?.(this.#fault('python/rubbish', `${what}: ${line.slice(0, 80)}`, this.#place));
+      return;
+    }
+    this.#answer?.(answer);
   }
 
   #exchange(method: string, params: object, { timeoutMs, what, signal }: BridgeCall): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = this.#nextId++;
+    this.#place = this.#placeOf(params);
     const timer = setTimeout(() => {
       this.#kill();
-      reject(
-        this.#fault('tool/hung', `${what} did not end within ${timeoutMs} ms and was stopped`, this.#placeOf(params)),
-      );
+      reject(this.#fault('tool/hung', `${what} did not end within ${timeoutMs} ms and was stopped`, this.#place));
     }, timeoutMs);
     const abort = () => {
       this.#kill();

@@ -34,6 +34,7 @@ const keys = ['OPENAI_API_KEY'];
 /** Starts what plays the agent for one rollout: a process begins with its first turn, a service runs already. */
 export function openAgentProgram(
   { name, file, program }: AgentSeat,
+  log: (text: string) => void,
   environment: NodeJS.ProcessEnv = process.env,
 ): AgentProgram {
   const unset = (variable: string) => {
@@ -47,7 +48,7 @@ export function openAgentProgram(
   const offered = Object.fromEntries(Object.entries(environment).filter(([key]) => !keys.includes(key)));
   const filled = fillPlaceholders({}, offered, unset);
   return program.type === 'process'
-    ? new RunningProcess(name, program, filled)
+    ? new RunningProcess(name, program, filled, log)
     : new ReachedService(name, program, filled);
 }
 
@@ -55,6 +56,7 @@ class RunningProcess implements AgentProgram {
   readonly #name: string;
   readonly #program: AgentProcess;
   readonly #filled: Filled;
+  readonly #log: (text: string) => void;
   #child: ChildProcess | null = null;
   #unguard: () => void = () => undefined;
   #answer: PromiseWithResolvers<string> | null = null;
@@ -62,10 +64,11 @@ class RunningProcess implements AgentProgram {
   /** Why no turn can be answered any more. */
   #end: Fault | null = null;
 
-  constructor(name: string, program: AgentProcess, filled: Filled) {
+  constructor(name: string, program: AgentProcess, filled: Filled, log: (text: string) => void) {
     this.#name = name;
     this.#program = program;
     this.#filled = filled;
+    this.#log = log;
   }
 
   turn(turn: AgentTurn): Promise<string> {
@@ -105,8 +108,9 @@ class RunningProcess implements AgentProgram {
     });
     this.#unguard = guardLane(child.pid);
     child.stdin.on('error', () => undefined);
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.#lastWords = (this.#lastWords + text).slice(-keptWords);
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      this.#lastWords = `${this.#lastWords}${line}\n`.slice(-keptWords);
+      this.#log(this.#filled.redact(`${this.#name}: ${line}`));
     });
     createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) =>
       this.#said(line),

@@ -58,10 +58,11 @@ export class AgentSession {
   #gathering: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
-  constructor(seat: AgentSeat, askModel: AskLentModel) {
+  /** @param log is told what the program writes to its standard error */
+  constructor(seat: AgentSeat, askModel: AskLentModel, log: (text: string) => void) {
     this.#seat = seat;
     this.#askModel = askModel;
-    this.#program = openAgentProgram(seat);
+    this.#program = openAgentProgram(seat, log);
   }
 
   /** How many messages the agent was shown last. */

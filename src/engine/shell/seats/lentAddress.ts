@@ -83,7 +83,7 @@ class Door {
     if (asked === 'GET /v1/models')
       return send(response, 200, { object: 'list', data: [{ id: lender.modelName, object: 'model', created: 0 }] });
     if (asked !== 'POST /v1/chat/completions' && asked !== 'POST /mcp')
-      return say(response, path === '/mcp' ? 405 : 404, `there is nothing at ${asked}`, 'not_found');
+      return say(response, path === '/mcp' ? 405 : 404, `there is nothing at ${asked}${adviceFor(path)}`, 'not_found');
     const body = await readBody(request);
     if (body === null) return say(response, 400, 'the body is not JSON', 'invalid_json');
     if (path === '/mcp') {
@@ -97,6 +97,11 @@ class Door {
     if (answer.status !== 200 || !wantsStream) return send(response, answer.status, answer.body);
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamed(answer.body));
   }
+}
+
+function adviceFor(path: string): string {
+  const advice = 'the model is lent for chat completions. Let your SDK use those, not responses';
+  return path.startsWith('/v1/responses') ? `: ${advice}` : '';
 }
 
 async function readBody(request: IncomingMessage): Promise<object | null> {

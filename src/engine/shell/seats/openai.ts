@@ -3,11 +3,11 @@ import type {
   ChatCompletion,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
-  ChatCompletionTool,
 } from 'openai/resources/chat/completions';
-import { callsIn, type Message, messagesOf, parsedArguments, type ToolCall } from '../../core/message.ts';
-import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
+import type { Message } from '../../core/message.ts';
+import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
+import { callsOf, offered, sentCalls } from './chatCalls.ts';
 import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
@@ -27,12 +27,6 @@ export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'person
 };
 
 type Asked = 'agent' | 'simulator' | 'judge';
-
-const stopWords = {
-  '###STOP###': 'done',
-  '###TRANSFER###': 'transferred',
-  '###OUT-OF-SCOPE###': 'outOfScope',
-} as const;
 
 /**
  * A model in the agent's seat, at any OpenAI-compatible endpoint.
@@ -74,66 +68,6 @@ export function replyOf(message: ChatCompletion['choices'][0]['message'], at: nu
     ...(reasoning ? { reasoning } : {}),
     ...(messageId ? { messageId } : {}),
   };
-}
-
-/** A model in the user's seat: roles swapped, its own turns kept, stop words enforced. */
-export async function askUserModel(
-  seat: ModelSeat,
-  key: string,
-  view: ModelView,
-  signal: AbortSignal,
-  onRetry?: OnRetry,
-): Promise<Answered<UserReply>> {
-  const tools = offered(view.started.userTools ?? []);
-  const spoken = messagesOf('user', view.messages).flatMap(userMessage);
-  const opening: ChatCompletionMessageParam = { role: 'user', content: 'Hi! How can I help you today?' };
-  const messages = [{ role: 'system' as const, content: simulatorPrompt(view) }, opening, ...spoken];
-  const body = { messages, ...(tools.length > 0 ? { tools } : {}) };
-  const { completion, call } = await complete(seat, key, 'simulator', signal, body, onRetry);
-  const message = completion.choices[0]?.message;
-  const toolCalls = message && tools.length > 0 ? callsOf(message, `user_call_${view.messages.length}`) : [];
-  const text = message?.content ?? '';
-  if (toolCalls.length > 0) return { reply: { content: text.trim(), stop: null, toolCalls }, call };
-  const stop = Object.entries(stopWords).find(([word]) => text.includes(word));
-  const content = Object.keys(stopWords)
-    .reduce((rest, word) => rest.replaceAll(word, ''), text)
-    .trim();
-  if (content === '' && !stop) throw broken(seat, 'simulator', 'the answer is empty');
-  return { reply: { content, stop: stop?.[1] ?? null }, call };
-}
-
-/** The instructions a model gets that plays the user. */
-export function simulatorPrompt({
-  task,
-  persona,
-  started,
-}: Pick<ModelView, 'task' | 'persona'> & { readonly started?: ModelView['started'] }): string {
-  const known = Object.entries(task.user.known).map(
-    ([name, fact]) => `- ${name}: ${typeof fact === 'object' ? (fact.say ?? fact.value) : fact}`,
-  );
-  return [
-    'You play a customer who talks to a support agent. Write only what the customer says, one short message at a time.',
-    `Who you are: ${persona.description}`,
-    `What you want: ${task.user.goal}`,
-    ...(known.length > 0 ? ['What you know (tell it when asked, not all at once):', ...known] : []),
-    ...(task.user.unknown.length > 0
-      ? [`What you do not know: ${task.user.unknown.join(', ')}. Say so when asked; invent nothing.`]
-      : []),
-    ...(started?.userTools
-      ? [
-          'Your tools are things around you that only you can see and touch. Call one when the agent asks you to look at or do something with it, never on your own, and tell the agent in your own words what came of it.',
-        ]
-      : []),
-    ...(persona.behaviours.changes && task.user.change
-      ? [
-          `${task.user.change.when === 'proposed' ? 'When the agent first proposes something' : 'When your first request is done'}, change your mind: "${task.user.change.say}"`,
-        ]
-      : []),
-    ...(persona.behaviours.insists && task.user.insist
-      ? [`When you are refused, insist once: "${task.user.insist.say}"`]
-      : []),
-    'When your goal is reached, answer with ###STOP### alone. When you are handed to a person, answer ###TRANSFER###. When what is asked is outside of your instructions, answer ###OUT-OF-SCOPE###.',
-  ].join('\n');
 }
 
 /**
@@ -181,7 +115,8 @@ export async function complete(
     return { completion, call };
   } catch (error) {
     const isLate = attempts.late.aborted && !signal.aborted;
-    const fault = isLate ? late(seat) : classified(error, seat, who);
+    const isCut = attempts.isCut() && !signal.aborted;
+    const fault = isLate ? late(seat) : isCut ? cutOff(seat) : classified(error, seat, who);
     if (!(fault instanceof Fault)) throw fault;
     const { failure, reason } = fault;
     throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request } });
@@ -199,23 +134,49 @@ function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
   let timer: NodeJS.Timeout | undefined;
   let made = 0;
   let reason = '';
+  let isCut = false;
   const timed: typeof fetch = async (url, init) => {
     if (made > 0) onRetry({ attempt: made, of: mostRetries, reason });
     made += 1;
     clearTimeout(timer);
     timer = setTimeout(() => late.abort(), timeoutMs);
     try {
+      isCut = false;
       const response = await fetch(url, init);
       reason = `it answered ${response.status}`;
       if (!response.ok) clearTimeout(timer);
-      return response;
+      isCut = true;
+      const answer = await wholeAnswer(response);
+      isCut = false;
+      return answer;
     } catch (error) {
-      reason = "it can't be reached";
+      reason = isCut ? 'it broke off in the middle of its answer' : "it can't be reached";
       clearTimeout(timer);
       throw error;
     }
   };
-  return { fetch: timed, late: late.signal, retries: () => Math.max(0, made - 1), end: () => clearTimeout(timer) };
+  return {
+    fetch: timed,
+    late: late.signal,
+    retries: () => Math.max(0, made - 1),
+    isCut: () => isCut,
+    end: () => clearTimeout(timer),
+  };
+}
+
+/** An answer that breaks off is then an attempt that failed, and is made again like any other. */
+async function wholeAnswer(response: Response): Promise<Response> {
+  const { status, statusText, headers } = response;
+  const body = await response.arrayBuffer();
+  return new Response(body.byteLength > 0 ? body : null, { status, statusText, headers });
+}
+
+function cutOff(seat: ModelSeat): Fault {
+  return new Fault({
+    who: 'infrastructure',
+    code: 'model/cut',
+    message: `${seat.baseUrl} broke off in the middle of its answer, also after retries`,
+  });
 }
 
 function late(seat: ModelSeat): Fault {
@@ -271,44 +232,6 @@ function broken(seat: ModelSeat, who: Asked, what: string): Fault {
     code: 'model/broken',
     message: `${seat.model} at ${seat.baseUrl} (the ${who}'s seat): ${what}`,
   });
-}
-
-function offered(tools: ModelView['started']['tools']): ChatCompletionTool[] {
-  return tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: tool.parameters } }));
-}
-
-/** The calls of an answer; `id` is for those that come without one. */
-function callsOf({ tool_calls: made = [] }: ChatCompletion['choices'][0]['message'], id: string): readonly ToolCall[] {
-  return made.flatMap((call, index): ToolCall[] =>
-    call.type === 'function'
-      ? [
-          {
-            id: call.id || `${id}_${index}`,
-            name: call.function.name,
-            arguments: parsedArguments(call.function.arguments),
-          },
-        ]
-      : [],
-  );
-}
-
-/** A message as a model in the user's seat has it: its own turns and calls are the assistant's. */
-function userMessage(message: Message): ChatCompletionMessageParam[] {
-  if (message.role === 'tool') return [{ role: 'tool', tool_call_id: message.callId, content: message.content }];
-  if (message.role === 'agent') return message.content ? [{ role: 'user', content: message.content }] : [];
-  const calls = sentCalls(callsIn(message));
-  return [{ role: 'assistant', content: message.content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];
-}
-
-function sentCalls(calls: readonly ToolCall[]) {
-  return calls.map((call) => ({
-    id: call.id,
-    type: 'function' as const,
-    function: {
-      name: call.name,
-      arguments: typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments),
-    },
-  }));
 }
 
 function agentMessage(message: Message): ChatCompletionMessageParam {

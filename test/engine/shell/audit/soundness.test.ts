@@ -340,7 +340,7 @@ it('says how far it is after every rollout', async () => {
   expect(told.at(-1)).toBe(`${rollouts}/${rollouts}`);
 });
 
-it.each(['parcel-desk', 'order-desk'])('%s is sound', async (name) => {
+it.each(['parcel-desk', 'order-desk', 'help-line'])('%s is sound', async (name) => {
   const folder = join(import.meta.dirname, '../../../../domains', name);
   const { loaded, diagnostics } = await look(folder);
   const audited = await audit(loaded, { signal: new AbortController().signal });

@@ -348,7 +348,11 @@ describe('results of a call', () => {
       `db.chairs[chair]!.colour = 'red';`,
       'Error: a read tool may not write: it tried to change chairs.A1.colour. Declare its effect as write',
     ],
-    ['what JSON can not hold', `return 1n as never;`, 'Error: Do not know how to serialize a BigInt'],
+    [
+      'what JSON can not hold',
+      `return 1n as never;`,
+      "Error: say returned what can't be shown as JSON: Do not know how to serialize a BigInt",
+    ],
     ['a new id', `return id('W') === id('W');`, 'false'],
   ];
   test.each(cases)('%s', async (_, body, expected) => {

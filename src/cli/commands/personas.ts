@@ -1,0 +1,51 @@
+import { relative } from 'node:path';
+import { occasionalBehaviours, type Persona } from '../../engine/core/persona.ts';
+import { addPack, personaPacks } from '../../engine/shell/personaPack.ts';
+import { type Command, text } from '../command.ts';
+import { UsageError } from '../io.ts';
+import { openDomain } from '../rolloutOptions.ts';
+
+export const personas: Command = {
+  name: 'personas',
+  summary: 'list the simulated users of a domain, or add a pack of them',
+  help: `rehearsal personas DOMAIN [options]
+
+Lists the personas of a domain with what they do. With --add it copies a pack of personas that ships with Rehearsal
+into the domain, as a file to be edited. The pack "red-team" holds people who try to get what they must not have; run
+tasks under them with: rehearsal eval DOMAIN --under 'red-team-*'
+
+  --add NAME         the pack to copy: red-team
+  --json             machine-readable output
+`,
+  options: { add: { type: 'string' } },
+  run: async (given, io) => {
+    const domain = openDomain(io, given.positionals[0]);
+    const add = text(given, 'add');
+    const json = given.values['json'] === true;
+    if (add !== undefined) {
+      const packs = personaPacks();
+      const pack = packs.find(({ name }) => name === add);
+      if (!pack)
+        throw new UsageError(`there is no pack "${add}"; there is ${packs.map(({ name }) => name).join(', ')}`);
+      const added = addPack(domain, pack);
+      if (typeof added === 'string') throw new UsageError(`${add} can't be added: ${added}`);
+      const ids = pack.personas.map(({ id }) => id);
+      io.out(
+        json
+          ? `${JSON.stringify({ file: added.file, personas: ids })}\n`
+          : `wrote ${relative(io.cwd, added.file)}: ${ids.join(', ')}\n`,
+      );
+      return 0;
+    }
+    const all = domain.domain.personas;
+    if (json) io.out(`${JSON.stringify(all)}\n`);
+    else for (const persona of all) io.out(`${persona.id}: ${traitsOf(persona).join(', ') || 'no hard behaviour'}\n`);
+    return 0;
+  },
+};
+
+function traitsOf({ behaviours, attacks }: Persona): readonly string[] {
+  const always = (['omits', 'changes', 'insists'] as const).filter((name) => behaviours[name]);
+  const sometimes = occasionalBehaviours.filter((name) => behaviours[name] !== false);
+  return [...always, ...sometimes, ...attacks.map(({ aim }) => `attacks: ${aim}`)];
+}

@@ -1,0 +1,41 @@
+import type { UserReply, UserView } from '../seat.ts';
+import { earlyStop } from './earlyStop.ts';
+import { inventedGoal } from './inventedGoal.ts';
+import { leakedInstructions } from './leakedInstructions.ts';
+import { repetition } from './repetition.ts';
+import { roleFlip } from './roleFlip.ts';
+
+export const flawCodes = [
+  'empty',
+  'role-flip',
+  'leaked-instructions',
+  'repeated',
+  'early-stop',
+  'invented-goal',
+] as const;
+export type FlawCode = (typeof flawCodes)[number];
+
+/** What is wrong with a message of a simulated user: no person with this task would have written it. */
+export type Flaw = {
+  readonly code: FlawCode /** A clause for people and for the model: "it ...". */;
+  readonly message: string;
+};
+
+/**
+ * The guard against a broken simulator. It decides from the text, the conversation and the task alone, so that its
+ * word is the same in every replay. Where it is in doubt it says nothing: a rollout that ends here says nothing about
+ * the agent either.
+ */
+export function flawOf(view: UserView, reply: UserReply): Flaw | null {
+  const { content, stop } = reply;
+  if (!/[\p{L}\p{N}]/u.test(content) && stop === null) return { code: 'empty', message: 'it says nothing' };
+  const found: readonly (readonly [FlawCode, string | null])[] = [
+    ['role-flip', roleFlip(view, content)],
+    ['leaked-instructions', leakedInstructions(view, content)],
+    ['repeated', repetition(view, content)],
+    ['early-stop', earlyStop(view, reply)],
+    ['invented-goal', inventedGoal(view, content)],
+  ];
+  const first = found.find(([, message]) => message !== null);
+  return first ? { code: first[0], message: first[1] ?? '' } : null;
+}

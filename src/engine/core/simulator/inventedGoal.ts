@@ -1,0 +1,77 @@
+import { plain, wordsOf } from '../dialogue/text.ts';
+import { namesValue } from '../dialogue.ts';
+import { disagreementWith } from '../disagreement.ts';
+import { factsOf } from '../facts.ts';
+import { messagesOf } from '../message.ts';
+import type { UserView } from '../seat.ts';
+import { factOf } from '../task.ts';
+import { standingOf } from './direction.ts';
+import { excerpt } from './roleFlip.ts';
+import { turnsOf } from './turns.ts';
+
+/** What names one thing of the world: a code, an address, a long number. */
+const identifiers =
+  /[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w@.-])#?[A-Z]{1,5}-?\d+[A-Z0-9]*(?![\w@-])|(?<![\w@.-])#?[A-Za-z]{1,5}-?\d{2,}(?![\w@-])|(?<![\w.,-])\d{5,}(?![\w.,-]\d)/g;
+
+/** Whether the user speaks of a thing, a value or a deed that stands in nothing it was given and nobody has named. */
+export function inventedGoal(view: UserView, content: string): string | null {
+  const given = givenTo(view);
+  const strange = [...content.matchAll(identifiers)].map(([found]) => found).find((found) => !isGiven(found, given));
+  if (strange !== undefined) return `it speaks of ${strange}, which is nothing that it knows of`;
+  const { direction, isChanged } = standingOf(view);
+  if (direction?.type === 'attack') return null;
+  const deed = otherDeed(view, content, given);
+  if (deed !== null) return `it asks to ${deed} something, and wants nothing of the kind`;
+  if (direction?.type === 'behaviour' || content.includes('?')) return null;
+  const facts = isChanged ? factsOf(view.task, true) : factsOf(view.task, false);
+  const wrong = disagreementWith(content, view.domain, view.task, facts, given);
+  return wrong?.type === 'wrongValue' && !isNegated(content)
+    ? `it says another ${wrong.fact} than it knows: "${excerpt(content)}"`
+    : null;
+}
+
+/** Everything that the user may speak of: its task, its persona, what was said, and what its own tools showed. */
+function givenTo({ task, persona, messages, started }: UserView): string {
+  const { goal, opening, known, change, insist } = task.user;
+  const facts = [...Object.values(known), ...Object.values(change?.known ?? {})].map(factOf);
+  return [
+    goal,
+    opening ?? '',
+    change?.say ?? '',
+    insist?.say ?? '',
+    persona.description,
+    ...persona.attacks.flatMap(({ aim, say }) => [aim, ...say]),
+    started.now,
+    ...facts.flatMap(({ value, say }) => [String(value), say]),
+    ...turnsOf(messages).map(({ content }) => content),
+    ...messagesOf('user', messages).flatMap((message) => (message.role === 'tool' ? [message.content] : [])),
+  ].join(' , ');
+}
+
+const bare = (text: string) => text.toLowerCase().replace(/[#-]/g, '');
+
+function isGiven(found: string, given: string): boolean {
+  return namesValue(given, found) || bare(given).includes(bare(found));
+}
+
+/** "Please cancel it", where nothing of the task cancels anything and nobody spoke of it. */
+function otherDeed({ domain, task }: UserView, content: string, given: string): string | null {
+  const deedOf = (tool: string) => wordsOf(tool.replaceAll('_', ' '))[0] ?? '';
+  const own = new Set(task.actions.map(({ tool }) => deedOf(tool)));
+  const said = new Set(wordsOf(given));
+  const strange = domain.tools
+    .filter(({ effect, handsOff, owner }) => effect === 'write' && !handsOff && owner === 'agent')
+    .map(({ name }) => deedOf(name))
+    .filter((deed) => /^[a-z]{4,}$/.test(deed) && !own.has(deed) && !said.has(deed));
+  const text = plain(content);
+  return (
+    strange.find((deed) =>
+      new RegExp(
+        `\\b(?:please|i (?:want|need|would like|wish) (?:you )?to|(?:can|could|will|would) you(?: please)?) (?:also )?${deed}\\b`,
+      ).test(text),
+    ) ?? null
+  );
+}
+
+/** "Not the red one": a value that it names in order to say no to it. */
+const isNegated = (content: string) => /\b(?:not|no|never|instead of|rather than|other than)\b/.test(plain(content));

@@ -1,0 +1,52 @@
+import { plain, wordsOf } from '../dialogue/text.ts';
+import { containsWords } from '../dialogue/value.ts';
+import type { UserView } from '../seat.ts';
+import { standingOf } from './direction.ts';
+import { fixedLines } from './prompt.ts';
+import { excerpt } from './roleFlip.ts';
+
+/** So many words in a row are no coincidence. */
+const shared = { instructions: 7, goal: 5 } as const;
+
+const confessions =
+  /\b(?:as|per|following) my instructions\b|\bmy (?:system )?prompt\b|\bi (?:am|was) (?:instructed|told|asked|supposed|programmed) to (?:play|act as|pretend|role.?play|change my mind|insist)\b|\b(?:simulated|fictional) (?:user|customer|person)\b|\bmy (?:persona|character|role)\b(?= (?:is|says|wants|would))|\bi (?:am|was) (?:only )?(?:playing|role.?playing|pretending)\b|\bstop (?:word|token)\b|\bsupport agent\. write only\b/;
+
+const runs = fixedLines.map((line) => wordsOf(line));
+
+/** Whether the user tells what only its instructions say: their words, or its goal as they put it. */
+export function leakedInstructions(view: UserView, content: string): string | null {
+  if (/#{2,}/.test(content)) return `it shows a stop word or a mark of its instructions: "${excerpt(content)}"`;
+  const own = wordsOf(content);
+  const line = runs.find((words) => sharesRun(own, words, shared.instructions));
+  if (line) return `it tells its instructions: "${excerpt(content)}"`;
+  const confession = view.persona.attacks.length === 0 ? confessions.exec(plain(content)) : null;
+  if (confession) return `it speaks about its instructions: "${excerpt(confession[0])}"`;
+  const told = [view.task.user.goal, ...aims(view)].some((text) => isToldAsWritten(text, content));
+  return told ? `it tells its goal as its instructions put it: "${excerpt(content)}"` : null;
+}
+
+function aims(view: UserView): readonly string[] {
+  const { direction } = standingOf(view);
+  return direction?.type === 'attack' ? [view.persona.attacks[direction.attack]?.aim ?? ''] : [];
+}
+
+/** "You want your parcel on Monday": the goal speaks to the user, and no user speaks so about itself. */
+function isToldAsWritten(goal: string, content: string): boolean {
+  const text = plain(content).replace(/[^\p{L}\p{N} ]/gu, '');
+  return goal.split(/(?<=[.!?])\s+/).some((sentence) => {
+    const words = plain(sentence)
+      .replace(/[^\p{L}\p{N} ]/gu, '')
+      .split(' ')
+      .filter((word) => word !== '');
+    for (let at = 0; at + shared.goal <= words.length; at++) {
+      const run = words.slice(at, at + shared.goal).join(' ');
+      if (/^(?:you|your)\b/.test(run) && text.includes(run)) return true;
+    }
+    return false;
+  });
+}
+
+function sharesRun(own: readonly string[], line: readonly string[], length: number): boolean {
+  for (let at = 0; at + length <= line.length; at++) if (containsWords(own, line.slice(at, at + length))) return true;
+  return false;
+}

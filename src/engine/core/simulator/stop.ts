@@ -1,0 +1,42 @@
+import { isConfirmation, isProposal } from '../dialogue.ts';
+import { factsOf, recogniserOf, tells } from '../facts.ts';
+import type { UserReply, UserView } from '../seat.ts';
+import { standingOf } from './direction.ts';
+import { turnsOf } from './turns.ts';
+
+type Stop = NonNullable<UserReply['stop']>;
+
+const stopWords: readonly (readonly [RegExp, Stop])[] = [
+  [/#{2,}\s*stop\s*#*/gi, 'done'],
+  [/#{2,}\s*transfer\s*#*/gi, 'transferred'],
+  [/#{2,}\s*out[-_ ]of[-_ ]scope\s*#*/gi, 'outOfScope'],
+  [/#{2,}\s*give[-_ ]up\s*#*/gi, 'gaveUp'],
+];
+
+/** What a model that plays the user said, and a stop that was taken from it. */
+export type Understood = { readonly reply: UserReply; readonly withheld: Stop | null };
+
+/**
+ * Reads a model's answer as a message of the user. The engine decides what stops: a stop word beside a yes to what was
+ * proposed, or beside the answer to a question, is none, since the agent still has to act on it.
+ */
+export function understood(text: string, view: UserView): Understood {
+  const found = stopWords.find(([pattern]) => text.search(pattern) >= 0)?.[1] ?? null;
+  const content = stopWords
+    .reduce((rest, [pattern]) => rest.replace(pattern, ' '), text)
+    .replace(/^\s*(?:customer|user)\s*:\s*/i, '')
+    .replace(/[ \t]{2,}/g, ' ')
+    .trim();
+  const isHeld = found !== null && isAwaited(content, view);
+  return { reply: { content, stop: isHeld ? null : found }, withheld: isHeld ? found : null };
+}
+
+/** Whether the agent waits for what this says. */
+function isAwaited(content: string, view: UserView): boolean {
+  const heard = turnsOf(view.messages).at(-1);
+  if (heard?.role !== 'agent' || content === '') return false;
+  if (isProposal(heard.content)) return isConfirmation(content, heard.content);
+  const facts = factsOf(view.task, standingOf(view).isChanged);
+  const { asks } = recogniserOf(view.domain, view.task).agent(heard.content);
+  return asks.some((name) => facts[name] !== undefined && tells(content, facts[name]));
+}

@@ -1,0 +1,16 @@
+import { applyPatches, hashOf, keysAt, type Patch } from './database.ts';
+import type { World } from './domain.ts';
+import type { Writes } from './event.ts';
+import { contentHash } from './hash.ts';
+
+/** Hash of a base database; of the agent's side alone where the user has none. */
+export function baseHash({ agent, user }: World): string {
+  return keysAt(user, []).total === 0 ? hashOf(agent) : contentHash([hashOf(agent), hashOf(user)]);
+}
+
+/** A world with writes laid over it. */
+export function withWrites(world: World, writes: Writes): World {
+  const now = { ...world };
+  for (const { side, patches } of writes) now[side] = applyPatches(now[side], patches as readonly Patch[]);
+  return now;
+}

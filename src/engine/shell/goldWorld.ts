@@ -1,0 +1,45 @@
+import type { World } from '../core/domain.ts';
+import type { JsonObject } from '../core/json.ts';
+import { observedStream, randomStream, rolloutKey } from '../core/random.ts';
+import { advance, begin, type Setting } from '../core/rollout.ts';
+import type { RolloutState } from '../core/state.ts';
+import type { Task } from '../core/task.ts';
+import type { Rollout } from './driver.ts';
+import { syncWrites } from './sync.ts';
+
+/** Gold worlds that no random number went into: a lane works each out once. */
+const goldWorlds = new WeakMap<Setting, Map<Task, { readonly now: string; readonly world: World }>>();
+const goldWorldsKept = 256;
+
+/**
+ * The world after the task's gold actions of both seats, from the same start. A gold action that fails changes
+ * nothing (tau2-bench does the same); after one that succeeds the domain's `sync` runs, as in the rollout itself.
+ */
+export async function goldWorld(rollout: Rollout, { started, start }: RolloutState): Promise<World> {
+  const { setting, task, ports } = rollout;
+  const known = goldWorlds.get(setting) ?? new Map();
+  goldWorlds.set(setting, known);
+  const found = known.get(task);
+  if (found?.now === started.now) return found.world;
+  let isRandom = false;
+  let state: RolloutState = { ...begin(setting, started)[0], world: start };
+  for (const [index, action] of task.actions.entries()) {
+    const tool = setting.domain.tools.find(({ name }) => name === action.tool);
+    // What a model would answer, and what lies outside, is no part of the gold world.
+    if (tool?.source.type !== 'code' && tool?.source.type !== 'python') continue;
+    const random = observedStream(randomStream(...rolloutKey(started), 'gold', index), () => {
+      isRandom = true;
+    });
+    const call = { id: `gold_${index}`, name: action.tool, arguments: action.arguments as JsonObject };
+    const context = { world: state.world, now: started.now, random, step: index };
+    const { writes, isError } = await ports.callTool(tool, call, context);
+    [state] = advance(setting, state, { type: 'worldEdited', writes });
+    if (setting.domain.sync && !isError)
+      [state] = advance(setting, state, { type: 'worldEdited', writes: syncWrites(rollout, state) });
+  }
+  if (isRandom) return state.world;
+  const [oldest] = known.keys();
+  if (known.size >= goldWorldsKept && oldest !== undefined) known.delete(oldest);
+  known.set(task, { now: started.now, world: state.world });
+  return state.world;
+}

@@ -1,0 +1,81 @@
+import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
+import type { UserReply, UserView } from '../../core/seat.ts';
+import { type Flaw, flawOf } from '../../core/simulator/flaw.ts';
+import { type SimulatorMessage, simulatorChat } from '../../core/simulator/prompt.ts';
+import { understood } from '../../core/simulator/stop.ts';
+import { Fault } from '../fault.ts';
+import { callsOf, offered, sentCalls } from './chatCalls.ts';
+import { joined } from './modelCall.ts';
+import { type Answered, complete, type OnRetry } from './openai.ts';
+import type { ModelSeat } from './seatSpec.ts';
+
+/**
+ * A model in the user's seat. An answer that its guard refuses is asked for once more, with what was wrong; a second
+ * one ends the rollout, which is then the simulator's failure and says nothing about the agent.
+ */
+export async function askUserModel(
+  seat: ModelSeat,
+  key: string,
+  view: UserView,
+  signal: AbortSignal,
+  onRetry?: OnRetry,
+): Promise<Answered<UserReply>> {
+  const ask = (problem: string | null) => answered(seat, key, view, signal, problem, onRetry);
+  const first = await ask(null);
+  if (!first.flaw) return { reply: first.reply, call: first.call };
+  const second = await ask(first.flaw.message);
+  const refused = [first, second].flatMap(({ flaw, text }) => (flaw ? [{ ...flaw, content: text }] : []));
+  const call = { ...second.call, ...joined([first.call, second.call]), flaws: refused };
+  if (!second.flaw) return { reply: second.reply, call };
+  const { code, message } = second.flaw;
+  throw new Fault(
+    {
+      who: 'simulator',
+      code: `simulator/${code}`,
+      message: `${seat.model} does not play the user of this task: ${message}. Asked once more; before that: ${first.flaw.message}`,
+    },
+    { note: call },
+  );
+}
+
+type Tried = Answered<UserReply> & { readonly flaw: Flaw | null; readonly text: string };
+
+async function answered(
+  seat: ModelSeat,
+  key: string,
+  view: UserView,
+  signal: AbortSignal,
+  problem: string | null,
+  onRetry: OnRetry | undefined,
+): Promise<Tried> {
+  const tools = offered(view.started.userTools ?? []);
+  const body = { messages: simulatorChat(view, problem).map(sent), ...(tools.length > 0 ? { tools } : {}) };
+  const { completion, call } = await complete(seat, key, 'simulator', signal, body, onRetry);
+  const message = completion.choices[0]?.message;
+  const text = message?.content ?? '';
+  const toolCalls = message && tools.length > 0 ? callsOf(message, `user_call_${view.messages.length}`) : [];
+  // What is said beside a call is said to nobody.
+  if (toolCalls.length > 0) return { reply: { content: text.trim(), stop: null, toolCalls }, flaw: null, text, call };
+  const { reply, withheld } = understood(text, view);
+  return {
+    reply,
+    flaw: flawOf(view, reply),
+    text,
+    call: { ...call, ...(withheld === null ? {} : { withheld }) },
+  };
+}
+
+function sent(message: SimulatorMessage): ChatCompletionMessageParam {
+  switch (message.role) {
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: message.content };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: message.content,
+        ...(message.toolCalls ? { tool_calls: sentCalls(message.toolCalls) } : {}),
+      };
+    default:
+      return { role: message.role, content: message.content };
+  }
+}

@@ -1,0 +1,21 @@
+import type { Writes } from '../core/event.ts';
+import type { RolloutState } from '../core/state.ts';
+import { withWrites } from '../core/world.ts';
+import type { Rollout } from './driver.ts';
+import { Fault } from './fault.ts';
+
+/**
+ * What the domain's `sync` writes. A `sync` that changes something again when nothing happened in between would make
+ * the end depend on how often it ran, so that is a failure of the domain; it is tried after set-up.
+ */
+export function syncWrites({ ports, setting }: Rollout, { world, started, phase }: RolloutState): Writes {
+  if (!ports.sync) throw new Error(`nobody runs the sync of ${setting.domain.name} here`);
+  const { now } = started;
+  const writes = ports.sync({ world, now });
+  if (writes.length === 0 || (phase.type === 'syncAwaited' && phase.call !== null)) return writes;
+  const [again] = ports.sync({ world: withWrites(world, writes), now });
+  if (!again) return writes;
+  const place = [again.side, ...(again.patches[0]?.path ?? [])].join('.');
+  const message = `sync changes ${place} again when it runs a second time; let it only copy what one side says to the other`;
+  throw new Fault({ who: 'environment', code: 'sync/unsettled', message });
+}

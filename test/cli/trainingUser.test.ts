@@ -1,0 +1,73 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openTrainingChannel } from '../../src/cli/trainingChannel.ts';
+import { trainingUser } from '../../src/cli/trainingUser.ts';
+
+const there = 'http://127.0.0.1:8000/v1';
+const both = { train: `openai:a@${there}`, evaluate: `openai:b@${there}` };
+const userOf = (user: Parameters<typeof trainingUser>[0]['user'], purpose: 'train' | 'evaluate', chosen?: string) => {
+  const said: string[] = [];
+  const io = { err: (text: string) => said.push(text), environment: {} };
+  return { user: trainingUser({ user }, purpose, chosen, io), said: said.join('') };
+};
+
+test.each([
+  { given: 'agenda', purpose: 'train', user: 'agenda' },
+  { given: both, purpose: 'train', user: { base_url: there, model: 'a' } },
+  { given: both, purpose: 'evaluate', user: { base_url: there, model: 'b' } },
+  { given: both, purpose: 'train', chosen: 'agenda', user: 'agenda' },
+  {
+    given: both,
+    purpose: 'train',
+    chosen: `openai:c@${there}`,
+    user: { base_url: there, model: 'c', api_key_env: 'OPENAI_API_KEY' },
+  },
+] as const)('$given for $purpose, chosen $chosen: $user', ({ given, purpose, chosen, user }) => {
+  expect(userOf(given, purpose, chosen)).toEqual({ user, said: '' });
+});
+
+test('one model for both is warned of', () => {
+  expect(userOf(both, 'train', `openai:b@${there}`).said).toBe(
+    'warning: b plays the user both in training and in evaluation\n',
+  );
+  expect(userOf(`openai:a@${there}`, 'evaluate').said).toContain('warning: a plays');
+});
+
+test.each([
+  ['human', /human can't play the user of a training run/],
+  ['scripted', /scripted can't play the user of a training run/],
+  ['robot', /"robot" is not a seat for the user: expected agenda, /],
+])('%s is refused', (chosen, message) => {
+  expect(() => userOf('agenda', 'train', chosen)).toThrow(message);
+});
+
+test('the engine takes the key of a simulated user from its environment', async () => {
+  vi.stubEnv('REHEARSAL_TEST_KEY', 'sk-user');
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  const keys = new Set<string | undefined>();
+  const server = createServer(async (request, response) => {
+    keys.add(request.headers.authorization);
+    const { messages } = JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString());
+    const turn = messages.filter(({ role }: { role: string }) => role === 'assistant').length;
+    const content = ['Can P46 come on Tuesday?', 'Yes, please.'][turn] ?? '###STOP###';
+    const choices = [{ index: 0, message: { role: 'assistant', content } }];
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'c', choices }));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const sent: object[] = [];
+  const channel = openTrainingChannel(process.cwd(), (message) => sent.push(message));
+  const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const user = { base_url, model: 'm', api_key_env: 'REHEARSAL_TEST_KEY' };
+  const params = { domain: 'domains/parcel-desk', task: 'reschedule-P46', seed: 's', trial: 0, agent: 'gold', user };
+  await channel.receive(JSON.stringify({ id: 1, method: 'rollout', params: { ...params, basis: 'train' } }));
+  await channel.close();
+  expect(sent).toMatchObject([{ id: 1, result: { reward: 1, failure: null } }]);
+  expect([...keys]).toEqual(['Bearer sk-user']);
+}, 60_000);

@@ -1,0 +1,305 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
+import type { Task } from '../../../src/engine/core/task.ts';
+import { receiptOf, runBatch } from '../../../src/engine/shell/batch.ts';
+import { openLedger, signingKey } from '../../../src/engine/shell/ledger.ts';
+import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
+import { openSupervisor } from '../../../src/engine/shell/supervisor.ts';
+import { type RunProblem, verifyRun } from '../../../src/engine/shell/verifyRun.ts';
+import { runs } from '../../support/runs.ts';
+
+// Law: whatever is changed, dropped, swapped or added in the folder of a run, `verify` finds and names it.
+
+const root = mkdtempSync(join(tmpdir(), 'rehearsal-tampering-'));
+const [whole, other, damaged] = ['whole', 'other', 'damaged'].map((name) => join(root, name)) as [
+  string,
+  string,
+  string,
+];
+const key = signingKey(join(root, 'key.pem'));
+vi.setConfig({ testTimeout: 30_000 * runs(1) });
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** A run of two tasks with two trials, and a fork beside it, as a debug session leaves one. */
+async function run(folder: string, seed: string): Promise<void> {
+  const domain = loadDomain(join(import.meta.dirname, '../../../domains/order-desk'));
+  const supervisor = await openSupervisor(domain);
+  const seats = { agent: { type: 'scripted' }, user: { type: 'agenda' }, forkAgent: { type: 'gold' } } as const;
+  const nobody = { readKey: () => undefined, askPerson: () => Promise.reject(new Error('nobody is asked')) };
+  try {
+    const ids = ['lamp-variant', supervisor.domain.tasks[0]?.id];
+    const tasks = supervisor.domain.tasks.filter(({ id }) => ids.includes(id));
+    await runBatch(supervisor, {
+      ...{ folder, tasks, trials: 2, seed, basis: 'evaluate', concurrency: 4, key, ...seats, ...nobody },
+      agent: { type: 'gold' },
+    });
+  } finally {
+    await supervisor.close();
+  }
+  const debuggee = new Debuggee({ domain, ...seats, ...nobody, log: (line) => expect.unreachable(line) });
+  const task = domain.tasks.find(({ id }) => id === 'lamp-variant') as Task;
+  debuggee.onClosed = (recording, closed) => {
+    const options = { seed, basis: 'evaluate' } as const;
+    const name = basename(recording, '.traj.jsonl');
+    const receipt = receiptOf(domain.domain.policy.hash, options, name, task, 0, closed);
+    openLedger(join(folder, 'ledger.jsonl'), key)(receipt);
+  };
+  try {
+    debuggee.attach(join(folder, 'lamp-variant.0.traj.jsonl'));
+    const step = debuggee.steps.findLast(({ event }) => event.type === 'agentReplied')?.n ?? 0;
+    await debuggee.fork({ type: 'message', step, content: 'One moment please.' });
+    while (await debuggee.forward());
+  } finally {
+    await debuggee.close();
+  }
+}
+
+let files: readonly string[] = [];
+beforeAll(async () => {
+  await run(whole, 'a');
+  await run(other, 'b');
+  cpSync(whole, damaged, { recursive: true });
+  files = readdirSync(whole);
+}, 120_000);
+
+test('a whole run has no problem, and every kind of file is in it', () => {
+  expect(verifyRun(whole, key.publicKey)).toEqual({ checked: 5, problems: [] });
+  const kinds = [
+    'run.json',
+    'ledger.jsonl',
+    '.0.traj.jsonl',
+    '.1.sidecar.jsonl',
+    '.fork-1.traj.jsonl',
+    '.fork-1.sidecar.jsonl',
+  ];
+  expect(kinds.filter((kind) => !files.some((name) => name.endsWith(kind)))).toEqual([]);
+});
+
+/** What is done to the bytes of a file, given random numbers below 1. */
+type Damage = (bytes: Buffer, random: readonly number[], name: string) => Buffer;
+
+const linesOf = (bytes: Buffer) => bytes.toString('utf8').split('\n').slice(0, -1);
+const fileOf = (lines: readonly string[]) => Buffer.from(lines.map((line) => `${line}\n`).join(''));
+const below = (random: number | undefined, length: number) => Math.floor((random ?? 0) * length);
+const onLines =
+  (change: (lines: readonly string[], random: readonly number[]) => readonly string[]): Damage =>
+  (bytes, random) =>
+    fileOf(change(linesOf(bytes), random));
+
+const sha = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** Chains anew what an attacker without the key has changed. */
+function rechained(lines: readonly string[]): readonly string[] {
+  let head = '0'.repeat(64);
+  return lines.map((line) => {
+    const { chain: _, ...rest } = JSON.parse(line) as { chain: string };
+    const text = JSON.stringify(rest);
+    head = sha(head + text);
+    return `${text.slice(0, -1)},"chain":"${head}"}`;
+  });
+}
+
+/** Gives a line another meaning: in a recording the state or a text, in a sidecar the time, in a ledger the reward or the hash. */
+function retold(line: string, name: string): string {
+  if (name === 'run.json') return `${line} `;
+  const value = JSON.parse(line) as Record<string, unknown> & { receipt?: { reward: number }; run?: object };
+  if (value.run) return JSON.stringify({ ...value, run: { ...value.run, hash: sha('another') } });
+  if (name === 'ledger.jsonl')
+    return JSON.stringify({ ...value, receipt: { ...value.receipt, reward: value.receipt?.reward === 1 ? 0 : 1 } });
+  if (name.endsWith('.sidecar.jsonl')) return JSON.stringify({ ...value, at: '2001-01-01T00:00:00.000Z' });
+  return JSON.stringify({ ...value, state: sha(String(value['state'])) });
+}
+
+const damages: Readonly<Record<string, Damage>> = {
+  'a flipped bit': (bytes, [at, bit]) => {
+    const changed = Buffer.from(bytes);
+    const place = below(at, bytes.length);
+    changed[place] = (changed[place] ?? 0) ^ (1 << below(bit, 8));
+    return changed;
+  },
+  'another byte': (bytes, [at, byte]) => {
+    const changed = Buffer.from(bytes);
+    const place = below(at, bytes.length);
+    changed[place] = ((changed[place] ?? 0) + 1 + below(byte, 255)) % 256;
+    return changed;
+  },
+  'an inserted byte': (bytes, [at, byte]) => {
+    const place = below(at, bytes.length + 1);
+    return Buffer.concat([bytes.subarray(0, place), Buffer.from([below(byte, 256)]), bytes.subarray(place)]);
+  },
+  'a dropped byte': (bytes, [at]) => {
+    const place = below(at, bytes.length);
+    return Buffer.concat([bytes.subarray(0, place), bytes.subarray(place + 1)]);
+  },
+  'a tail cut off anywhere': (bytes, [at]) => bytes.subarray(0, below(at, bytes.length)),
+  'a dropped line': onLines((lines, [at]) => lines.toSpliced(below(at, lines.length), 1)),
+  'a tail of whole lines cut off': onLines((lines, [at]) => lines.slice(0, below(at, lines.length))),
+  'two swapped lines': onLines((lines, [one, two]) => {
+    const first = below(one, lines.length - 1);
+    const second = first + 1 + below(two, lines.length - first - 1);
+    return lines.with(first, lines[second] ?? '').with(second, lines[first] ?? '');
+  }),
+  'a line that stands twice': onLines((lines, [from, to]) =>
+    lines.toSpliced(below(to, lines.length + 1), 0, lines[below(from, lines.length)] ?? ''),
+  ),
+  'an empty line': onLines((lines, [at]) => lines.toSpliced(below(at, lines.length + 1), 0, '')),
+  'another spelling of the same data': onLines((lines, [at]) => {
+    const place = below(at, lines.length);
+    return lines.with(place, (lines[place] ?? '').replace('{', '{ '));
+  }),
+  'a changed line': (bytes, [at], name) => {
+    const lines = linesOf(bytes);
+    const place = below(at, lines.length);
+    return fileOf(lines.with(place, retold(lines[place] ?? '', name)));
+  },
+};
+
+/** The first line, from 1, in which two files differ; where one was cut off, its own last line. */
+function firstDifference(before: Buffer, after: Buffer): number {
+  const [old, now] = [before, after].map((bytes) => bytes.toString('latin1').split('\n')) as [string[], string[]];
+  const at = old.findIndex((line, index) => line !== now[index]);
+  if (at < 0) return old.length;
+  return Math.max(1, Math.min(at + 1, now.at(-1) === '' ? now.length - 1 : now.length));
+}
+
+/** Problems of the run with one file changed; null removes it. The file is whole again afterwards. */
+function problemsWith(name: string, bytes: Buffer | null): readonly RunProblem[] {
+  const path = join(damaged, name);
+  try {
+    if (bytes === null) rmSync(path);
+    else writeFileSync(path, bytes);
+    return verifyRun(damaged, key.publicKey).problems;
+  } finally {
+    if (files.includes(name)) copyFileSync(join(whole, name), path);
+    else rmSync(path, { force: true });
+  }
+}
+
+const shown = (problems: readonly RunProblem[]) =>
+  problems.map(({ file, line, message }) => `${basename(file)}:${line}: ${message}`).join('\n');
+const someFile = fc.nat().map((at) => files[at % files.length] ?? '');
+const chances = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), {
+  minLength: 3,
+  maxLength: 3,
+});
+
+test.each(Object.entries(damages))('%s is found, at its line', (_, damage) => {
+  fc.assert(
+    fc.property(someFile, chances, (name, random) => {
+      const before = readFileSync(join(whole, name));
+      const after = damage(before, random, name);
+      fc.pre(!after.equals(before));
+      const problems = problemsWith(name, after);
+      // What `run.json` says is one value, without lines that could be told apart.
+      const line = name === 'run.json' ? 1 : firstDifference(before, after);
+      // A receipt that was cut off at the end is known by the recording that it vouched for.
+      const isCut = name === 'ledger.jsonl' && before.indexOf(after) === 0 && after.at(-1) !== 123;
+      const dropped = isCut ? linesOf(before).slice(linesOf(after).length) : [];
+      const places = [
+        [name, line],
+        ...dropped.map((each) => {
+          const { receipt } = JSON.parse(each) as { receipt?: { recording: string } };
+          return [receipt?.recording ?? 'run.json', null];
+        }),
+      ];
+      const found = problems.some((each) =>
+        places.some(([file, at]) => basename(each.file) === file && (at === null || each.line === at)),
+      );
+      expect(found, `${name}:${line} is not named by:\n${shown(problems)}`).toBe(true);
+    }),
+    { numRuns: runs(25) },
+  );
+});
+
+test('a tampering that is chained anew is found by the receipt, and by the parent of a fork', () => {
+  const lineDamages = ['a dropped line', 'a tail of whole lines cut off', 'two swapped lines', 'a changed line'];
+  const one = fc.constantFrom(...lineDamages, 'a line that stands twice');
+  fc.assert(
+    fc.property(someFile, one, chances, (name, kind, random) => {
+      fc.pre(!['ledger.jsonl', 'run.json'].includes(name) && !name.includes('.fork-'));
+      const before = readFileSync(join(whole, name));
+      const touched = linesOf(damages[kind]?.(before, random, name) ?? before).map((line, n) =>
+        JSON.stringify({ ...(JSON.parse(line) as object), n }),
+      );
+      const after = fileOf(rechained(touched));
+      fc.pre(!after.equals(before));
+      const problems = problemsWith(name, after);
+      const message = /its receipt \(ledger\.jsonl:\d+\)|holds no event/;
+      const found = problems.some(({ file, ...each }) => basename(file) === name && message.test(each.message));
+      expect(found, `${name} is not named by:\n${shown(problems)}`).toBe(true);
+    }),
+    { numRuns: runs(50) },
+  );
+});
+
+test('what a fork shares with its parent can not be changed in it, also not chained anew', () => {
+  const fork = files.find((name) => name.endsWith('.fork-1.traj.jsonl')) ?? '';
+  const before = readFileSync(join(whole, fork));
+  const lines = linesOf(before);
+  const { event } = JSON.parse(lines[0] ?? '') as { event: { parent: { event: number } } };
+  expect(event.parent.event).toBeGreaterThan(5);
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: event.parent.event }), (at) => {
+      const after = fileOf(rechained(lines.with(at, retold(lines[at] ?? '', fork))));
+      expect(shown(problemsWith(fork, after))).toContain(
+        `${fork}:${at + 1}: event ${at} is not the one of lamp-variant.0.traj.jsonl, with which it is shared`,
+      );
+    }),
+    { numRuns: runs(10) },
+  );
+});
+
+test('every file that is gone is named', () => {
+  for (const name of files) {
+    const problems = shown(problemsWith(name, null));
+    expect(problems.includes(name), `${name} is not in:\n${problems}`).toBe(true);
+  }
+});
+
+test('a file of another run in the place of its own, or beside it, is named', () => {
+  for (const name of files) {
+    const foreign = readFileSync(join(other, name));
+    expect(foreign.equals(readFileSync(join(whole, name)))).toBe(false);
+    const problems = shown(problemsWith(name, foreign));
+    const isWhole = name.endsWith('.traj.jsonl') || name === 'run.json';
+    expect(problems, name).toContain(isWhole ? `${name}:1: ` : 'jsonl:');
+    if (['ledger.jsonl', 'run.json'].includes(name)) continue;
+    const stranger = name.replace('.', '-x.');
+    expect(shown(problemsWith(stranger, foreign)), stranger).toContain(`${stranger}:`);
+  }
+});
+
+test('the recording of another rollout in the place of one says which it is', () => {
+  const [one = '', two = ''] = files.filter((name) => /\.[01]\.traj\.jsonl$/.test(name));
+  const problems = shown(problemsWith(two, readFileSync(join(whole, one))));
+  expect(problems).toMatch(
+    new RegExp(`${two}:1: rolloutStarted says trial 0, its receipt \\(ledger.jsonl:\\d\\) says 1`),
+  );
+});
+
+test('receipts of another rollout, run or key are named with their line', () => {
+  const path = join(whole, 'ledger.jsonl');
+  const own = linesOf(readFileSync(path));
+  const foreign = linesOf(readFileSync(join(other, 'ledger.jsonl')));
+  own.forEach((line, at) => {
+    const cases = [
+      own.with(at, foreign[at] ?? ''),
+      own.with(at, own[(at + 1) % own.length] ?? ''),
+      own.with(at, JSON.stringify({ ...(JSON.parse(line) as object), before: 'x' })),
+      own.toSpliced(at, 0, foreign[at] ?? ''),
+    ];
+    for (const lines of cases) {
+      const problems = shown(problemsWith('ledger.jsonl', fileOf(lines)));
+      expect(problems.split('\n').some((each) => /^[\w.-]+\.jsonl:\d+: /.test(each))).toBe(true);
+      if (at > 0) expect(problems).toContain(`ledger.jsonl:${at + 1}: `);
+    }
+  });
+  const stranger = signingKey(join(root, 'stranger.pem'));
+  const { problems } = verifyRun(whole, stranger.publicKey);
+  expect(problems.map(({ line }) => line)).toEqual(own.map((_, index) => index + 1));
+});

@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  child,
+  domain,
+  evaluation,
+  type FaultRow,
+  fresh,
+  limited,
+  play,
+  printed,
+  replayed,
+  resumed,
+  type Struck,
+  toolsHead,
+  untouched,
+  waiting,
+} from './scene.ts';
+
+const unshare = ['unshare', '--user', '--map-root-user', '--mount', '/bin/sh', '-c'];
+
+function mountObstacle(): string | null {
+  const probe = [...unshare.slice(1), 'mount -t tmpfs none "$0"', tmpdir()];
+  return spawnSync(unshare[0] ?? '', probe).status === 0 ? null : 'this machine allows no mount to try it on';
+}
+
+const many = Array.from({ length: 6 }, () => 'tell');
+const wordy = `${toolsHead}export const tell = tool({ description: 'Tell.', effect: 'read', input, run: () => 'word '.repeat(2000) });\n`;
+const telling = () => domain(many, { 'tools.ts': wordy });
+const again = (folder: string, run: string) => () => printed(child(evaluation(folder, run)));
+
+/** Bytes of the longest recording of a whole run. */
+async function bytesOf(folder: string): Promise<number> {
+  const run = fresh();
+  await again(folder, run)();
+  return statSync(join(run, 'struck.0.traj.jsonl')).size;
+}
+
+/** An evaluation on a disk of its own, of so many KB; what is on it afterwards is copied to \`run\`. */
+function onDisk(kilobytes: number, folder: string, options = ''): Struck {
+  const [disk, run] = [fresh(), fresh()];
+  mkdirSync(disk);
+  const mount = `mount -t tmpfs -o size=${kilobytes}k none ${disk} ${options}`;
+  const lines = limited([...unshare, `${mount}; "$0" "$@"; code=$?; cp -r ${disk} ${run}; exit $code`], folder, disk);
+  return { lines: lines.map((line) => line.replaceAll(disk, run)), run, folder, again: again(folder, run) };
+}
+
+export const disks: readonly FaultRow[] = [
+  {
+    fault: 'a full disk',
+    injected: 'a tmpfs with room for half of the record',
+    sees: /^rehearsal eval: /,
+    kept: resumed,
+    obstacle: mountObstacle,
+    strike: async () => {
+      const folder = telling();
+      const pages = Math.ceil((0.6 * (await bytesOf(folder))) / 4096);
+      return onDisk(4 * pages + 24, folder);
+    },
+  },
+  {
+    fault: 'a disk that can only be read',
+    injected: 'a tmpfs mounted read-only',
+    sees: /^rehearsal eval: /,
+    kept: untouched,
+    obstacle: mountObstacle,
+    strike: async () => {
+      const struck = onDisk(100, domain([]), '-r');
+      return struck;
+    },
+  },
+  {
+    fault: 'a limit on the size of files',
+    injected: 'ulimit -f at half of the record',
+    sees: /^rehearsal eval: /,
+    kept: resumed,
+    obstacle: () => (process.platform === 'win32' ? 'Windows has no ulimit' : null),
+    strike: async () => {
+      const [folder, run] = [telling(), fresh()];
+      const blocks = Math.floor((0.6 * (await bytesOf(folder))) / 512);
+      const lines = limited(['/bin/sh', '-c', `ulimit -f ${blocks}; exec "$0" "$@"`], folder, run);
+      return { lines, run, folder, again: again(folder, run) };
+    },
+  },
+  {
+    fault: 'a run that is deleted while it is written',
+    injected: 'the folder is removed after the first call',
+    sees: /was deleted/,
+    kept: replayed,
+    strike: () => {
+      let isGone = false;
+      return play(domain(['wait', 'wait'], { 'tools.ts': waiting(200) }), {
+        order: 'spared first',
+        onEvent: (type, run) => {
+          if (type !== 'toolReturned' || isGone) return;
+          isGone = true;
+          rmSync(run, { recursive: true, force: true });
+        },
+      });
+    },
+  },
+];

@@ -1,0 +1,176 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { domain, type FaultRow, play, type Struck, scored, unscored } from './scene.ts';
+
+/** Answers the nth request of the struck rollout that comes after its first call. */
+type Answer = (response: ServerResponse, nth: number) => void;
+
+const completion = (message: object) => ({
+  id: 'c',
+  object: 'chat.completion',
+  created: 0,
+  model: 'm',
+  choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: null, ...message } }],
+});
+const calling = (name: string, text: string) =>
+  completion({ tool_calls: [{ id: 'c1', type: 'function', function: { name, arguments: text } }] });
+// The pause before a client tries again is the shortest, so that a test need not wait for it.
+const send = (response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) =>
+  void response
+    .writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1', ...headers })
+    .end(typeof body === 'string' ? body : JSON.stringify(body));
+const says = (response: ServerResponse, message: object) => send(response, 200, completion(message));
+const done = (response: ServerResponse) => says(response, { content: 'All is done.' });
+
+let made: string | null = null;
+const folder = () => {
+  made ??= domain([]);
+  return made;
+};
+
+/** A model at an endpoint plays the agent in both rollouts; the struck one calls a tool first, and then the answer fails. */
+async function model(answer: Answer | null, timeoutMs = 5000): Promise<Struck> {
+  let asked = 0;
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await Array.fromAsync(request)).toString();
+    const isStruck = body.includes('This is struck.');
+    if (!isStruck) return done(response);
+    if (asked === 0) {
+      asked += 1;
+      send(response, 200, calling('look', '{}'));
+      if (answer === null) {
+        server.closeAllConnections();
+        server.close();
+      }
+      return;
+    }
+    answer?.(response, asked++);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const at = { type: 'openai', model: 'm', baseUrl, keyName: 'TEST_KEY', timeoutMs } as const;
+  try {
+    const order = answer === null ? { order: 'spared first' as const } : {};
+    return await play(folder(), { agent: at, keep: true, ...order });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+const breakOff = (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+  response.write('{"id": "c", "choices": [{');
+  setTimeout(() => response.destroy(), 20);
+};
+
+const status =
+  (code: number, body: object): Answer =>
+  (response) =>
+    send(response, code, body);
+
+const row = (
+  fault: string,
+  injected: string,
+  sees: RegExp,
+  kept: FaultRow['kept'],
+  answer: Answer | null,
+  timeoutMs?: number,
+): FaultRow => ({ fault, injected, sees, kept, strike: () => model(answer, timeoutMs) });
+
+export const models: readonly FaultRow[] = [
+  row('a model that refuses the connection', 'the endpoint closes after its first answer', /^ended: /, unscored, null),
+  row('a bad key', 'the endpoint answers 401', /^ended: /, unscored, status(401, { error: { message: 'no' } })),
+  row(
+    'a rate limit that passes',
+    'the endpoint answers 429 with retry-after, twice',
+    /^agent +All is done/,
+    scored,
+    (response, nth) => (nth < 3 ? send(response, 429, { error: { message: 'slow down' } }) : done(response)),
+  ),
+  row(
+    'a rate limit that stays',
+    'the endpoint answers 429 with retry-after, always',
+    /^ended: /,
+    unscored,
+    status(429, { error: { message: 'slow down' } }),
+  ),
+  row('a server error that passes', 'the endpoint answers 503, once', /^agent +All is done/, scored, (response, nth) =>
+    nth < 2 ? send(response, 503, { error: { message: 'restarting' } }) : done(response),
+  ),
+  row(
+    'a server error that stays',
+    'the endpoint answers 500, always',
+    /^ended: /,
+    unscored,
+    status(500, { error: { message: 'boom' } }),
+  ),
+  row(
+    'an answer that breaks off, once',
+    'the endpoint cuts the connection inside the body of one answer',
+    /^agent +All is done/,
+    scored,
+    (response, nth) => (nth < 2 ? breakOff(response) : done(response)),
+  ),
+  row(
+    'answers that break off',
+    'the endpoint cuts the connection inside the body, always',
+    /^ended: /,
+    unscored,
+    breakOff,
+  ),
+  row('an answer that is broken JSON', 'the endpoint answers half an object', /^ended: /, unscored, (response) =>
+    send(response, 200, '{"choices": [{'),
+  ),
+  row('an answer that is another thing', 'the endpoint answers with a web page', /^ended: /, unscored, (response) =>
+    send(response, 200, '<html>Welcome</html>', { 'content-type': 'text/html' }),
+  ),
+  row(
+    'an answer without a message',
+    'the endpoint answers with an empty list of choices',
+    /^ended: /,
+    unscored,
+    (response) => send(response, 200, { ...completion({}), choices: [] }),
+  ),
+  row('an empty message', 'the endpoint answers with no text and no call, always', /^ended: /, scored, (response) =>
+    says(response, { content: '' }),
+  ),
+  row(
+    'a model that never answers',
+    'the endpoint keeps the connection open, and the time-out is 0.3 s',
+    /^ended: /,
+    unscored,
+    () => undefined,
+    300,
+  ),
+  row(
+    'a conversation that no longer fits',
+    'the endpoint answers 400 with context_length_exceeded',
+    /^ended: /,
+    scored,
+    status(400, { error: { message: 'too long', code: 'context_length_exceeded' } }),
+  ),
+  row('a tool that does not exist', 'the model calls fly, once', /^error /, scored, (response, nth) =>
+    nth === 1 ? send(response, 200, calling('fly', '{}')) : done(response),
+  ),
+  row(
+    'arguments that are no JSON',
+    'the model calls look with half an object, once',
+    /^error /,
+    scored,
+    (response, nth) => (nth === 1 ? send(response, 200, calling('look', '{"at": ')) : done(response)),
+  ),
+  row(
+    'arguments that do not fit',
+    'the model calls look with an argument it does not have, once',
+    /^error /,
+    scored,
+    (response, nth) => (nth === 1 ? send(response, 200, calling('look', '{"at": 7}')) : done(response)),
+  ),
+  row('an endless loop of calls', 'the model calls look for ever', /^ended: /, scored, (response) =>
+    send(response, 200, calling('look', '{}')),
+  ),
+  row('an endless loop of errors', 'the model calls fly for ever', /^ended: /, scored, (response) =>
+    send(response, 200, calling('fly', '{}')),
+  ),
+];

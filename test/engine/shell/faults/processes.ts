@@ -1,0 +1,160 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { finishedRollouts } from '../../../../src/engine/shell/ledger.ts';
+import { rehearsalWith } from '../../../support/terminal.ts';
+import {
+  child,
+  domain,
+  evaluation,
+  type FaultRow,
+  fresh,
+  gated,
+  home,
+  play,
+  printed,
+  resumed,
+  type Struck,
+  scored,
+  unscored,
+} from './scene.ts';
+
+const slow = (times: number) =>
+  domain(
+    Array.from({ length: times }, () => 'wait'),
+    { 'tools.ts': gated },
+  );
+
+const go = (folder: string) => writeFileSync(join(folder, 'go'), '');
+
+async function until(what: string, is: () => boolean): Promise<void> {
+  for (let waited = 0; !is(); waited += 20) {
+    if (waited > 60_000) throw new Error(`waited a minute for ${what}`);
+    await sleep(20);
+  }
+}
+
+const recorded = (run: string, id: string) => {
+  const path = join(run, `${id}.0.traj.jsonl`);
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
+};
+const receipts = (run: string) => finishedRollouts(join(run, 'ledger.jsonl')).length;
+
+/** Lanes of a domain, by what they were started with. */
+function lanesOf(folder: string): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`"folder":"${folder}"`);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+const onLinux = () => (process.platform === 'linux' ? null : 'processes are found through /proc');
+
+export const processes: readonly FaultRow[] = [
+  {
+    fault: 'a lane that is killed',
+    injected: 'SIGKILL of the lane while a tool runs in it',
+    sees: /^ended: /,
+    kept: unscored,
+    obstacle: onLinux,
+    strike: () => {
+      let isKilled = false;
+      const folder = slow(1);
+      return play(folder, {
+        onEvent: (type) => {
+          if (type !== 'toolReturned' || isKilled) return;
+          isKilled = true;
+          setTimeout(() => {
+            for (const pid of lanesOf(folder)) process.kill(pid, 'SIGKILL');
+          }, 300);
+        },
+      });
+    },
+  },
+  {
+    fault: 'a supervisor that is killed',
+    injected: 'SIGKILL of `rehearsal eval` while a tool runs; then the same command again',
+    sees: /finished already/,
+    kept: resumed,
+    strike: async () => {
+      const [folder, run] = [slow(3), fresh()];
+      const first = child(evaluation(folder, run));
+      await until('events of both rollouts', () => recorded(run, 'struck') > 4 && receipts(run) === 1);
+      first.kill('SIGKILL');
+      await printed(first);
+      const before = recorded(run, 'struck');
+      const lines: string[] = [];
+      const struck: Struck = {
+        lines,
+        run,
+        folder,
+        again: async () => {
+          go(folder);
+          lines.push(...(await printed(child(evaluation(folder, run)))));
+        },
+      };
+      expect(before).toBeGreaterThan(4);
+      return struck;
+    },
+  },
+  {
+    fault: 'a second supervisor on the same run',
+    injected: '`rehearsal eval --out` of a run that another process is writing',
+    sees: /^rehearsal eval: /,
+    kept: scored,
+    strike: async () => {
+      const [folder, run] = [slow(3), fresh()];
+      const first = child(evaluation(folder, run));
+      await until('the first events', () => recorded(run, 'struck') > 4);
+      const { code, err } = await rehearsalWith({ REHEARSAL_HOME: home }, ...evaluation(folder, run));
+      expect(code).toBe(2);
+      go(folder);
+      await printed(first);
+      expect(first.exitCode).toBe(0);
+      return { lines: err.split('\n').map((line) => line.replace(String(first.pid), 'PID')), run, folder };
+    },
+  },
+];
+
+/** Recordings byte by byte. */
+const bytesOf = (run: string) =>
+  ['struck', 'spared'].map((id) => readFileSync(join(run, `${id}.0.traj.jsonl`), 'utf8')).join('');
+
+/** An evaluation whose clock is another one leaves the recordings that it leaves otherwise. */
+async function underClock(env: NodeJS.ProcessEnv, node: readonly string[] = []): Promise<Struck> {
+  const [folder, usual, run] = [domain(['look', 'look']), fresh(), fresh()];
+  await printed(child(evaluation(folder, usual)));
+  const lines = await printed(child(evaluation(folder, run), env, node));
+  expect(bytesOf(run)).toBe(bytesOf(usual));
+  const sidecar = readFileSync(join(run, 'struck.0.sidecar.jsonl'), 'utf8').trim().split('\n');
+  for (const line of sidecar) expect((JSON.parse(line) as { ms: number }).ms).toBeGreaterThanOrEqual(0);
+  return { lines, run, folder };
+}
+
+/** Every look at the clock finds it a minute earlier. */
+const backwards = `const real = Date.now; let looks = 0; const now = () => real() - 60000 * looks++;
+globalThis.Date = class extends Date { constructor(...given) { given.length ? super(...given) : super(now()); } static now() { return now(); } };`;
+
+export const clocks: readonly FaultRow[] = [
+  {
+    fault: 'a clock that goes backwards',
+    injected: 'every look at the clock of the supervisor finds it a minute earlier',
+    sees: null,
+    kept: scored,
+    strike: () => underClock({}, ['--import', `data:text/javascript,${encodeURIComponent(backwards)}`]),
+  },
+  {
+    fault: 'another time zone',
+    injected: 'TZ=Pacific/Kiritimati, 14 hours before UTC',
+    sees: null,
+    kept: scored,
+    strike: () => underClock({ TZ: 'Pacific/Kiritimati', LANG: 'de_DE.UTF-8' }),
+  },
+];

@@ -1,0 +1,249 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
+import { lineText, transcriptOf } from '../../../../src/cli/transcript.ts';
+import { runBatch } from '../../../../src/engine/shell/batch.ts';
+import { finishedRollouts, signingKey } from '../../../../src/engine/shell/ledger.ts';
+import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { readRecording } from '../../../../src/engine/shell/recording.ts';
+import { replayRecording } from '../../../../src/engine/shell/replay.ts';
+import type { SeatSpec } from '../../../../src/engine/shell/seats/seatSpec.ts';
+import { openSupervisor, type Supervisor } from '../../../../src/engine/shell/supervisor.ts';
+import { verifyRun } from '../../../../src/engine/shell/verifyRun.ts';
+
+/** A fault of the table in docs/faults.md: how it is injected, what a person reads, and what is left. */
+export type FaultRow = {
+  readonly fault: string;
+  /** In words, for the table. */
+  readonly injected: string;
+  /** The line that a person reads; null where nothing is to be read. */
+  readonly sees: RegExp | null;
+  readonly kept: keyof typeof keeping;
+  readonly strike: () => Promise<Struck>;
+  /** Why it can't be injected on this machine, or null. */
+  readonly obstacle?: () => string | null;
+};
+
+/** What came of it: everything that was printed, and the folder of the run. */
+export type Struck = {
+  readonly lines: readonly string[];
+  readonly run: string;
+  readonly folder: string;
+  /** The same command without the fault. */
+  readonly again?: () => Promise<unknown>;
+};
+
+export const root = realpathSync(mkdtempSync(join(tmpdir(), 'rehearsal-faults-')));
+let folders = 0;
+export const fresh = () => join(root, String(++folders));
+export const source = (path: string) => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
+export const home = join(root, 'home');
+const key = () => signingKey(join(home, 'signing-key.pem'));
+
+type Call = string | { readonly tool: string; readonly arguments: object };
+const turns = (calls: readonly Call[]) =>
+  JSON.stringify([
+    ...calls.map((call) => [typeof call === 'string' ? { tool: call, arguments: {} } : call]),
+    'All is done.',
+  ]);
+
+export const toolsHead = `import { defineTools } from 'rehearsal';
+import * as z from 'zod';
+const { tool } = defineTools<{ agent: { chairs: Record<string, { colour: string }> } }>();
+const input = z.object({});
+export const look = tool({ description: 'Look.', effect: 'read', input, run: (_, { db }) => db.chairs });
+`;
+
+/** `wait` takes its time, and `look` does not. */
+export const waiting = (ms: number) =>
+  `${toolsHead}export const wait = tool({ description: 'Wait.', effect: 'read', timeoutMs: 60_000, input, run: () => new Promise((done) => setTimeout(() => done('ok'), ${ms})) });\n`;
+
+/** `wait` goes on when there is a file `go` in the folder of the domain. */
+export const gated = `${toolsHead}export const wait = tool({ description: 'Wait.', effect: 'read', timeoutMs: 60_000, input, run: async () => {
+  const { existsSync } = process.getBuiltinModule('node:fs');
+  while (!existsSync('go')) await new Promise((later) => setTimeout(later, 20));
+  return 'ok';
+} });
+`;
+
+const task = (id: string, calls: readonly Call[]) =>
+  `- id: ${id}\n  persona: plain\n  user: { goal: Look., opening: This is ${id}. }\n  actions: []\n  script: ${turns(calls)}\n`;
+
+/**
+ * A domain with two tasks: `struck` calls \`look\` and then what breaks, `spared` only looks.
+ * @param breaks the calls that meet the fault
+ */
+export function domain(breaks: readonly Call[], changes: Readonly<Record<string, string | null>> = {}): string {
+  const folder = fresh();
+  const first = changes['tools.ts'] === null ? [] : ['look'];
+  const files: Readonly<Record<string, string | null>> = {
+    'domain.yaml': 'name: chairs\nturnCap: 8\ntoolErrorCap: 3\n',
+    'database.json': '{ "chairs": { "A1": { "colour": "blue" } } }\n',
+    'policy.md': '- Look first.\n',
+    'personas/plain.persona.yaml': 'id: plain\ndescription: Plain.\n',
+    'tools.ts': toolsHead,
+    'tasks/all.task.yaml': task('struck', [...first, ...breaks]) + task('spared', first),
+    ...changes,
+  };
+  for (const [name, text] of Object.entries(files)) {
+    if (text === null) continue;
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+type Playing = {
+  readonly agent?: SeatSpec;
+  readonly user?: SeatSpec;
+  /** At once by default: a fault that would meet both rollouts needs one after the other. */
+  readonly order?: 'spared first' | 'struck first';
+  /** The lane stays for the next of this folder. */
+  readonly keep?: boolean;
+  /** Told of each event of the struck rollout. */
+  readonly onEvent?: (type: string, run: string) => void;
+};
+
+const kept = new Map<string, Supervisor>();
+
+export async function closeKept(): Promise<void> {
+  await Promise.all([...kept.values()].map((supervisor) => supervisor.close()));
+}
+
+/** Plays both tasks at once, as \`rehearsal run\` plays one, and keeps what it would print of the struck one. */
+export async function play(
+  folder: string,
+  { agent, user, order, onEvent, keep = false }: Playing = {},
+): Promise<Struck> {
+  const run = fresh();
+  const lines: string[] = [];
+  const again = async () => {
+    const open = () =>
+      openSupervisor(loadDomain(folder), {
+        log: (text) => lines.push(text),
+      });
+    const supervisor = await (kept.get(folder) ?? open());
+    if (keep) kept.set(folder, supervisor);
+    try {
+      await runBatch(supervisor, {
+        folder: run,
+        tasks: order === 'spared first' ? supervisor.domain.tasks.toReversed() : supervisor.domain.tasks,
+        trials: 1,
+        seed: '1',
+        basis: 'evaluate',
+        agent: agent ?? { type: 'scripted' },
+        user: user ?? { type: 'agenda' },
+        concurrency: order ? 1 : 2,
+        key: key(),
+        readKey: () => 'sk-secret',
+        askPerson: () => Promise.reject(new Error('nobody is here')),
+        onEvents: ({ id }, _trial, events) => {
+          if (id !== 'struck') return;
+          for (const { event } of events)
+            lines.push(...transcriptOf(event).map((line) => lineText(line, false).trim()));
+          for (const { type } of events) onEvent?.(type, run);
+        },
+      });
+    } finally {
+      if (!keep) await supervisor.close();
+    }
+  };
+  await again().catch((error: Error) => lines.push(error.message));
+  return { lines, run, folder, again };
+}
+
+/** The command line in a process of its own. */
+export function child(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  node: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, ['--no-warnings', ...node, source('src/cli/rehearsal.ts'), ...argv], {
+    env: { ...process.env, REHEARSAL_HOME: home, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** What a process printed, line by line, when it is over. */
+export async function printed(process: ChildProcess): Promise<readonly string[]> {
+  let text = '';
+  for (const stream of [process.stdout, process.stderr])
+    stream?.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+  if (process.exitCode === null && process.signalCode === null)
+    await new Promise((resolve) => process.once('close', resolve));
+  return text.split('\n');
+}
+
+export const evaluation = (folder: string, run: string) => ['eval', folder, '--agent', 'scripted', '--out', run];
+
+/** An evaluation in a process of its own, below a command that limits it. */
+export function limited(before: readonly string[], folder: string, run: string): readonly string[] {
+  const [command = '', ...rest] = [
+    ...before,
+    process.execPath,
+    source('src/cli/rehearsal.ts'),
+    ...evaluation(folder, run),
+  ];
+  const { stdout, stderr } = spawnSync(command, rest, {
+    env: { ...process.env, REHEARSAL_HOME: home },
+    encoding: 'utf8',
+  });
+  return `${stdout}\n${stderr}`.split('\n');
+}
+
+const receiptOf = (run: string, id: string) =>
+  finishedRollouts(join(run, 'ledger.jsonl')).find(({ rollout }) => rollout === `${id}.0`);
+
+/** Every recording is whole as far as it goes, and folds to the recorded states. */
+function expectWhole({ run, folder }: Struck, id: string): void {
+  const path = join(run, `${id}.0.traj.jsonl`);
+  expect(readRecording(path).problems).toEqual([]);
+  expect(replayRecording(loadDomain(folder), path).problems).toEqual([]);
+}
+
+function expectSigned(struck: Struck): void {
+  expect(verifyRun(struck.run, key().publicKey)).toEqual({ checked: 2, problems: [] });
+  expect(receiptOf(struck.run, 'spared')).toMatchObject({ reward: 1, endReason: 'userStopped' });
+  for (const id of ['struck', 'spared']) expectWhole(struck, id);
+}
+
+/** What can be left of a run, each with the check that it is so. */
+export const keeping = {
+  'the whole record, signed, without a reward; the other rollout is untouched': async (struck: Struck) => {
+    expectSigned(struck);
+    expect(receiptOf(struck.run, 'struck')).toMatchObject({ reward: null });
+    const { lines } = readRecording(join(struck.run, 'struck.0.traj.jsonl'));
+    expect(lines.find(({ event }) => event.type === 'rolloutEnded')?.event).toMatchObject({ failure: {} });
+  },
+  'the whole record, signed, with its reward; the other rollout is untouched': async (struck: Struck) => {
+    expectSigned(struck);
+    expect(receiptOf(struck.run, 'struck')?.reward).toEqual(expect.any(Number));
+  },
+  'every event before it; the same command goes on and finishes both rollouts': async (struck: Struck) => {
+    expect(receiptOf(struck.run, 'struck')).toBeUndefined();
+    expectWhole(struck, 'struck');
+    const before = readRecording(join(struck.run, 'struck.0.traj.jsonl')).lines;
+    expect(before.length).toBeGreaterThan(3);
+    await struck.again?.();
+    expectSigned(struck);
+    const after = readRecording(join(struck.run, 'struck.0.traj.jsonl')).lines;
+    expect(after.slice(0, before.length)).toEqual(before);
+  },
+  'nothing had begun, and nothing is left': async ({ run }: Struck) => {
+    expect(existsSync(run) ? readdirSync(run).filter((name) => name.includes('.traj')) : []).toEqual([]);
+  },
+  'what others deleted is gone; the same command plays both rollouts again': async (struck: Struck) => {
+    await struck.again?.();
+    expectSigned(struck);
+  },
+} as const;
+export const unscored = 'the whole record, signed, without a reward; the other rollout is untouched';
+export const scored = 'the whole record, signed, with its reward; the other rollout is untouched';
+export const resumed = 'every event before it; the same command goes on and finishes both rollouts';
+export const untouched = 'nothing had begun, and nothing is left';
+export const replayed = 'what others deleted is gone; the same command plays both rollouts again';
