@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** The unit suites: everything in test/ that needs neither VS Code nor a browser. */
@@ -6,6 +7,8 @@ export default defineConfig({
     include: ['test/**/*.test.{ts,tsx}'],
     exclude: ['test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'],
     testTimeout: 20_000,
+    // One core is not left out: most of the time goes into child processes that are waited for.
+    maxWorkers: Math.max(2, availableParallelism()),
     // A missing golden file fails instead of being written, except where a person asks for it with -u.
     ...(process.argv.some((arg) => arg === '-u' || arg.startsWith('--update')) ? {} : { update: 'none' as const }),
   },

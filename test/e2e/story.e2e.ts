@@ -107,7 +107,7 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await edit(['Messages', call, 'change_item', 'variant'], 'brass', 1);
   await debug.waitForConsole('--- fork:');
   await untilEnd();
-  await debug.waitForConsole(/REWARD 0\b/);
+  await waitForStack('reward 0');
   await debug.waitForConsole(/rule confirm-before-write.*gates the reward/);
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(0);
   expect(bytesOf('lamp-variant.0.traj.jsonl').equals(before)).toBe(true);
