@@ -4,7 +4,7 @@ import type { ParseArgsOptionDescriptor } from 'node:util';
 import { userSeatFor } from '../engine/core/domain.ts';
 import type { Task } from '../engine/core/task.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
-import { formatDiagnostic, obstaclesOf } from '../engine/shell/diagnostic.ts';
+import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import type { AskPerson } from '../engine/shell/outside.ts';
@@ -60,8 +60,8 @@ export function openDomain(io: Io, given: string | undefined): LoadedDomain {
 
 /** Reads the domain in a folder, or says everything that is wrong with it. */
 export function openDomainAt(folder: string): LoadedDomain {
-  const loaded = loadDomain(folder);
-  const errors = obstaclesOf(loaded.diagnostics);
+  const loaded = loadDomain(folder, { soundness: false });
+  const errors = errorsOf(loaded.diagnostics);
   if (errors.length > 0)
     throw new UsageError(`the domain has errors:\n${errors.map((each) => formatDiagnostic(each)).join('\n')}`);
   return loaded;

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { taskIn } from '../engine/core/underPersona.ts';
 import { baseHash } from '../engine/core/world.ts';
 import { resultOf } from '../engine/shell/batch.ts';
-import { formatDiagnostic, obstaclesOf } from '../engine/shell/diagnostic.ts';
+import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import { Fault, messageOf } from '../engine/shell/fault.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../engine/shell/outside.ts';
@@ -127,8 +127,8 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
 }
 
 async function openDomain(folder: string, log: (text: string) => void): Promise<Opened> {
-  const domain = loadDomain(folder);
-  const errors = obstaclesOf(domain.diagnostics);
+  const domain = loadDomain(folder, { soundness: false });
+  const errors = errorsOf(domain.diagnostics);
   if (errors.some(({ code }) => code === 'domain/file-missing'))
     throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));

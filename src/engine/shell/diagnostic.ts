@@ -35,16 +35,9 @@ export function formatDiagnostic(diagnostic: Diagnostic, base = ''): string {
   return `${shown}:${line}:${column} ${severity} ${code} ${hint === undefined ? message : `${message} ${hint}`}`;
 }
 
+/** The errors among findings. Those of a domain whose soundness was not looked for keep it from running. */
 export function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.filter(({ severity }) => severity === 'error');
-}
-
-/**
- * The findings that keep a domain from running: its errors, but not a gold action that violates a rule. Whoever meets
- * that has to step through it, or grades old runs under a new rule.
- */
-export function obstaclesOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  return errorsOf(diagnostics).filter(({ code }) => code !== 'task/gold-violates');
 }
 
 /** Stable order: by file, then by place, then by code. */

@@ -5,7 +5,7 @@ import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 import type { FromLane } from './lane/laneMessage.ts';
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
-import { completeDomain, type LoadedDomain } from './load/loadDomain.ts';
+import { type LoadedDomain, withTools } from './load/loadDomain.ts';
 
 /** One child process and the rollouts that it folds. */
 export type Lane<Rollout> = {
@@ -108,7 +108,7 @@ export class Lanes<Rollout> {
 
   #prepare(lane: Lane<Rollout>, { tools, sync }: Described): void {
     if (!this.#loaded) {
-      const loaded = completeDomain(this.#static, tools, this.#outsideTools);
+      const loaded = withTools(this.#static, tools, this.#outsideTools);
       this.#loaded = { ...loaded, domain: { ...loaded.domain, sync } };
     }
     lane.process.send({

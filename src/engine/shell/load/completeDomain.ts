@@ -2,9 +2,19 @@ import { describeSimulated } from '../../core/simulatedTool.ts';
 import type { Tool } from '../../core/tool.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
 import { placeOfTool } from './checkSources.ts';
-import { crossCheck } from './crossCheck.ts';
+import { checkSoundness, crossCheck } from './crossCheck.ts';
 import type { LoadedDomain } from './loadedDomain.ts';
 import { declaredTools } from './note.ts';
+
+/** The domain with its tools, as it runs: what was found wrong with it stays what reading found. */
+export function withTools(
+  loaded: LoadedDomain,
+  codeTools: readonly Tool[],
+  outsideTools: readonly Tool[] = [],
+): LoadedDomain {
+  const tools = toolsByName(describedTools(loaded, codeTools, outsideTools));
+  return { ...loaded, domain: { ...loaded.domain, tools: [...tools.values()] } };
+}
 
 /**
  * The domain with its tools, and every check that needs them.
@@ -17,33 +27,37 @@ export function completeDomain(
   codeTools: readonly Tool[],
   outsideTools: readonly Tool[] | null = [],
 ): LoadedDomain {
-  const order = new Map(loaded.toolNames.map((name, index) => [name, index]));
-  const inOrder = codeTools.toSorted((a, b) => (order.get(a.name) ?? order.size) - (order.get(b.name) ?? order.size));
   const { mcpServers, environments } = loaded.domain.file;
-  const simulated = loaded.parts.simulated.map(({ value }) => describeSimulated(value));
-  const all = [...inOrder, ...simulated, ...(outsideTools ?? [])];
-  const tools = new Map(all.toReversed().map((tool) => [tool.name, tool] as const));
+  const all = describedTools(loaded, codeTools, outsideTools ?? []);
+  const tools = toolsByName(all);
   const hasOutside = [mcpServers, environments].some((sources) => Object.keys(sources).length > 0);
   const complete = outsideTools !== null || (!hasOutside && loaded.pythonFile === null);
-  const checks = crossCheck(
-    loaded.parts,
-    loaded.world,
-    {
-      names: new Set(all.map(({ name }) => name)),
-      complete,
-      tools,
-      declared: declaredTools(loaded.parts.scan.declared, tools),
-    },
-    loaded.folder,
-  );
+  const { parts, world, folder } = loaded;
+  const known = { names: new Set(tools.keys()), complete, tools, declared: declaredTools(parts.scan.declared, tools) };
+  const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
+  const unsound = checkSoundness(parts, world, known, found);
   return {
-    ...loaded,
-    domain: {
-      ...loaded.domain,
-      tools: [...new Set(all.map(({ name }) => name))].flatMap((name) => tools.get(name) ?? []),
-    },
-    diagnostics: sortDiagnostics([...loaded.parts.diagnostics, ...checks, ...duplicateNames(loaded, all)]),
+    ...withTools(loaded, codeTools, outsideTools ?? []),
+    diagnostics: sortDiagnostics([...found, ...unsound, ...duplicateNames(loaded, all)]),
   };
+}
+
+/** Tools of the code in the order of the source, then simulated ones, then those from outside. */
+function describedTools(
+  loaded: LoadedDomain,
+  codeTools: readonly Tool[],
+  outsideTools: readonly Tool[],
+): readonly Tool[] {
+  const order = new Map(loaded.toolNames.map((name, index) => [name, index]));
+  const inOrder = codeTools.toSorted((a, b) => (order.get(a.name) ?? order.size) - (order.get(b.name) ?? order.size));
+  return [...inOrder, ...loaded.parts.simulated.map(({ value }) => describeSimulated(value)), ...outsideTools];
+}
+
+/** Of two tools with one name the first. */
+function toolsByName(all: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const tools = new Map<string, Tool>();
+  for (const tool of all) if (!tools.has(tool.name)) tools.set(tool.name, tool);
+  return tools;
 }
 
 function duplicateNames({ parts }: LoadedDomain, tools: readonly Tool[]): readonly Diagnostic[] {

@@ -1,5 +1,5 @@
 import type { Task } from '../../core/task.ts';
-import type { Diagnostic } from '../diagnostic.ts';
+import { type Diagnostic, errorsOf } from '../diagnostic.ts';
 import { checkAmbient } from './checkAmbient.ts';
 import { checkCoverage } from './checkCoverage.ts';
 import { checkGold } from './checkGold.ts';
@@ -19,28 +19,47 @@ import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } fr
 
 /** Findings that need more than one file of the domain. */
 export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
+  const { found, note } = notebook();
+  checkDomainFile(parts, known, note);
+  checkRules(parts, bases, known, note);
+  checkPersonas(parts, note);
+  checkUserSeats(parts, note);
+  checkTasks(parts, bases, known, note);
+  checkTools(parts, bases, known, note);
+  checkSources(parts, folder, known, note);
+  checkSides(parts, known, note);
+  return found;
+}
+
+/**
+ * What makes an environment deceive although it runs: gold actions against the policy, code that reads a clock, rules
+ * that no task tries.
+ * @param before what was found already: a wrong name would be found a second time, as what it makes wrong
+ */
+export function checkSoundness(
+  parts: Parts,
+  bases: Bases,
+  known: KnownTools,
+  before: readonly Diagnostic[],
+): readonly Diagnostic[] {
+  const { found, note } = notebook();
+  for (const placed of parts.personas) checkPersonaEnding(placed, note);
+  checkAmbient(parts, note);
+  const errors = errorsOf(before);
+  for (const placed of parts.tasks)
+    if (errors.every((error) => isElsewhere(error, placed, parts))) checkGold(placed, parts, bases, known, note);
+  if (errors.length === 0) checkCoverage(parts, known, note);
+  return found;
+}
+
+function notebook(): { readonly found: readonly Diagnostic[]; readonly note: Note } {
   const found: Diagnostic[] = [];
   const note: Note = (at, severity, code, message, hint, fix) => {
     const { file, line, column, endLine, endColumn } = at;
     const place = { file, line, column, endLine, endColumn };
     found.push({ ...place, code, severity, message, hint, ...(fix ? { fix } : {}) });
   };
-  checkDomainFile(parts, known, note);
-  checkRules(parts, bases, known, note);
-  checkPersonas(parts, note);
-  checkUserSeats(parts, note);
-  for (const placed of parts.personas) checkPersonaEnding(placed, note);
-  checkTasks(parts, bases, known, note);
-  checkTools(parts, bases, known, note);
-  checkSources(parts, folder, known, note);
-  checkSides(parts, known, note);
-  checkAmbient(parts, note);
-  // A wrong name would be found a second time, as what it makes wrong.
-  const errors = [...parts.diagnostics, ...found].filter(({ severity }) => severity === 'error');
-  for (const placed of parts.tasks)
-    if (errors.every((error) => isElsewhere(error, placed, parts))) checkGold(placed, parts, bases, known, note);
-  if (errors.length === 0) checkCoverage(parts, known, note);
-  return found;
+  return { found, note };
 }
 
 /** Whether an error is in another task. One in the rules or in the domain's file concerns every task. */

@@ -10,7 +10,7 @@ import { type SimulatedTool, simulatedToolSchema } from '../../core/simulatedToo
 import { type Task, taskSchema } from '../../core/task.ts';
 import { type Diagnostic, sortDiagnostics, startOf } from '../diagnostic.ts';
 import { bindRules } from './bindRules.ts';
-import { crossCheck } from './crossCheck.ts';
+import { checkSoundness, crossCheck } from './crossCheck.ts';
 import { parseDatabase } from './database.ts';
 import { type Items, type Placed, parseFolder, parseItems, placeOf } from './items.ts';
 import type { LoadedDomain, Parts } from './loadedDomain.ts';
@@ -21,12 +21,14 @@ import { scanSync } from './scanSync.ts';
 import { scanVerifiers } from './scanVerifiers.ts';
 import { type FileKind, inside, type Overlay, readSource, remembered, type Source } from './source.ts';
 
-export { completeDomain } from './completeDomain.ts';
+export { completeDomain, withTools } from './completeDomain.ts';
 export type { LoadedDomain } from './loadedDomain.ts';
 
 export type LoadOptions = {
   /** Unsaved texts of an editor, by absolute path. */
   readonly overlay?: Overlay;
+  /** Whether to look for what makes the environment deceive although it runs; a rollout does not wait for that. */
+  readonly soundness?: boolean;
 };
 
 type Reader = {
@@ -43,7 +45,7 @@ const digests = new WeakMap<Source, string>();
  * Reads the files of a domain without running any of its code. The domain has no tools yet: `completeDomain` adds
  * them once a lane and the MCP servers have described them. Never throws for what a user wrote; see `diagnostics`.
  */
-export function loadDomain(folder: string, { overlay }: LoadOptions = {}): LoadedDomain {
+export function loadDomain(folder: string, { overlay, soundness = true }: LoadOptions = {}): LoadedDomain {
   const root = resolve(folder);
   const diagnostics: Diagnostic[] = [];
   const { file, source } = readDomainFile(root, overlay, diagnostics);
@@ -99,7 +101,8 @@ export function loadDomain(folder: string, { overlay }: LoadOptions = {}): Loade
     ],
     file.value,
   );
-  return loaded(root, parts, hash, { toolsFile: toolsSource?.file ?? null, pythonFile: pythonSource?.file ?? null });
+  const code = { toolsFile: toolsSource?.file ?? null, pythonFile: pythonSource?.file ?? null };
+  return loaded(root, parts, hash, code, soundness);
 }
 
 /** The value of a database file, or an empty database where there is none or it is broken. */
@@ -112,6 +115,7 @@ function loaded(
   parts: Parts,
   hash: string,
   code: Pick<LoadedDomain, 'toolsFile' | 'pythonFile'>,
+  soundness: boolean,
 ): LoadedDomain {
   const { file, policy, rules, personas, tasks } = parts;
   const domain: Domain = {
@@ -133,6 +137,8 @@ function loaded(
     tools: new Map(),
     declared: parts.scan.declared,
   };
+  const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
+  const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
   return {
     folder,
     file: domain.file,
@@ -140,7 +146,7 @@ function loaded(
     domain,
     world,
     locations: locationsOf(parts),
-    diagnostics: sortDiagnostics([...parts.diagnostics, ...crossCheck(parts, world, known, folder)]),
+    diagnostics: sortDiagnostics([...found, ...unsound]),
     toolNames: [...parts.scan.tools.keys()],
     ...code,
     parts,
