@@ -21,7 +21,8 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Starts the command line in a terminal. `text` grows with what is written to it. */
 function inTerminal(...argv: readonly string[]) {
-  const command = [process.execPath, '--no-warnings', 'src/cli/rehearsal.ts', ...argv].map(quoted).join(' ');
+  // Without `exec` some shells stay in between, are interrupted too, and have a code of their own.
+  const command = `exec ${[process.execPath, '--no-warnings', 'src/cli/rehearsal.ts', ...argv].map(quoted).join(' ')}`;
   const env = { ...process.env, REHEARSAL_HOME: join(root, 'home'), TERM: 'xterm-256color' };
   const child = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
   onTestFinished(() => {

@@ -10,6 +10,8 @@ type Message = DebugProtocol.Request | DebugProtocol.Response | DebugProtocol.Ev
 /** A debug client over the adapter's standard input and output, as an editor speaks to it. */
 export class DebugClient {
   readonly events: DebugProtocol.Event[] = [];
+  /** Names of events, and of requests as they are answered, in the order they came. */
+  readonly received: string[] = [];
   /** What the Debug Console showed. */
   output = '';
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
@@ -77,12 +79,14 @@ export class DebugClient {
   #received(message: Message): void {
     if (message.type === 'response') {
       const response = message as DebugProtocol.Response;
+      this.received.push(response.command);
       this.#waiting.get(response.request_seq)?.(response);
       this.#waiting.delete(response.request_seq);
       return;
     }
     const event = message as DebugProtocol.Event;
     if (event.event === 'output') this.output += (event.body as { output: string }).output;
+    this.received.push(event.event);
     this.events.push(event);
     for (const listener of this.#listeners.splice(0)) listener();
   }

@@ -207,7 +207,10 @@ export class RehearsalSession extends DebugSession {
       });
       this.#playback = new Playback(debuggee, this.#breakpoints.breakpoints, configuration, {
         onStep: () => this.#narrator.tell(debuggee),
-        onFork: (words) => this.#forked(debuggee, words),
+        // A client that was asked for no movement shows the stop before until it is told that one took place. VS Code
+        // handles events that follow one another as one: the answer to the edit stands between this one and the stop.
+        onLeave: () => this.sendEvent(new ContinuedEvent(thread, true)),
+        onFork: (words) => this.#narrator.tellFork(debuggee, words),
         onStop: (stop) => this.#stopped(stop),
         onOver: () => this.sendEvent(new TerminatedEvent()),
         onFailure: (text) => this.#narrator.print(text, 'stderr'),
@@ -340,12 +343,6 @@ export class RehearsalSession extends DebugSession {
     };
     this.sendEvent(event);
     if (reason === 'fork' && this.#client.supportsInvalidatedEvent) this.sendEvent(new InvalidatedEvent(['all']));
-  }
-
-  #forked(debuggee: Debuggee, words: string): void {
-    // A client that was asked for no movement shows the stop before as long as it is not told that one took place.
-    this.sendEvent(new ContinuedEvent(thread, true));
-    this.#narrator.tellFork(debuggee, words);
   }
 }
 

@@ -18,7 +18,9 @@ export type Stop = {
 export type Watcher = {
   /** The cursor went forward. */
   readonly onStep: () => void;
-  /** The rollout was left for a fork, whose cursor stands after the edit. */
+  /** The rollout was left for a fork; the edit is not answered yet. */
+  readonly onLeave: () => void;
+  /** The fork's cursor stands after the edit. */
   readonly onFork: (words: string) => void;
   readonly onStop: (stop: Stop) => void;
   /** There is nothing to stop at any more. */
@@ -113,6 +115,7 @@ export class Playback {
     this.#running = Promise.withResolvers();
     try {
       const { words, from } = await this.debuggee.fork(edit);
+      this.#watcher.onLeave();
       return () => {
         this.#isToldTheEnd = false;
         this.#watcher.onFork(words);

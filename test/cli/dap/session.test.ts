@@ -30,8 +30,12 @@ test('the well-known failure stops on the rule, and an edit leads to reward 1', 
   expect(await run.top()).toMatch(/^tools\.ts:\d+ agent calls change_item$/);
   expect(await run.rewrite(asking)).toBe('forked: goes on from the edited message');
   expect(await run.top()).toMatch(`policy.md:${ruleLine()} agent: I can change the desk lamp in W1138 to white.`);
-  const moves = run.client.events.map(({ event }) => event).filter((name) => /^(?:continued|stopped)$/.test(name));
-  expect(moves.slice(-2)).toEqual(['continued', 'stopped']);
+  const moves = run.client.received.filter((name) => /^(?:continued|setVariable|stopped)$/.test(name));
+  expect(moves.slice(-3), 'an event that follows another is handled with it').toEqual([
+    'continued',
+    'setVariable',
+    'stopped',
+  ]);
   expect(await run.finish()).toBe('reward 1: database and communicate held, and no gated rule was violated');
   expect(readFileSync(recording, 'utf8')).toBe(before);
   await expect(stripVTControlCharacters(run.client.output)).toMatchFileSnapshot('golden/forkToReward1.txt');
