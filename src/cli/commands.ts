@@ -4,6 +4,7 @@ import { compare } from './commands/compare.ts';
 import { dap } from './commands/dap.ts';
 import { doctor } from './commands/doctor.ts';
 import { evaluate } from './commands/eval.ts';
+import { importCommand } from './commands/import.ts';
 import { personas } from './commands/personas.ts';
 import { regrade } from './commands/regrade.ts';
 import { replayCommand } from './commands/replay.ts';
@@ -29,5 +30,6 @@ export const commands: readonly Command[] = [
   dap,
   serve,
   train,
+  importCommand,
   doctor,
 ];

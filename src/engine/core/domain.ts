@@ -6,8 +6,10 @@ import type { Rule } from './rule.ts';
 import type { Task } from './task.ts';
 import { callLimitsSchema, type Tool } from './tool.ts';
 
+const outsideStates = ['snapshot', 'replay', 'none'] as const;
+
 const outsideState = z
-  .enum(['snapshot', 'replay', 'none'])
+  .enum(outsideStates)
   .default('none')
   .describe(
     'How a fork gets back to an earlier state: a snapshot is restored, the recorded calls are made again, or not at all.',
@@ -60,9 +62,22 @@ export type HttpServer = z.infer<typeof httpServerSchema>;
 export type McpServer = StdioServer | HttpServer;
 
 const environmentSchema = z.strictObject({
-  file: z.string().describe('The Python file, in the folder of the domain, that defines one rehearsal.Environment.'),
+  file: z
+    .string()
+    .optional()
+    .describe('The Python file, in the folder of the domain, that defines one rehearsal.Environment.'),
+  adapter: z
+    .enum(['tau2'])
+    .optional()
+    .describe("In place of a file: an adapter that ships with Rehearsal, for a benchmark's own environment."),
+  settings: z.record(z.string(), z.string()).default({}).describe('What the adapter needs; an import writes it.'),
   python: z.string().optional().describe('The interpreter that has what the environment imports.'),
-  state: outsideState,
+  state: z
+    .enum([...outsideStates, 'database'])
+    .default('none')
+    .describe(
+      'How a fork gets back to an earlier state. `database`: the state is the database of this domain, so it costs nothing; adapters only.',
+    ),
   timeoutMs: z.int().positive().default(30_000),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
 });
@@ -110,6 +125,7 @@ export const domainFileSchema = z.strictObject({
     .describe("The user's seat by default: agenda, scripted, human, or a model; or one for each purpose."),
   dialect: z.enum(['hermes', 'compact']).default('hermes').describe('How a trained model is shown the tools.'),
   toolTimeoutMs: z.int().positive().default(10_000),
+  greeting: z.string().optional().describe("The agent's first words, said before the user's; none by default."),
   lexicon: lexiconSchema.prefault({}),
 });
 export type DomainFile = z.infer<typeof domainFileSchema>;
@@ -134,6 +150,22 @@ export type Policy = {
   readonly hash: string;
 };
 
+/** What an environment says of itself whose state is the domain's database. */
+export type HostedEnvironment = {
+  /** Its name in domain.yaml. */
+  readonly name: string;
+  readonly sync: boolean;
+  /** Whether its `sync` also runs between gold actions. */
+  readonly goldSyncs: boolean;
+  /** Its own texts for the seats: `agent` with {policy} in it, `user` with {instructions}. */
+  readonly prompts: { readonly agent?: string; readonly user?: string };
+};
+
+/** The name of the environment that works on the domain's own database, or null. */
+export function hostedName({ environments }: Pick<DomainFile, 'environments'>): string | null {
+  return Object.entries(environments).find(([, { state }]) => state === 'database')?.[0] ?? null;
+}
+
 /** Everything of a domain but the behaviour of its tools. Frozen data; crosses process borders. */
 export type Domain = {
   readonly name: string;
@@ -141,8 +173,10 @@ export type Domain = {
   readonly policy: Policy;
   readonly rules: readonly Rule[];
   readonly tools: readonly Tool[];
-  /** The code tools come with a `sync` that keeps both sides of the world in step. */
+  /** The tools come with a `sync` that keeps both sides of the world in step. */
   readonly sync?: boolean;
+  /** The environment that works on this domain's database, once it has described itself. */
+  readonly hosted?: HostedEnvironment;
   readonly personas: readonly Persona[];
   readonly tasks: readonly Task[];
   readonly lexicon: Lexicon;

@@ -96,6 +96,8 @@ export const rolloutStartedSchema = z.object({
   seats: z.object({ agent: z.string(), user: z.string(), judge: z.string().optional() }),
   /** The agent's system prompt and the tools it is shown, as sent. */
   system: z.string(),
+  /** What the agent said before the user's first words; absent where the user begins. */
+  greeting: z.string().optional(),
   tools: offeredSchema,
   /** The tools that the user's seat is shown; absent where it has none. */
   userTools: offeredSchema.optional(),

@@ -65,8 +65,13 @@ export function parsePolicy(source: string): ParsedPolicy {
   };
 }
 
-/** The agent's system prompt: the policy and the time at which the task happens, nothing else. */
+/**
+ * The agent's system prompt: the policy and the time at which the task happens, nothing else; or the policy in the text
+ * that an imported environment has for its agents.
+ */
 export function systemPrompt(domain: Domain, task: Task): string {
+  const own = domain.hosted?.prompts.agent;
+  if (own !== undefined) return own.replace('{policy}', () => domain.policy.text);
   return `${domain.policy.text.trim()}\n\nThe current time is ${task.now ?? domain.file.now}.`;
 }
 

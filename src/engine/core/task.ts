@@ -19,11 +19,21 @@ const callSchema = z.strictObject({
   arguments: z.record(z.string(), z.json()).default({}),
 });
 
+const goldActionSchema = callSchema.extend({
+  compare: z
+    .array(z.string())
+    .optional()
+    .describe('Arguments that the verifier `actions` compares; those of the call that was made by default.'),
+});
+
 export const assertionSchema = z.strictObject({
   in: z
     .string()
     .default('agent')
     .describe('`agent` or `user` for that side of the database, or the name of a tool source with a state reader.'),
+  call: callSchema
+    .optional()
+    .describe('A function of the environment that `in` names: what it returns is looked into, in place of its state.'),
   path: z
     .string()
     .optional()
@@ -50,7 +60,7 @@ const receiptSchema = z.strictObject({
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
-const verifierNames = ['database', 'assertions', 'communicate', 'receipts', 'custom', 'judge'] as const;
+const verifierNames = ['database', 'assertions', 'communicate', 'receipts', 'actions', 'custom', 'judge'] as const;
 export type VerifierName = (typeof verifierNames)[number];
 
 /** Frozen data of one problem. What the simulated user wants and knows, and what counts as done. */
@@ -103,9 +113,19 @@ export const taskSchema = z.strictObject({
     .optional()
     .describe('What differs at the start in an environment of domain.yaml, by its name; rows by table and key.'),
   faults: z.array(seededFaultSchema).optional().describe('Faults that strike calls of tools, by seed.'),
-  actions: z.array(callSchema).default([]).describe('Gold actions: the calls that a right rollout makes.'),
+  actions: z.array(goldActionSchema).default([]).describe('Gold actions: the calls that a right rollout makes.'),
   assertions: z.array(assertionSchema).default([]).describe('What must hold of the state at the end.'),
   communicate: z.array(z.string()).default([]).describe('Texts the agent must have said to the user.'),
+  communicateBy: z
+    .enum(['tau2'])
+    .optional()
+    .describe(
+      '`tau2`: as the evaluator of tau2-bench reads it: also what stands beside a call counts, and a text with a comma is never found.',
+    ),
+  origin: z
+    .strictObject({ benchmark: z.string(), id: z.string() })
+    .optional()
+    .describe('The benchmark that this task was imported from, and its id there.'),
   receipts: z
     .array(receiptSchema)
     .optional()
@@ -131,7 +151,7 @@ export const taskSchema = z.strictObject({
 });
 export type Task = z.infer<typeof taskSchema>;
 export type Fact = z.infer<typeof factSchema>;
-export type GoldAction = z.infer<typeof callSchema>;
+export type GoldAction = z.infer<typeof goldActionSchema>;
 
 /** A fact's value as a tool takes it, and its wording by this user. */
 export function factOf(fact: Fact): { readonly value: string | number | boolean; readonly say: string } {

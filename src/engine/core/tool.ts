@@ -28,7 +28,8 @@ export type CallLimits = z.infer<typeof callLimitsSchema>;
 /** Where a tool comes from. Only `mcp` and `environment` keep state outside of the engine's databases. */
 export type ToolOrigin =
   | { readonly type: 'code' }
-  | { readonly type: 'python' }
+  /** Of tools.py, or of an environment that works on the domain's database. */
+  | { readonly type: 'python'; readonly environment?: string }
   | { readonly type: 'mcp'; readonly server: string }
   | { readonly type: 'environment'; readonly environment: string }
   | {
@@ -76,6 +77,13 @@ export function outsideSource({ source }: Tool): string | null {
     default:
       return null;
   }
+}
+
+/** A tool that an environment has not: it is asked all the same, since its answer is part of what it is. */
+export function strangeTool(environment: string, name: string, owner: Side): Tool {
+  const source = { type: 'python' as const, environment };
+  const base = { name, description: '', parameters: { type: 'object' }, effect: 'write' as const };
+  return { ...base, owner, source, timeoutMs: 30_000, idempotent: false };
 }
 
 /** The limits that a declaration names, without those that it leaves out. */

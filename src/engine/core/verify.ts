@@ -2,6 +2,7 @@ import type { World } from './domain.ts';
 import type { Verdict } from './event.ts';
 import type { RolloutState } from './state.ts';
 import type { Task, VerifierName } from './task.ts';
+import { actionsVerdict } from './verifiers/actions.ts';
 import { assertionsVerdict, stateOutside } from './verifiers/assertions.ts';
 import { communicateVerdict } from './verifiers/communicate.ts';
 import { databaseVerdict } from './verifiers/database.ts';
@@ -50,9 +51,11 @@ function verdicts(verifier: VerifierName, { task, state, start, gold, custom }: 
     case 'assertions':
       return [assertionsVerdict(task.assertions, state)];
     case 'communicate':
-      return [communicateVerdict(task.communicate, state)];
+      return [communicateVerdict(task, state)];
     case 'receipts':
       return [receiptsVerdict(task.receipts ?? [], state)];
+    case 'actions':
+      return [actionsVerdict(task.actions, state)];
     case 'custom':
       return custom.map((result) => customVerdict(result, state));
     case 'judge':

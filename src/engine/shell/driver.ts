@@ -1,5 +1,5 @@
 import { draft, type Patch } from '../core/database.ts';
-import type { World } from '../core/domain.ts';
+import { type Domain, hostedName, type World } from '../core/domain.ts';
 import type { Effect } from '../core/effect.ts';
 import type { Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import type { Json, JsonObject } from '../core/json.ts';
@@ -12,8 +12,9 @@ import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
 import { type Strike, strikesOf } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
-import type { Side, Tool } from '../core/tool.ts';
+import { type Side, strangeTool, type Tool } from '../core/tool.ts';
 import { personaOf } from '../core/underPersona.ts';
+import { withWrites } from '../core/world.ts';
 import { Fault } from './fault.ts';
 import { goldWorld } from './goldWorld.ts';
 import { underFaults } from './seededFaults.ts';
@@ -43,9 +44,11 @@ export type Ports = {
   readonly user: (view: SeatView) => Promise<UserReply> | UserReply;
   readonly callTool: (tool: Tool, call: ToolCall, context: ToolContext) => Promise<ToolOutcome> | ToolOutcome;
   /** Runs the domain's `sync` on a world; absent where no domain has one. */
-  readonly sync?: (context: Pick<ToolContext, 'world' | 'now'>) => Writes;
-  /** State of a tool source outside the lane, by its reader. */
-  readonly readSource: (source: string) => Promise<Json>;
+  readonly sync?: (context: Pick<ToolContext, 'world' | 'now'>) => Promise<Writes> | Writes;
+  /** Puts a task's own start into a world by the environment that works on it; absent where there is none. */
+  readonly setUp?: (task: Task, context: Pick<ToolContext, 'world' | 'now'>) => Promise<Writes>;
+  /** What an assertion looks into that is not in the world. */
+  readonly readSource: VerificationPorts['readSource'];
   /** Asks the judge; absent where there is none, and its answers are then unknown. */
   readonly judge?: (question: JudgeQuestion) => Promise<JudgeAnswer>;
   readonly verifyBy?: VerificationPorts['verifyBy'];
@@ -105,9 +108,9 @@ function failedWith(error: unknown, effect: Effect, { started }: RolloutState): 
 function perform(rollout: Rollout, effect: Effect, state: RolloutState): Performed {
   switch (effect.type) {
     case 'prepareWorld':
-      return [{ type: 'worldPrepared', writes: preparation(rollout.task, state.world) }];
+      return whenThere(preparedWrites(rollout, state), (writes) => [{ type: 'worldPrepared', writes }]);
     case 'sync':
-      return [{ type: 'worldSynced', writes: syncWrites(rollout, state) }];
+      return whenThere(syncWrites(rollout, state), (writes) => [{ type: 'worldSynced', writes }]);
     case 'askUser':
       return whenThere(rollout.ports.user(viewOf(rollout, state, 'user')), (reply) => [userReplied(reply)]);
     case 'askAgent':
@@ -199,7 +202,7 @@ function struckOutcome(
 }
 
 function outcome(rollout: Rollout, call: ToolCall, by: Side, state: RolloutState): Promise<ToolOutcome> | ToolOutcome {
-  const tool = toolNamed(rollout, call.name, by);
+  const tool = toolNamed(rollout, call.name, by) ?? unknownTool(rollout, call.name, by);
   if (!tool) return failed(`there is no tool named "${call.name}"`);
   if (typeof call.arguments === 'string')
     return failed(`the arguments of ${call.name} are not a JSON object: ${call.arguments.slice(0, 200)}`);
@@ -210,6 +213,12 @@ function outcome(rollout: Rollout, call: ToolCall, by: Side, state: RolloutState
 /** Neither seat reaches the tools of the other. */
 function toolNamed({ setting }: Rollout, called: string, by: Side): Tool | undefined {
   return setting.domain.tools.find(({ name, owner }) => name === called && owner === by);
+}
+
+/** What a benchmark's environment answers to a tool that it has not is its own. */
+function unknownTool({ setting }: Rollout, name: string, by: Side): Tool | undefined {
+  const { hosted } = setting.domain;
+  return hosted && strangeTool(hosted.name, name, by);
 }
 
 async function judged({ ports }: Rollout, asked: JudgeQuestion): Promise<readonly RolloutEvent[]> {
@@ -225,6 +234,19 @@ function verify(rollout: Rollout, state: RolloutState): Promise<readonly Rollout
     ...(ports.verifyBy ? { verifyBy: ports.verifyBy } : {}),
     goldWorld: () => goldWorld(rollout, state),
   });
+}
+
+function preparedWrites({ task, ports, setting }: Rollout, { world, started }: RolloutState): Promise<Writes> | Writes {
+  const writes = preparation(task, world);
+  if (!ports.setUp || !setUpOf(setting.domain, task)) return writes;
+  const context = { world: withWrites(world, writes), now: started.now };
+  return ports.setUp(task, context).then((more) => [...writes, ...more]);
+}
+
+/** What a task gives the environment that works on the domain's database, if it does. */
+export function setUpOf({ file }: Pick<Domain, 'file'>, { setUp }: Task): Json | undefined {
+  const name = hostedName(file);
+  return name === null ? undefined : (setUp?.[name] as Json | undefined);
 }
 
 /** The writes that turn the domain's database into the task's own start. */

@@ -24,7 +24,7 @@ export async function goldWorld(rollout: Rollout, { started, start }: RolloutSta
   let isRandom = false;
   let state: RolloutState = { ...begin(setting, started)[0], world: start };
   for (const [index, action] of task.actions.entries()) {
-    const tool = setting.domain.tools.find(({ name }) => name === action.tool);
+    const tool = setting.domain.tools.find(({ name, owner }) => name === action.tool && owner === action.by);
     // What a model would answer, and what lies outside, is no part of the gold world.
     if (tool?.source.type !== 'code' && tool?.source.type !== 'python') continue;
     const random = observedStream(randomStream(...rolloutKey(started), 'gold', index), () => {
@@ -34,8 +34,8 @@ export async function goldWorld(rollout: Rollout, { started, start }: RolloutSta
     const context = { world: state.world, now: started.now, random, step: index };
     const { writes, isError } = await ports.callTool(tool, call, context);
     [state] = advance(setting, state, { type: 'worldEdited', writes });
-    if (setting.domain.sync && !isError)
-      [state] = advance(setting, state, { type: 'worldEdited', writes: syncWrites(rollout, state) });
+    if (setting.domain.sync && !isError && setting.domain.hosted?.goldSyncs !== false)
+      [state] = advance(setting, state, { type: 'worldEdited', writes: await syncWrites(rollout, state) });
   }
   if (isRandom) return state.world;
   const [oldest] = known.keys();

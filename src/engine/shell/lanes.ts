@@ -1,4 +1,4 @@
-import type { Domain } from '../core/domain.ts';
+import type { Domain, HostedEnvironment } from '../core/domain.ts';
 import type { Failure } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
@@ -41,6 +41,7 @@ export class Lanes<Rollout> {
   readonly #options: LanesOptions<Rollout>;
   readonly #lanes: Lane<Rollout>[] = [];
   #outsideTools: readonly Tool[] = [];
+  #hosted: HostedEnvironment | null = null;
   #loaded: LoadedDomain | null = null;
   #closed = false;
 
@@ -60,8 +61,9 @@ export class Lanes<Rollout> {
   }
 
   /** Starts a number of lanes. Rejects with a `Fault` when the domain's code can't be loaded. */
-  async open(count: number, outsideTools: readonly Tool[]): Promise<void> {
+  async open(count: number, outsideTools: readonly Tool[], hosted: HostedEnvironment | null = null): Promise<void> {
     this.#outsideTools = outsideTools;
+    this.#hosted = hosted;
     await Promise.all(Array.from({ length: count }, () => this.#start().prepared));
   }
 
@@ -109,7 +111,9 @@ export class Lanes<Rollout> {
   #prepare(lane: Lane<Rollout>, { tools, sync }: Described): void {
     if (!this.#loaded) {
       const loaded = withTools(this.#static, tools, this.#outsideTools);
-      this.#loaded = { ...loaded, domain: { ...loaded.domain, sync } };
+      const hosted = this.#hosted;
+      const environment = hosted ? { sync: sync || hosted.sync, hosted } : { sync };
+      this.#loaded = { ...loaded, domain: { ...loaded.domain, ...environment } };
     }
     lane.process.send({
       type: 'prepare',

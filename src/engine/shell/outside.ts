@@ -193,6 +193,8 @@ export async function answerQuestion(
     }
     case 'python':
       return noted(await tools.callPython(toolNamed(domain, about.name), about, signal));
+    case 'hosted':
+      return { answer: await tools.askHosted(about, signal) };
     case 'simulated': {
       const tool = toolNamed(domain, about.name);
       const { reply, call } = await outside.simulate(simulatorOf(domain, tool), tool, about, signal);

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../core/json.ts';
 import type { Task } from '../core/task.ts';
 import { outsideSource, type Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
-import type { CallAnswer, PythonAnswer, Question } from './lane/laneMessage.ts';
+import type { CallAnswer, HostedAnswer, PythonAnswer, Question } from './lane/laneMessage.ts';
 import { argumentProblems } from './load/arguments.ts';
 import type { SharedTools } from './sharedTools.ts';
 import type { ToolSource } from './toolSource.ts';
@@ -20,6 +20,8 @@ export class RolloutTools {
   readonly #session = randomUUID();
   #sources = new Map<string, ToolSource>();
   #usesPython = false;
+  /** The environment that has a session of this rollout. */
+  #hosted: string | null = null;
 
   constructor(shared: SharedTools) {
     this.#shared = shared;
@@ -30,6 +32,7 @@ export class RolloutTools {
     await this.close();
     this.#sources = await this.#shared.open(this.#session);
     for (const [name, data] of Object.entries(task.setUp ?? {})) {
+      if (name === this.#shared.hosted?.name) continue;
       const source = this.#source(name);
       if (!source.setUp) throw unable('task/set-up', `task ${task.id} sets up "${name}", which is no environment`);
       await source.setUp(data as Json);
@@ -44,13 +47,19 @@ export class RolloutTools {
     if (this.#usesPython)
       await this.#shared.python?.request('drop', { session: this.#session }, drop).catch(() => undefined);
     this.#usesPython = false;
+    if (this.#hosted !== null)
+      await this.#shared
+        .environment(this.#hosted)
+        .request('drop', { session: this.#session }, drop)
+        .catch(() => undefined);
+    this.#hosted = null;
   }
 
   /** A call of a tool whose state lies outside; with a snapshot of that state after a write. */
   async call(
     tool: Tool,
     { source: name, arguments: args, step }: Asked<'tool'>,
-    state: DomainFile['mcpServers'][string]['state'] | undefined,
+    state: DomainFile['environments'][string]['state'] | undefined,
     signal: AbortSignal,
   ): Promise<Answered<CallAnswer>> {
     const source = this.#source(name);
@@ -91,6 +100,23 @@ export class RolloutTools {
       python.request<PythonAnswer | { readonly stale: true }>('call', params, call),
     );
     return { answer: 'stale' in result ? { isStale: true } : (result as PythonAnswer), attempts };
+  }
+
+  /** Something that the environment does which works on the domain's database. */
+  async askHosted(
+    { environment, method, params, isFresh, changes, timeoutMs = 30_000 }: Asked<'hosted'>,
+    signal: AbortSignal,
+  ): Promise<HostedAnswer> {
+    this.#hosted = environment;
+    const what = method === 'call' || method === 'ask' ? String(params['tool']) : method.replace('_', ' ');
+    const sent = { session: this.#session, fresh: isFresh, changes, ...params };
+    const process = this.#shared.environment(environment);
+    const answer = await process.request<HostedAnswer | { readonly stale: true }>(method, sent, {
+      timeoutMs,
+      what,
+      signal,
+    });
+    return 'stale' in answer ? { isStale: true } : answer;
   }
 
   /** The state that assertions look into: of a source, or `source:name` for what an assertion of it says. */

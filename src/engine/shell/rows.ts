@@ -26,6 +26,24 @@ function rowPath(db: Database, [member, row]: Path): readonly string[] {
   return isRow ? [String(member), row] : [String(member)];
 }
 
+/** The world after changed rows of both sides, and what they come to as patches. */
+export function withSidedRows(
+  world: World,
+  rows: readonly SidedChange[],
+): { readonly world: World; readonly writes: Writes } {
+  let after = world;
+  const writes = (['agent', 'user'] as const).flatMap((side) => {
+    const made = withRows(
+      after,
+      side,
+      rows.filter((row) => row.side === side),
+    );
+    after = made.world;
+    return made.writes;
+  });
+  return { world: after, writes };
+}
+
 /**
  * The database after changed rows, and what they come to as patches.
  * @throws TypeError for a row of something that is no table, and for what is no JSON

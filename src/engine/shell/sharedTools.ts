@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { DomainFile, McpServer } from '../core/domain.ts';
+import { type DomainFile, type HostedEnvironment, hostedName, type McpServer } from '../core/domain.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
@@ -29,6 +29,8 @@ export class SharedTools {
   readonly #described = new Map<string, readonly Tool[]>();
   /** The process of the tools in Python, or null when the domain has none. */
   readonly python: BridgeProcess | null;
+  /** What the environment said of itself that works on the domain's database; null before, and where there is none. */
+  hosted: HostedEnvironment | null = null;
 
   constructor(domain: ToolDomain, log: (text: string) => void) {
     this.#domain = domain;
@@ -51,12 +53,13 @@ export class SharedTools {
         const settings = {
           ...common,
           label: `environment "${name}"`,
-          kind: 'environment' as const,
-          file: resolve(folder, declared.file),
+          file: resolve(folder, declared.file ?? 'environment.py'),
           python: interpreter(declared.python ?? file.python),
           setting: `environments.${name}.python:`,
         };
-        return [name, new BridgeProcess(settings)];
+        if (declared.adapter === undefined) return [name, new BridgeProcess({ ...settings, kind: 'environment' })];
+        const adapter = { name: declared.adapter, settings: declared.settings };
+        return [name, new BridgeProcess({ ...settings, kind: 'database', adapter, base: world })];
       }),
     );
   }
@@ -88,8 +91,9 @@ export class SharedTools {
         this.#requireSame(name, source.tools);
       }
       for (const [name, declared] of Object.entries(file.environments)) {
+        if (declared.state === 'database') continue;
         const tools = await this.#environmentTools(name);
-        const source = new EnvironmentSource(name, declared, this.#environment(name), session, tools);
+        const source = new EnvironmentSource(name, declared, this.environment(name), session, tools);
         await source.reset();
         sources.set(name, source);
       }
@@ -135,13 +139,16 @@ export class SharedTools {
 
   async #environmentTools(name: string): Promise<readonly Tool[]> {
     const { timeoutMs = 0, tools = {} } = this.#domain.file.environments[name] ?? {};
-    const told = await this.#environment(name).describe();
-    return told.map((each) =>
-      pythonTool(each, { type: 'environment', environment: name }, timeoutMs, tools[each.name]),
-    );
+    const process = this.environment(name);
+    const told = await process.describe();
+    const isHosted = hostedName(this.#domain.file) === name;
+    if (isHosted) this.hosted = { name, ...process.hosted };
+    const type = isHosted ? ('python' as const) : ('environment' as const);
+    return told.map((each) => pythonTool(each, { type, environment: name }, timeoutMs, tools[each.name]));
   }
 
-  #environment(name: string): BridgeProcess {
+  /** The process of an environment of domain.yaml. */
+  environment(name: string): BridgeProcess {
     const found = this.#environments.get(name);
     if (!found) throw new Error(`this domain has no environment ${name}`);
     return found;

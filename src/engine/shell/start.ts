@@ -39,6 +39,7 @@ export function startOf(domain: Domain, database: string, task: Task, options: S
       ...(options.judge ? { judge: seatName(options.judge) } : {}),
     },
     system: systemPrompt(domain, task),
+    ...(domain.file.greeting === undefined ? {} : { greeting: domain.file.greeting }),
     tools: offered(domain, 'agent'),
     ...(userTools.length > 0 ? { userTools } : {}),
     database,

@@ -126,7 +126,8 @@ class Supervision implements Supervisor {
 
   async open(): Promise<void> {
     try {
-      await this.#lanes.open(this.#options.lanes ?? 1, await this.#tools.describe());
+      const outsideTools = await this.#tools.describe();
+      await this.#lanes.open(this.#options.lanes ?? 1, outsideTools, this.#tools.hosted);
     } catch (error) {
       await this.close();
       throw error;
@@ -196,7 +197,9 @@ class Supervision implements Supervisor {
     lane.rollouts.set(live.id, live);
     const { task, seats, pace = 'run' } = live.request;
     const send = () => {
-      lane.process.send({ type: 'start', rollout: live.id, task: task.id, from, known, seats, pace });
+      const recorded = live.request.recordedSources;
+      const kept = recorded ? { recorded: Object.keys(recorded) } : {};
+      lane.process.send({ type: 'start', rollout: live.id, task: task.id, from, known, seats, pace, ...kept });
       live.start();
     };
     lane.prepared.then(send, (error: unknown) => this.#giveUp(live, error));

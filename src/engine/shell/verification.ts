@@ -5,8 +5,8 @@ import type { Json } from '../core/json.ts';
 import { isUnscorable } from '../core/reward.ts';
 import type { Setting } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
-import type { Task, VerifierName } from '../core/task.ts';
-import { stateOutside } from '../core/verifiers/assertions.ts';
+import type { Assertion, Task, VerifierName } from '../core/task.ts';
+import { sourceKey, stateOutside } from '../core/verifiers/assertions.ts';
 import { type CustomResult, verdictsOf } from '../core/verify.ts';
 
 /** What a verifier of the domain's own code looks at. */
@@ -14,7 +14,7 @@ export type CustomEvidence = { readonly start: World; readonly state: RolloutSta
 
 /** What verification needs of the outside. */
 export type VerificationPorts = {
-  readonly readSource: (source: string) => Promise<Json>;
+  readonly readSource: (assertion: Assertion, state: RolloutState) => Promise<Json>;
   /** Runs a verifier that verifiers.ts exports. */
   readonly verifyBy?: (name: string, evidence: CustomEvidence) => Promise<CustomResult> | CustomResult;
   /** The world after the gold actions. */
@@ -34,8 +34,9 @@ export async function verification(
   if (state.ended === null) throw new Error('verification comes after the end');
   const basis = task[state.started.basis];
   if (isUnscorable(state.ended)) return [conclusionOf(setting.domain, task, state)];
-  const source = sourcesOf(task, basis).find((name) => !Object.hasOwn(state.sources, name));
-  if (source !== undefined) return [{ type: 'sourceRead', source, state: (await ports.readSource(source)) as never }];
+  const open = outsideOf(task, basis).find((assertion) => !Object.hasOwn(state.sources, sourceKey(assertion)));
+  if (open)
+    return [{ type: 'sourceRead', source: sourceKey(open), state: (await ports.readSource(open, state)) as never }];
   const { start } = state;
   const gold = basis.includes('database') ? await ports.goldWorld() : state.world;
   const custom = basis.includes('custom') ? await customResults(task, { start, state }, ports) : [];
@@ -60,7 +61,7 @@ async function customResults(
   return results;
 }
 
-function sourcesOf(task: Task, basis: readonly VerifierName[]): readonly string[] {
-  if (!basis.includes('assertions')) return [];
-  return [...new Set(task.assertions.map((assertion) => assertion.in))].filter(stateOutside);
+/** The assertions that look outside. */
+function outsideOf(task: Task, basis: readonly VerifierName[]): readonly Assertion[] {
+  return basis.includes('assertions') ? task.assertions.filter((assertion) => stateOutside(assertion.in)) : [];
 }

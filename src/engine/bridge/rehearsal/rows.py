@@ -99,7 +99,7 @@ def thaw(value: Any) -> Any:
 class Rows(dict):
     """A table on shared rows: a row is copied when it is first looked at, and what a call changes can be taken back."""
 
-    __slots__ = ("_before", "_copy", "_fresh", "_order", "_own")
+    __slots__ = ("_before", "_copy", "_fresh", "_order", "_own", "is_shared")
 
     def __init__(self, source: Mapping[Any, Any], copy: Callable[[Any], Any]) -> None:
         super().__init__(source)
@@ -112,10 +112,12 @@ class Rows(dict):
         """What stood at a key before this call."""
         self._order: list[Any] | None = None
         """The keys before this call added or removed one."""
+        self.is_shared = False
+        """While a call only reads: it gets the rows themselves, and looking at many costs nothing."""
 
     def _open(self, key: Any) -> Any:
         value = super().__getitem__(key)
-        if key in self._before:
+        if self.is_shared or key in self._before:
             return value
         if key in self._own:
             self._before[key] = value if isinstance(value, Rows) else self._copy(value)

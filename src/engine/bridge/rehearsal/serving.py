@@ -15,6 +15,7 @@ from typing import Any
 
 from .description import BridgeError
 from .hosted import Hosted
+from .on_database import OnDatabase
 from .tools_file import ToolsFile
 
 NAME = "rehearsal_domain"
@@ -67,6 +68,10 @@ class Server:
         simple = {"drop": "drop", "read": "read", "snapshot": "snapshot", "reset": "reset"}
         if method == "call":
             return host.call(params)
+        if method in ("about", "audit"):
+            return getattr(host, method)()
+        if isinstance(host, OnDatabase) and method in ("set_up", "sync", "ask"):
+            return getattr(host, method)(params)
         if method in simple:
             return getattr(host, simple[method])(session)
         if method == "set_up":
@@ -79,6 +84,9 @@ class Server:
 
     def _open(self, params: Mapping[str, Any]) -> Any:
         self._folder = params["folder"]
+        if params["kind"] == "database":
+            self._host = OnDatabase(params, log)
+            return self._host.describe()
         module = load(params["file"], self._folder)
         if params["kind"] == "tools":
             self._host = ToolsFile(module, self._folder, params["base"], log)

@@ -14,7 +14,7 @@ export type SimulatorMessage =
   | { readonly role: 'assistant'; readonly content: string; readonly toolCalls?: readonly ToolCall[] }
   | { readonly role: 'tool'; readonly callId: string; readonly content: string };
 
-const greeting = 'Hi! How can I help you today?';
+const usualGreeting = 'Hi! How can I help you today?';
 
 /**
  * The whole chat for the user's next message: the instructions, then the conversation with roles swapped. Calls of the
@@ -24,6 +24,7 @@ const greeting = 'Hi! How can I help you today?';
  */
 export function simulatorChat(view: UserView, problem: string | null = null): readonly SimulatorMessage[] {
   const chat: SimulatorMessage[] = [{ role: 'system', content: simulatorPrompt(view, problem) }];
+  const { greeting = usualGreeting } = view.started;
   const hear = (content: string) => {
     const last = chat.at(-1);
     if (last?.role === 'user') chat[chat.length - 1] = { role: 'user', content: `${last.content}\n${content}` };
@@ -75,6 +76,10 @@ export const fixedLines = [
 /** The instructions a model gets that plays the user, with what it is to do in its next message. */
 export function simulatorPrompt(view: UserView, problem: string | null = null): string {
   const { domain, task, persona } = view;
+  const refusal =
+    problem === null ? [] : [`Your last answer could not be used: ${problem}. Answer again, as the customer.`];
+  const own = domain.hosted?.prompts.user;
+  if (own !== undefined) return [own.replace('{instructions}', () => task.user.goal), ...refusal].join('\n');
   const standing = standingOf(view);
   const { labelOf } = recogniserOf(domain, task);
   const facts = Object.entries(factsOf(task, standing.isChanged));
@@ -98,7 +103,7 @@ export function simulatorPrompt(view: UserView, problem: string | null = null): 
       ? [`In your next message say this in your own words: "${task.user.opening}"`]
       : []),
     ...(direction === null ? [] : [`In your next message: ${direction}`]),
-    ...(problem === null ? [] : [`Your last answer could not be used: ${problem}. Answer again, as the customer.`]),
+    ...refusal,
   ].join('\n');
 }
 

@@ -1,7 +1,7 @@
 import { readView } from '../database.ts';
 import type { Verdict } from '../event.ts';
 import { conditionHolds, equalJson, evaluateExpression, type Scope, scopeOf } from '../expression.ts';
-import type { Json, JsonObject } from '../json.ts';
+import { canonicalJson, type Json, type JsonObject } from '../json.ts';
 import { callsOf } from '../rules/calls.ts';
 import type { RolloutState } from '../state.ts';
 import type { Assertion } from '../task.ts';
@@ -12,6 +12,11 @@ export const assertionNames = ['state', 'db', 'user', 'calls', 'now'] as const;
 /** Whether an assertion looks into the state of a tool source, which has to be read from outside. */
 export function stateOutside(name: string): boolean {
   return name !== 'agent' && name !== 'user';
+}
+
+/** Under which name the state that an assertion looks into is recorded: that of its source, or of the call it makes. */
+export function sourceKey({ in: source, call }: Assertion): string {
+  return call ? `${source}:${call.by}.${call.tool}(${canonicalJson(call.arguments as JsonObject)})` : source;
 }
 
 /** Whether everything that the task asserts holds of the state at the end. */
@@ -27,13 +32,15 @@ export function assertionsVerdict(assertions: readonly Assertion[], state: Rollo
   };
 }
 
-function stateNamed(name: string, state: RolloutState): Json | undefined {
+function stateNamed(assertion: Assertion, state: RolloutState): Json | undefined {
+  const { in: name, call } = assertion;
+  if (call) return state.sources[sourceKey(assertion)];
   return name === 'agent' || name === 'user' ? readView(state.world[name]) : state.sources[name];
 }
 
 function assertionProblem(assertion: Assertion, state: RolloutState): string | null {
-  const root = stateNamed(assertion.in, state);
-  const prefix = assertion.in === 'agent' ? '' : `${assertion.in}:`;
+  const root = stateNamed(assertion, state);
+  const prefix = assertion.in === 'agent' ? '' : `${sourceKey(assertion)}${assertion.call ? ' ' : ':'}`;
   if (root === undefined) return `${prefix}${assertion.path ?? assertion.that}: there is no state of "${assertion.in}"`;
   if (assertion.that !== undefined) return unfulfilled(assertion.that, prefix, root, state);
   return pathProblem(assertion, prefix, root);
@@ -63,7 +70,7 @@ function unfulfilled(that: string, prefix: string, root: Json, state: RolloutSta
 
 function pathProblem(assertion: Assertion, prefix: string, root: Json): string | null {
   const where = `${prefix}${assertion.path ?? ''}`;
-  const found = at(root, assertion.path ?? '');
+  const found = assertion.path === undefined ? root : at(root, assertion.path);
   if (assertion.exists !== undefined && (found !== undefined) !== assertion.exists) {
     return `${where} ${assertion.exists ? 'is missing' : `is ${show(found)}, expected nothing there`}`;
   }

@@ -1,12 +1,17 @@
 import type { Verdict } from '../event.ts';
 import { utterancesOf } from '../message.ts';
 import type { RolloutState } from '../state.ts';
+import type { Task } from '../task.ts';
+
+type Said = { readonly content: string; readonly step: number };
 
 /** Whether the agent said each of the texts to the user; case and commas of numbers do not matter (after tau2-bench). */
-export function communicateVerdict(texts: readonly string[], state: RolloutState): Verdict {
-  const said = utterancesOf(state.messages).filter(({ role }) => role === 'agent');
+export function communicateVerdict({ communicate: texts, communicateBy }: Task, state: RolloutState): Verdict {
+  const said = communicateBy === 'tau2' ? textsOf(state) : heardOf(state);
   const plain = (text: string) => text.toLowerCase().replaceAll(',', '');
-  const missing = texts.filter((text) => !said.some(({ content }) => plain(content).includes(plain(text))));
+  // tau2-bench takes the commas out of what was said, and not out of what it looks for.
+  const wanted = (text: string) => (communicateBy === 'tau2' ? text.toLowerCase() : plain(text));
+  const missing = texts.filter((text) => !said.some(({ content }) => plain(content).includes(wanted(text))));
   return {
     verifier: 'communicate',
     held: missing.length === 0,
@@ -18,4 +23,21 @@ export function communicateVerdict(texts: readonly string[], state: RolloutState
     met: texts.length - missing.length,
     of: texts.length,
   };
+}
+
+function greetingOf({ started }: RolloutState): readonly Said[] {
+  return started.greeting === undefined ? [] : [{ content: started.greeting, step: 0 }];
+}
+
+/** What the user heard. */
+function heardOf(state: RolloutState): readonly Said[] {
+  return [...greetingOf(state), ...utterancesOf(state.messages).filter(({ role }) => role === 'agent')];
+}
+
+/** Every text of the agent's, also one beside a call, which the user does not hear. */
+function textsOf(state: RolloutState): readonly Said[] {
+  const texts = state.messages.flatMap((message) =>
+    message.role === 'agent' && message.content?.trim() ? [{ content: message.content, step: message.step }] : [],
+  );
+  return [...greetingOf(state), ...texts];
 }

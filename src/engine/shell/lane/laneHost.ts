@@ -3,7 +3,7 @@ import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { CodeTool, Sync } from '../../authoring.ts';
 import { agendaUser } from '../../core/agenda.ts';
 import { diffDatabases, openDatabase } from '../../core/database.ts';
-import type { World } from '../../core/domain.ts';
+import { type HostedEnvironment, hostedName, type World } from '../../core/domain.ts';
 import type { Writes } from '../../core/event.ts';
 import { goldAgent } from '../../core/gold.ts';
 import { contentHash } from '../../core/hash.ts';
@@ -15,7 +15,8 @@ import { scriptedAgent, scriptedUser } from '../../core/scripted.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
 import { taskIn } from '../../core/underPersona.ts';
-import { type Ports, run, type ToolContext, type ToolOutcome } from '../driver.ts';
+import { sourceKey } from '../../core/verifiers/assertions.ts';
+import { type Ports, run, setUpOf, type ToolContext, type ToolOutcome } from '../driver.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { callCodeTool, callSync } from './codeTools.ts';
 import { customResult, verifierCall } from './customVerifiers.ts';
@@ -221,11 +222,26 @@ export class LaneHost {
           ? this.#callCode(rollout, tool, values, context)
           : served.outside.call(tool, values, context);
       }),
-      sync: unlessCancelled((context) => this.#sync(rollout, context)),
-      wait: (ms) => pause(ms, served.abort.signal),
-      readSource: unlessCancelled((source) =>
-        this.#ask(rollout, { type: 'source', source }).then((answer) => (answer as { readonly state: Json }).state),
+      sync: unlessCancelled((context) =>
+        this.#hosted?.sync && !this.#options.sync
+          ? served.outside.sync(this.#hosted.name, context.world)
+          : this.#sync(rollout, context),
       ),
+      setUp: unlessCancelled((task, { world }) => {
+        const { domain } = this.#requireSetting();
+        const data = setUpOf(domain, task);
+        const name = hostedName(domain.file);
+        if (name === null || data === undefined) return Promise.resolve([]);
+        return served.outside.setUp(name, data, world);
+      }),
+      wait: (ms) => pause(ms, served.abort.signal),
+      readSource: unlessCancelled(async (assertion, state) => {
+        const source = sourceKey(assertion);
+        const isKnown = served.start.recorded?.includes(source) ?? false;
+        if (assertion.call && !isKnown) return served.outside.saidBy(assertion.in, assertion.call, state.world);
+        const answer = await this.#ask(rollout, { type: 'source', source });
+        return (answer as { readonly state: Json }).state;
+      }),
       judge: unlessCancelled((question) => this.#ask(rollout, { type: 'judge', question }) as Promise<JudgeAnswer>),
       verifyBy: unlessCancelled(async (name, evidence) => {
         const { seed, task, trial } = evidence.state.started;
@@ -288,6 +304,10 @@ export class LaneHost {
         this.running = null;
       }
     };
+  }
+
+  get #hosted(): HostedEnvironment | undefined {
+    return this.#setting?.domain.hosted;
   }
 
   #requireSetting(): Setting {

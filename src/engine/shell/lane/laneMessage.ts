@@ -42,6 +42,8 @@ export type ToLane =
       readonly seats: LaneSeats;
       /** Events that the supervisor has already: they are folded again and not sent. */
       readonly known: number;
+      /** States of sources that the supervisor has recorded: it answers for them, and nothing else is asked. */
+      readonly recorded?: readonly string[];
       /** `step` waits for a `step` message before each event that is new; `run` goes through. */
       readonly pace: 'step' | 'run';
     }
@@ -56,6 +58,7 @@ export type Answer =
   | JudgeAnswer
   | CallAnswer
   | PythonAnswer
+  | HostedAnswer
   | SimulatedAnswer
   | { readonly state: Json };
 
@@ -68,6 +71,19 @@ export type PythonAnswer =
   /** The arguments do not fit, so the call never reached the process. */
   | { readonly refusal: string }
   | { readonly content: string; readonly isError: boolean; readonly rows: readonly RowChange[] };
+
+/** Of an environment that works on the domain's database: what it wrote on both sides. */
+export type HostedAnswer =
+  | { readonly isStale: true }
+  | {
+      readonly rows: readonly SidedChange[];
+      /** Of a call: its result, and what the `sync` after it wrote. */
+      readonly content?: string;
+      readonly isError?: boolean;
+      readonly synced?: readonly SidedChange[];
+      /** Of a function that an assertion calls. */
+      readonly said?: Json;
+    };
 
 /** Of the model that simulates a tool, or what is wrong with what it answered. */
 export type SimulatedAnswer =
@@ -111,6 +127,15 @@ export type Question =
       readonly now: string;
       readonly seed: string;
     } & AskedCall)
+  | {
+      readonly type: 'hosted';
+      readonly environment: string;
+      readonly method: 'call' | 'set_up' | 'sync' | 'ask';
+      readonly params: JsonObject;
+      readonly isFresh: boolean;
+      readonly changes: readonly SidedChange[];
+      readonly timeoutMs?: number;
+    }
   | ({
       readonly type: 'simulated';
       readonly visible: JsonObject;

@@ -1,12 +1,13 @@
-import { applyPatches, type Database, diffDatabases, type Patch } from '../../core/database.ts';
+import { applyPatches, type Database, diffDatabases, type Patch, sameDatabase } from '../../core/database.ts';
 import type { World } from '../../core/domain.ts';
+import type { Writes } from '../../core/event.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import { visibleTo, writeProblem } from '../../core/simulatedTool.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
 import type { ToolContext, ToolOutcome } from '../driver.ts';
 import { Fault, messageOf } from '../fault.ts';
-import { changedRows, withRows } from '../rows.ts';
-import type { Answer, CallAnswer, PythonAnswer, Question, SimulatedAnswer } from './laneMessage.ts';
+import { changedRows, withRows, withSidedRows } from '../rows.ts';
+import type { Answer, CallAnswer, HostedAnswer, PythonAnswer, Question, SimulatedAnswer } from './laneMessage.ts';
 
 /** How often a model may answer for a simulated tool before the rollout ends. */
 const simulatorAttempts = 3;
@@ -17,6 +18,8 @@ export class OutsideCalls {
   readonly #ask: (about: Question) => Promise<Answer>;
   /** The world as the Python process has it; null when it has none of this rollout. */
   #known: World | null = null;
+  /** What the environment's `sync` wrote after the call that led to this world. */
+  #synced: { readonly world: World; readonly writes: Writes } | null = null;
   /** Results of reads since the last write, and the world that they were read from. */
   #reads: { readonly world: World; readonly results: Map<string, ToolOutcome> } | null = null;
 
@@ -43,6 +46,8 @@ export class OutsideCalls {
   }
 
   #make(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
+    if (tool.source.type === 'python' && tool.source.environment !== undefined)
+      return this.#callHosted(tool, tool.source.environment, args, context);
     if (tool.source.type === 'python') return this.#callPython(tool, args, context);
     if (tool.source.type === 'simulated') return this.#callSimulated(tool, tool.source, args, context);
     return this.#callSource(tool, args, context);
@@ -76,6 +81,69 @@ export class OutsideCalls {
     return { content, isError, writes: after.writes };
   }
 
+  async #callHosted(tool: Tool, environment: string, args: JsonObject, { world }: ToolContext): Promise<ToolOutcome> {
+    const params = { tool: tool.name, by: tool.owner, arguments: args };
+    const { answer, writes } = await this.#askHosted(environment, 'call', params, world, tool.timeoutMs);
+    const { content = '', isError = false, synced = [] } = answer;
+    const before = this.#known ?? world;
+    const after = withSidedRows(before, synced);
+    this.#synced = { world: before, writes: after.writes };
+    this.#known = after.world;
+    return { content, isError, writes };
+  }
+
+  /** What the `sync` of an environment writes; after a call its answer is there already. */
+  async sync(environment: string, world: World): Promise<Writes> {
+    const known = this.#synced;
+    if (known && sameWorld(known.world, world)) return known.writes;
+    return (await this.#askHosted(environment, 'sync', {}, world)).writes;
+  }
+
+  /** What an environment writes for a task's own start. */
+  async setUp(environment: string, data: Json, world: World): Promise<Writes> {
+    return (await this.#askHosted(environment, 'set_up', { data }, world)).writes;
+  }
+
+  /** What a function of an environment says of a world. */
+  async saidBy(
+    environment: string,
+    call: { readonly tool: string; readonly by: string; readonly arguments: unknown },
+    world: World,
+  ): Promise<Json> {
+    const params = { tool: call.tool, by: call.by, arguments: call.arguments as JsonObject };
+    return (await this.#askHosted(environment, 'ask', params, world)).answer.said ?? null;
+  }
+
+  /** Only rows travel, both ways. The world of the rollout goes with the answer, as the environment then has it. */
+  async #askHosted(
+    environment: string,
+    method: Extract<Question, { readonly type: 'hosted' }>['method'],
+    params: JsonObject,
+    world: World,
+    timeoutMs?: number,
+  ): Promise<{ readonly answer: Exclude<HostedAnswer, { readonly isStale: true }>; readonly writes: Writes }> {
+    const ask = () =>
+      this.#ask({
+        type: 'hosted',
+        environment,
+        method,
+        params,
+        isFresh: this.#known === null,
+        changes: changedRows(this.#known ?? this.#base, world),
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      }) as Promise<HostedAnswer>;
+    let answer = await ask();
+    if ('isStale' in answer) {
+      this.#known = null;
+      answer = await ask();
+    }
+    if ('isStale' in answer) throw new Error('a session in Python that was begun is known');
+    const after = withSidedRows(world, answer.rows);
+    this.#known = after.world;
+    this.#synced = null;
+    return { answer, writes: after.writes };
+  }
+
   /** A simulator that answers something impossible is told so, and asked again. */
   async #callSimulated(
     tool: Tool,
@@ -107,6 +175,10 @@ export class OutsideCalls {
       message: `the model that simulates ${tool.name} gave no answer that can be used in ${simulatorAttempts} attempts; the last one: ${problem}`,
     });
   }
+}
+
+function sameWorld(one: World, other: World): boolean {
+  return one === other || (sameDatabase(one.agent, other.agent) && sameDatabase(one.user, other.user));
 }
 
 /** The patches with what they replace, or why they don't fit the database. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { PythonEnvironment } from '../../core/domain.ts';
 import type { Tool } from '../../core/tool.ts';
 import { type Location, startOf } from '../diagnostic.ts';
 import { keyOf, type Placed, placeOf } from './items.ts';
@@ -12,6 +13,8 @@ import { inside } from './source.ts';
 export function placeOfTool({ file, scan }: Parts, { name, source }: Tool): Location {
   if (source.type === 'mcp') return file.places.key(['mcpServers', source.server]);
   if (source.type === 'environment') return file.places.key(['environments', source.environment]);
+  if (source.type === 'python' && source.environment !== undefined)
+    return file.places.key(['environments', source.environment]);
   return scan.tools.get(name) ?? startOf(file.file);
 }
 
@@ -29,7 +32,12 @@ export function checkSources(parts: Parts, folder: string, known: KnownTools, no
 }
 
 function checkEnvironments({ file }: Parts, folder: string, note: Note): void {
-  for (const [name, { file: path }] of Object.entries(file.value.environments)) {
+  for (const [name, environment] of Object.entries(file.value.environments)) {
+    const { file: path } = environment;
+    const problem = kindProblem(environment);
+    if (problem)
+      note(file.places.key(['environments', name]), 'error', 'domain/environment', problem.message, problem.hint);
+    if (path === undefined) continue;
     const at = placeOf(file, 'environments', name, 'file');
     const target = inside(folder, path);
     if (target === null)
@@ -43,6 +51,25 @@ function checkEnvironments({ file }: Parts, folder: string, note: Note): void {
         'Create it, or name another file.',
       );
   }
+}
+
+/** An environment is a file of the domain or an adapter, and only adapters work on the domain's database. */
+function kindProblem({
+  file,
+  adapter,
+  state,
+}: PythonEnvironment): { readonly message: string; readonly hint: string } | null {
+  if ((file === undefined) === (adapter === undefined))
+    return {
+      message: 'An environment is the file of one, or an adapter that ships with Rehearsal.',
+      hint: 'Write file: or adapter:, and not both.',
+    };
+  if ((adapter !== undefined) !== (state === 'database'))
+    return {
+      message: "state: database is for adapters, and they have no other: their state is the domain's database.",
+      hint: adapter === undefined ? 'Write snapshot, replay or none.' : 'Write state: database.',
+    };
+  return null;
 }
 
 function checkServers({ file }: Parts, note: Note): void {

@@ -250,7 +250,7 @@ function checkAssertions(placed: Placed<Task>, { file }: Parts, bases: Bases, no
 function checkDemand(placed: Placed<Task>, index: number, bases: Bases, note: Note): void {
   const assertion = placed.value.assertions[index];
   if (!assertion) return;
-  const { path, that, equals, contains, exists } = assertion;
+  const { path, call, that, equals, contains, exists } = assertion;
   const at = placeOf(placed, 'assertions', index);
   const expectations = [equals, contains, exists].filter((each) => each !== undefined);
   if (that !== undefined) {
@@ -259,8 +259,11 @@ function checkDemand(placed: Placed<Task>, index: number, bases: Bases, note: No
     if (path === undefined && expectations.length === 0) return;
     const message = 'This assertion has an expression and a path.';
     note(at, 'error', 'task/assertion-twice', message, 'Write two assertions.');
-  } else if (path === undefined || expectations.length === 0) {
-    const hint = path === undefined ? 'Add that:, or path: and equals:.' : 'Add equals:, contains: or exists:.';
+  } else if ((path === undefined && call === undefined) || expectations.length === 0) {
+    const hint =
+      path === undefined && call === undefined
+        ? 'Add that:, or path: and equals:.'
+        : 'Add equals:, contains: or exists:.';
     note(at, 'error', 'task/assertion-empty', 'This assertion demands nothing.', hint);
   } else {
     const text = /^\[/.test(path) ? `root${path}` : path;

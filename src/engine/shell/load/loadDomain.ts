@@ -284,7 +284,7 @@ function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {
 /** Environments name their tools only when they run, but their files are part of what the domain is. */
 function scanEnvironments(folder: string, { environments }: DomainFile, overlay?: Overlay): Scan {
   const sources = Object.values(environments).flatMap(({ file }) => {
-    const path = inside(folder, file);
+    const path = file === undefined ? null : inside(folder, file);
     const found = path === null ? null : readSource(path, 'tool', overlay);
     return found && 'source' in found ? scanPython(folder, found.source, overlay).sources : [];
   });

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { HostedEnvironment } from '../../core/domain.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { childEnvironment } from '../childEnvironment.ts';
 import { Fault } from '../fault.ts';
@@ -10,13 +11,15 @@ import { Fault } from '../fault.ts';
 export type BridgeSettings = {
   /** What people call it: `tools.py`, or the environment by its name. */
   readonly label: string;
-  readonly kind: 'tools' | 'environment';
+  readonly kind: 'tools' | 'environment' | 'database';
   readonly folder: string;
   /** Absolute path of the Python file. */
   readonly file: string;
   /** The interpreter; by default the first one that is there. */
   readonly python?: string | undefined;
-  /** For tools: both sides of the database. */
+  /** Which adapter of the bridge drives it, where it has no file of its own. */
+  readonly adapter?: { readonly name: string; readonly settings: Readonly<Record<string, string>> };
+  /** Both sides of the database, for tools and environments that work on it. */
   readonly base?: { readonly agent: JsonObject; readonly user: JsonObject };
   /** What names the interpreter in domain.yaml, for messages. */
   readonly setting: string;
@@ -58,12 +61,17 @@ type Answer = {
   readonly error?: { readonly code: string; readonly message: string; readonly file?: string; readonly line?: number };
 };
 
+type Hosted = Omit<HostedEnvironment, 'name'>;
+type Opened = { readonly tools: readonly BridgeTool[] } & Partial<Hosted>;
+
 /**
  * One Python process that serves many rollouts, a request at a time. It starts with the first request and again after
  * it was killed or has died; what it knew of rollouts is gone then.
  */
 export class BridgeProcess {
   readonly settings: BridgeSettings;
+  /** What an adapter said of its environment when it was opened. */
+  hosted: Hosted = { sync: false, goldSyncs: true, prompts: {} };
   #child: ChildProcess | null = null;
   #tools: readonly BridgeTool[] = [];
   #tail: Promise<unknown> = Promise.resolve();
@@ -110,12 +118,15 @@ export class BridgeProcess {
   async #ready(): Promise<void> {
     if (this.#child) return;
     if (this.#isClosed) throw this.#fault('python/closed', 'is closed');
-    const { folder, file, kind, base = { agent: {}, user: {} } } = this.settings;
+    const { folder, file, kind, adapter } = this.settings;
+    const base = this.settings.base ?? (kind === 'database' ? null : { agent: {}, user: {} });
     this.#child = await this.#spawn();
     try {
       const call = { timeoutMs: openTimeoutMs, what: 'loading it' };
-      const opened = await this.#exchange('open', { kind, folder, file, base }, call);
-      this.#tools = (opened as { readonly tools: readonly BridgeTool[] }).tools;
+      const named = adapter ? { adapter: adapter.name, settings: adapter.settings } : {};
+      const opened = (await this.#exchange('open', { kind, folder, file, base, ...named }, call)) as Opened;
+      this.#tools = opened.tools;
+      this.hosted = { sync: opened.sync ?? false, goldSyncs: opened.goldSyncs ?? true, prompts: opened.prompts ?? {} };
     } catch (error) {
       this.#kill();
       throw error;

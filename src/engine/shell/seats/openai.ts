@@ -49,7 +49,11 @@ export async function askAgentModel(
 
 /** The conversation as the agent's seat sees it, in OpenAI's format. */
 export function chatOf({ started, messages }: Pick<ModelView, 'started' | 'messages'>): ChatCompletionMessageParam[] {
-  return [{ role: 'system' as const, content: started.system }, ...messages.map(agentMessage)];
+  return [
+    { role: 'system' as const, content: started.system },
+    ...(started.greeting === undefined ? [] : [{ role: 'assistant' as const, content: started.greeting }]),
+    ...messages.map(agentMessage),
+  ];
 }
 
 /**

@@ -1,0 +1,1 @@
+"""Adapters to benchmarks: each drives the user's own copy, and none holds anything of it."""

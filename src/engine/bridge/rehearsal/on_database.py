@@ -1,0 +1,299 @@
+"""Sessions on an existing environment whose state is the domain's database: the engine keeps it, and rows travel."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from .authoring import DatabaseEnvironment
+from .description import BridgeError, message_of
+from .rows import MISSING, Rows, same
+from .schema import plain
+
+SIDES = ("agent", "user")
+
+
+class Base:
+    """One side of the base, shared by all rollouts. Its tables are the dictionaries; the rest is small."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        members: Mapping[str, Any] = value if isinstance(value, dict) else {} if value is None else vars(value)
+        self.tables = {name: each for name, each in members.items() if isinstance(each, dict)}
+        self.rest = {name: Frozen(each) for name, each in members.items() if not isinstance(each, dict)}
+
+
+class Frozen:
+    """A member that is no table: as bytes to be copied and compared quickly, and as JSON data."""
+
+    def __init__(self, value: Any) -> None:
+        self.bytes = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        self.json = plain(value)
+
+    def copy(self) -> Any:
+        return pickle.loads(self.bytes)
+
+
+class View:
+    """One side as one rollout has it. A row is copied when a write looks at it first; a read sees shared rows."""
+
+    def __init__(self, base: Base) -> None:
+        self._base = base
+        self.tables = {name: Rows(table, copy.deepcopy) for name, table in base.tables.items()}
+        self._rest = dict(base.rest)
+        self.value = {} if isinstance(base.value, dict) else copy.copy(base.value)
+        for name, table in self.tables.items():
+            self._put(name, table)
+        for name, member in self._rest.items():
+            self._put(name, member.copy())
+
+    def _put(self, name: str, value: Any) -> None:
+        # A class may validate what is assigned, which would copy a table.
+        self._members()[name] = value
+
+    def _members(self) -> dict[str, Any]:
+        return self.value if isinstance(self.value, dict) else {} if self.value is None else vars(self.value)
+
+    def share(self, is_shared: bool) -> None:
+        for table in self.tables.values():
+            table.is_shared = is_shared
+
+    def settle(self) -> Iterator[tuple[tuple[str, ...], Any]]:
+        """Path and JSON of everything that changed since the last time, without a value where it is gone."""
+        members = self._members()
+        for name, table in self.tables.items():
+            if members.get(name) is not table:
+                replace(table, members.get(name) or {})
+                self._put(name, table)
+            for path, value in list(table.changed()):
+                yield (name, str(plain(path[0]))), MISSING if value is MISSING else plain(value)
+            table.commit()
+        for name, known in self._rest.items():
+            value = members.get(name)
+            if pickle.dumps(value, pickle.HIGHEST_PROTOCOL) == known.bytes:
+                continue
+            now = self._rest[name] = Frozen(value)
+            if not same(known.json, now.json):
+                yield (name,), now.json
+
+    def discard(self) -> None:
+        """Takes back what was changed since the last time."""
+        for name, table in self.tables.items():
+            table.rollback()
+            self._put(name, table)
+        for name, known in self._rest.items():
+            self._put(name, known.copy())
+
+    def apply(self, path: list[str], change: Any) -> None:
+        """Puts in what the engine changed."""
+        name, *rest = path
+        if not rest:
+            if name not in self.tables:
+                self._put(name, change)
+                self._rest[name] = Frozen(change)
+            else:
+                replace(self.tables[name], {} if change is MISSING else change)
+        elif change is MISSING:
+            self.tables[name].pop(rest[0], None)
+        else:
+            self.tables[name][rest[0]] = change
+
+    def commit(self) -> None:
+        for table in self.tables.values():
+            table.commit()
+
+    def take(self, other: Any) -> None:
+        """Takes over what another database of this side holds."""
+        members = other if isinstance(other, dict) else vars(other)
+        for name, value in members.items():
+            if name in self.tables:
+                replace(self.tables[name], value)
+            else:
+                self._put(name, value)
+
+
+def replace(table: Rows, rows: Mapping[Any, Any]) -> None:
+    """Makes a table hold these rows; one that is equal stays as it is."""
+    for key in [key for key in table if key not in rows]:
+        del table[key]
+    for key, row in list(dict.items(rows)):
+        if key not in table or not same(plain(dict.__getitem__(table, key)), plain(row)):
+            table[key] = row
+
+
+class Session:
+    """One rollout's instance, and its views of both sides."""
+
+    def __init__(self, environment: DatabaseEnvironment, bases: Mapping[str, Base]) -> None:
+        self.views = {side: View(base) for side, base in bases.items()}
+        self.instance = environment.make(self.views["agent"].value, self.views["user"].value)
+
+    def settle(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = []
+        for side, view in self.views.items():
+            for path, value in view.settle():
+                rows.append({"side": side, "path": list(path), **({} if value is MISSING else {"value": value})})
+        return rows
+
+    def discard(self) -> None:
+        for view in self.views.values():
+            view.discard()
+
+    def share(self, is_shared: bool) -> None:
+        for view in self.views.values():
+            view.share(is_shared)
+
+
+class OnDatabase:
+    """An adapter's environment and its sessions."""
+
+    def __init__(self, params: Mapping[str, Any], log: Callable[[str], None]) -> None:
+        self._log = log
+        self._environment = adapter_of(params["adapter"], params["settings"])
+        self._bases: dict[str, Base] = {}
+        self._reads: frozenset[tuple[str, str]] = frozenset()
+        self._sessions: dict[str, Session] = {}
+        self._loads = params.get("base")
+
+    def describe(self) -> dict[str, Any]:
+        environment = self._environment
+        if self._loads is not None:
+            bases = environment.load(self._loads.get("agent", {}), self._loads.get("user", {}))
+            self._bases = {side: Base(value) for side, value in zip(SIDES, bases, strict=True)}
+            self._loads = None
+        tools = environment.describe()
+        self._reads = frozenset((tool["owner"], tool["name"]) for tool in tools if tool["effect"] == "read")
+        environment_says = {"sync": environment.has_sync, "goldSyncs": environment.gold_syncs}
+        return {"tools": [{**DEFAULTS, **tool} for tool in tools], **environment_says, "prompts": environment.prompts()}
+
+    def about(self) -> dict[str, Any]:
+        agent, user = self._environment.start()
+        database = {side: {} if value is None else plain(value) for side, value in zip(SIDES, (agent, user), strict=True)}
+        return {"database": database, **self._environment.about()}
+
+    def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """One call with its `sync`. What the sync wrote stands apart, since it is an event of its own."""
+        session = self._ready(params)
+        if session is None:
+            return {"stale": True}
+        environment, instance = self._environment, session.instance
+        by, name, arguments = params["by"], params["tool"], params["arguments"]
+        rows: list[dict[str, Any]] = []
+        synced: list[dict[str, Any]] = []
+        session.share((by, name) in self._reads)
+        try:
+            result = environment.call(instance, by, name, arguments)
+            content = environment.text(result)
+            session.share(False)
+            rows = session.settle()
+            if environment.has_sync:
+                environment.sync(instance)
+                synced = session.settle()
+        except Exception as error:
+            session.share(False)
+            return {"content": f"Error: {error}", "isError": True, "rows": rows + self._after_failure(session)}
+        return {"content": content, "isError": False, "rows": rows, "synced": synced}
+
+    def _after_failure(self, session: Session) -> list[dict[str, Any]]:
+        if self._environment.keeps_failed_writes:
+            return session.settle()
+        session.discard()
+        return []
+
+    def set_up(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        session = self._ready(params)
+        if session is None:
+            return {"stale": True}
+        try:
+            self._environment.set_up(session.instance, params["data"])
+        except Exception as error:
+            session.discard()
+            raise BridgeError("environment/set-up", f"the task can't be set up: {message_of(error)}") from error
+        for view, now in zip(session.views.values(), self._environment.sides(session.instance), strict=True):
+            if now is not view.value and now is not None:
+                view.take(now)
+        rows = session.settle()
+        # A set-up may have put other databases into the instance: the next one works on the views again.
+        session.instance = self._environment.make(session.views["agent"].value, session.views["user"].value)
+        return {"rows": rows}
+
+    def sync(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        session = self._ready(params)
+        if session is None:
+            return {"stale": True}
+        try:
+            self._environment.sync(session.instance)
+        except Exception as error:
+            session.discard()
+            raise BridgeError("sync/failed", f"sync failed: {message_of(error)}") from error
+        return {"rows": session.settle()}
+
+    def ask(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What a function says of the state; whatever it changes is taken back."""
+        session = self._ready(params)
+        if session is None:
+            return {"stale": True}
+        name = params["tool"]
+        try:
+            said = self._environment.ask(session.instance, params["by"], name, params["arguments"])
+        except Exception as error:
+            raise BridgeError("environment/assertion", f"{name} can't tell: {message_of(error)}") from error
+        finally:
+            session.discard()
+        return {"rows": [], "said": plain(said)}
+
+    def drop(self, name: str) -> None:
+        self._sessions.pop(name, None)
+
+    def audit(self) -> dict[str, Any]:
+        """Whether the shared base is still what was loaded: compares all of it, so only tests ask."""
+        fresh = {side: Base(value) for side, value in zip(SIDES, self._environment.start(), strict=True)}
+        changed = [
+            f"{side}.{name}"
+            for side, base in fresh.items()
+            for name, table in base.tables.items()
+            if not same(plain(table), plain(self._bases[side].tables.get(name)))
+        ]
+        return {"changed": changed}
+
+    def _ready(self, params: Mapping[str, Any]) -> Session | None:
+        """The session in the state that the engine has; None where it is not known."""
+        name = params["session"]
+        if params.get("fresh"):
+            self._sessions[name] = Session(self._environment, self._bases)
+        session = self._sessions.get(name)
+        if session is None:
+            return None
+        for change in params.get("changes", []):
+            side, path = change["side"], change["path"]
+            gone = "value" not in change
+            value = MISSING if gone else self._environment.revive(side, tuple(path), change["value"])
+            session.views[side].apply(path, value)
+        for view in session.views.values():
+            view.commit()
+        return session
+
+
+DEFAULTS = {
+    "generic": False,
+    "handsOff": False,
+    "timeoutMs": None,
+    "idempotent": False,
+    "cache": False,
+    "retries": 0,
+    "rateLimit": None,
+}
+
+
+def adapter_of(name: str, settings: Mapping[str, str]) -> DatabaseEnvironment:
+    """The adapter of a benchmark, by its name."""
+    try:
+        module = importlib.import_module(f"{__package__}.adapters.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{__package__}.adapters.{name}":
+            raise
+        raise BridgeError("environment/adapter", f"there is no adapter {name}") from error
+    return module.Adapter(settings)
