@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Compared, countsOf, regradeTau2 } from '../../engine/shell/import/regradeTau2.ts';
+import { readTau2Results } from '../../engine/shell/import/tau2Results.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import { type Regrading, regradeRun } from '../../engine/shell/regrade.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { type Command, text } from '../command.ts';
-import { type Io, UsageError } from '../io.ts';
+import { type Command, type Given, text } from '../command.ts';
+import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { tableLines } from '../report/text.ts';
 import { openDomainAt } from '../rolloutOptions.ts';
 import { openRunRecord } from './report.ts';
@@ -13,18 +16,25 @@ export const regrade: Command = {
   name: 'regrade',
   summary: 'verify an old run with the present rules, verifiers and tasks',
   help: `rehearsal regrade RUN_FOLDER [options]
+rehearsal regrade --official RESULTS --domain FOLDER [options]
 
 Reaches the verdicts of a run again with the rules, verifiers and tasks that its domain has now. Nothing is said or
 called again. The results are a run of their own, which report, compare and verify take; the old run stays as it is.
 
+With --official the results file of another tool (tau2's results.json, or its folder) is scored with this engine: every
+call is made again, and the reward is compared with the one in the file.
+
+  --official RESULTS the file, or its folder; --domain is then an imported domain, or the folder of several
   --domain FOLDER    the domain (default: the one that run.json names)
   --out FOLDER       where the new run goes (default: RUN_FOLDER-regraded-1, -2, ...)
   --json             machine-readable output
 
-Exit code 0: done. 1: a rollout could not be graded again.
+Exit code 0: done. 1: a rollout could not be graded again, or is rewarded otherwise than its file says.
 `,
-  options: { domain: { type: 'string' }, out: { type: 'string' } },
+  options: { domain: { type: 'string' }, out: { type: 'string' }, official: { type: 'string' } },
   run: async (given, io) => {
+    const official = text(given, 'official');
+    if (official !== undefined) return regradeOfficial(official, given, io);
     const record = openRunRecord(io, given.positionals[0]);
     const named = text(given, 'domain');
     const domain = openDomainAt(named ? resolve(io.cwd, named) : record.file.folder);
@@ -42,6 +52,49 @@ Exit code 0: done. 1: a rollout could not be graded again.
     }
   },
 };
+
+async function regradeOfficial(results: string, given: Given, io: Io): Promise<ExitCode> {
+  const path = resolve(io.cwd, results);
+  const read = readTau2Results(path);
+  const named = text(given, 'domain');
+  if (named === undefined)
+    throw new UsageError('name the imported domain: --domain FOLDER (rehearsal import makes one)');
+  const whole = resolve(io.cwd, named);
+  const domain = openDomainAt(existsSync(join(whole, 'domain.yaml')) ? whole : join(whole, read.domain));
+  const folder = freshFolder(io, path.replace(/\.json$/, ''), text(given, 'out'));
+  const lanes = availableParallelism();
+  const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
+  try {
+    const options = { folder, concurrency: 16, key: signingKey(), signal: io.signal };
+    const { rollouts, refused } = await regradeTau2(supervisor, read, options);
+    const counts = countsOf(rollouts);
+    if (given.values['json'] === true) io.out(`${JSON.stringify({ folder, rollouts, refused, counts })}\n`);
+    else io.out(officialText(folder, rollouts, refused));
+    return counts.differ > 0 || refused.length > 0 ? 1 : 0;
+  } finally {
+    await supervisor.close();
+  }
+}
+
+function officialText(folder: string, rollouts: readonly Compared[], refused: readonly string[]): string {
+  const { agree, differ, raised } = countsOf(rollouts);
+  const show = (reward: number | null) => (reward === null ? 'none' : String(reward));
+  const odd = rollouts.filter(({ official, own }) => official === null || own === null || official !== own);
+  const rows = odd.map(({ name, official, own, raised: why, reason }) => [
+    name,
+    show(official),
+    show(own),
+    why ?? reason,
+  ]);
+  const lines = [
+    ...(rows.length > 0 ? tableLines({ columns: ['simulation', 'official', 'here', 'why'], rows }) : []),
+    ...rollouts.flatMap(({ name, changed }) => changed.map((each) => `${name}: ${each}`)),
+    ...refused,
+    `run ${folder}`,
+    `${agree} agree, ${differ} differ, ${raised} raised`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
 
 function freshFolder(io: Io, run: string, out: string | undefined): string {
   if (out !== undefined) {

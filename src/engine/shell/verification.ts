@@ -2,7 +2,7 @@ import { conclusionOf } from '../core/conclusion.ts';
 import type { World } from '../core/domain.ts';
 import type { RolloutEvent } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
-import { isUnscorable } from '../core/reward.ts';
+import { isProperEnd, isUnscorable } from '../core/reward.ts';
 import type { Setting } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Assertion, Task, VerifierName } from '../core/task.ts';
@@ -35,8 +35,12 @@ export async function verification(
   const basis = task[state.started.basis];
   if (isUnscorable(state.ended)) return [conclusionOf(setting.domain, task, state)];
   const open = outsideOf(task, basis).find((assertion) => !Object.hasOwn(state.sources, sourceKey(assertion)));
-  if (open)
-    return [{ type: 'sourceRead', source: sourceKey(open), state: (await ports.readSource(open, state)) as never }];
+  if (open) {
+    // What ended improperly has the reward 0 whatever its state is, so a state that can't be read changes nothing.
+    const read = ports.readSource(open, state);
+    const found = await (isProperEnd(state.ended.reason) ? read : read.catch(() => null));
+    return [{ type: 'sourceRead', source: sourceKey(open), state: found as never }];
+  }
   const { start } = state;
   const gold = basis.includes('database') ? await ports.goldWorld() : state.world;
   const custom = basis.includes('custom') ? await customResults(task, { start, state }, ports) : [];

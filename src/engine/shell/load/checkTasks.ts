@@ -265,7 +265,7 @@ function checkDemand(placed: Placed<Task>, index: number, bases: Bases, note: No
         ? 'Add that:, or path: and equals:.'
         : 'Add equals:, contains: or exists:.';
     note(at, 'error', 'task/assertion-empty', 'This assertion demands nothing.', hint);
-  } else {
+  } else if (path !== undefined) {
     const text = /^\[/.test(path) ? `root${path}` : path;
     const parsed = parseExpression(text);
     if (!('problem' in parsed)) return;

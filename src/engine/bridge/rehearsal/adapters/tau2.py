@@ -10,7 +10,7 @@ import os
 import sys
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ class Adapter(DatabaseEnvironment):
         self._construct = getattr(self._module, name)
         self._environment: Any = None
         self._types: dict[tuple[str, str, bool], Any] = {}
+        self._floats: dict[tuple[Any, str], frozenset[str]] = {}
 
     def _import(self, name: str) -> Any:
         try:
@@ -120,7 +121,8 @@ class Adapter(DatabaseEnvironment):
         return instance
 
     def call(self, instance: Any, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        return instance.make_tool_call(name, requestor=REQUESTORS[by], **arguments)
+        kit = instance.tools if by == "agent" else instance.user_tools
+        return instance.make_tool_call(name, requestor=REQUESTORS[by], **self._fitting(kit, name, arguments))
 
     def text(self, result: Any) -> str:
         return self._known().to_json_str(result)
@@ -134,28 +136,41 @@ class Adapter(DatabaseEnvironment):
             if given.get(f"{side}_data") is not None:
                 kit.update_db(given[f"{side}_data"])
         for action in data.get("initialization_actions") or []:
-            instance.run_env_function_call(types.SimpleNamespace(**action))
+            self._run(instance, action["env_type"], action["func_name"], action["arguments"])
 
     def ask(self, instance: Any, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        function = types.SimpleNamespace(env_type=REQUESTORS[by], func_name=name, arguments=arguments)
-        said = instance.run_env_function_call(function)
+        said = self._run(instance, REQUESTORS[by], name, arguments)
         if not isinstance(said, bool):
             raise ValueError(f"Function {name} returned {type(said)} instead of bool")
         return said
+
+    def _run(self, instance: Any, requestor: str, name: str, arguments: Mapping[str, Any]) -> Any:
+        kit = instance.tools if requestor == "assistant" else instance.user_tools
+        given = self._fitting(kit, name, arguments)
+        return instance.run_env_function_call(
+            types.SimpleNamespace(env_type=requestor, func_name=name, arguments=given)
+        )
+
+    def _fitting(self, kit: Any, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """A whole number where a float is declared is one: the engine's JSON does not tell 2 from 2.0."""
+        floats = self._floats.get((type(kit), name))
+        if floats is None:
+            floats = self._floats[(type(kit), name)] = float_parameters(getattr(type(kit), name, None))
+        if not floats:
+            return dict(arguments)
+        return {key: float(value) if key in floats and type(value) is int else value for key, value in arguments.items()}
 
     def sides(self, instance: Any) -> tuple[Any, Any]:
         return self._sides_of(instance)
 
     def revive(self, side: str, path: tuple[str, ...], value: Any) -> Any:
-        from pydantic import TypeAdapter
-
         key = (side, path[0], len(path) > 1)
         if key not in self._types:
             environment = self._known()
             kit = environment.tools if side == "agent" else environment.user_tools
             kind = type(kit.db).model_fields[path[0]].annotation
-            self._types[key] = TypeAdapter(typing.get_args(kind)[1] if len(path) > 1 else kind)
-        return self._types[key].validate_python(value)
+            self._types[key] = validator_of(typing.get_args(kind)[1] if len(path) > 1 else kind)
+        return self._types[key](value)
 
     def _known(self) -> Any:
         if self._environment is None:
@@ -191,6 +206,16 @@ def database_type(module: Any, annotation: Any) -> Any:
     return next(each for each in (*typing.get_args(kind), kind) if hasattr(each, "model_validate"))
 
 
+def float_parameters(function: Any) -> frozenset[str]:
+    if function is None:
+        return frozenset()
+    try:
+        hints = typing.get_type_hints(function)
+    except (NameError, TypeError):
+        return frozenset()
+    return frozenset(name for name, hint in hints.items() if hint is float or float in typing.get_args(hint))
+
+
 def toolkit_on(toolkit: Any, database: Any) -> Any:
     """A copy of a toolkit on another database."""
     if toolkit is None:
@@ -199,6 +224,12 @@ def toolkit_on(toolkit: Any, database: Any) -> Any:
     for name, value in vars(toolkit).items():
         setattr(made, name, database if name == "db" else copy.deepcopy(value))
     return made
+
+
+def validator_of(kind: Any) -> Callable[[Any], Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind).validate_python
 
 
 def described(kit: Any, owner: str, tool: Any) -> dict[str, Any]:

@@ -1,0 +1,122 @@
+import type { EndReason, RolloutEvent } from '../../core/event.ts';
+import type { JudgeQuestion } from '../../core/judgement.ts';
+import type { AgentReply, UserReply } from '../../core/seat.ts';
+import { Fault } from '../fault.ts';
+import type { Simulation, Tau2Message } from './tau2Results.ts';
+
+type Spoken = Exclude<Tau2Message, { readonly role: 'system' | 'tool' }>;
+
+/** How a simulation that ended improperly ends here. */
+const endReasons: Readonly<Record<string, EndReason>> = {
+  max_steps: 'turnCap',
+  timeout: 'turnCap',
+  context_window_exceeded: 'turnCap',
+  too_many_errors: 'toolErrorCap',
+  agent_error: 'agentFailed',
+  user_error: 'userFailed',
+};
+
+const stops: readonly (readonly [string, NonNullable<UserReply['stop']>])[] = [
+  ['###STOP###', 'done'],
+  ['###TRANSFER###', 'transferred'],
+  ['###OUT-OF-SCOPE###', 'outOfScope'],
+];
+
+/** Both seats of a finished simulation of tau2: each says and calls again what it did, and the tools answer anew. */
+export class Tau2Trajectory {
+  readonly #simulation: Simulation;
+  readonly #spoken: readonly Spoken[];
+  #next: number;
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+    this.#spoken = simulation.messages.filter(
+      (message): message is Spoken => 'tool_calls' in message || isSpoken(message),
+    );
+    // The agent's greeting is the domain's, and is said before the first event.
+    this.#next = this.#spoken[0]?.role === 'assistant' && !this.#spoken[0].tool_calls?.length ? 1 : 0;
+  }
+
+  agent(): AgentReply {
+    const { content, tool_calls: calls } = this.#take('assistant');
+    return { content: content ?? (calls?.length ? null : ''), toolCalls: (calls ?? []).map(callOf) };
+  }
+
+  user(): UserReply {
+    const { termination_reason: reason } = this.#simulation;
+    if (this.#next >= this.#spoken.length && reason === 'agent_stop') return { content: '', stop: 'done' };
+    const { content, tool_calls: calls } = this.#take('user');
+    if (calls?.length) return { content: content ?? '', stop: null, toolCalls: calls.map(callOf) };
+    const said = content ?? '';
+    const isLast = this.#next >= this.#spoken.length && reason === 'user_stop';
+    const stop = stops.find(([token]) => said.includes(token))?.[1] ?? 'done';
+    return { content: said, stop: isLast ? stop : null };
+  }
+
+  /** What the judge of the simulation said of a statement; no clear answer where it was not asked. */
+  judge({ question }: JudgeQuestion): { readonly holds: boolean | null; readonly reason: string } {
+    const found = this.#simulation.reward_info?.nl_assertions?.find((each) => each.nl_assertion === question);
+    return found
+      ? { holds: found.met, reason: found.justification ?? 'as recorded' }
+      : { holds: null, reason: 'the results file holds no verdict of a judge on this' };
+  }
+
+  /** Calls whose result is another one now than the recorded. */
+  changedResults(events: readonly RolloutEvent[]): readonly string[] {
+    const recorded = this.#simulation.messages.flatMap((message) => (message.role === 'tool' ? [message] : []));
+    const made = events.filter((event) => event.type === 'toolReturned');
+    return made.flatMap((event, at) => {
+      const before = recorded[at]?.content ?? '';
+      return sameContent(before, event.content)
+        ? []
+        : [`call ${at + 1} returned ${shown(event.content)}, recorded was ${shown(before)}`];
+    });
+  }
+
+  #take(role: Spoken['role']): Spoken {
+    const message = this.#spoken[this.#next];
+    if (message?.role === role) {
+      this.#next += 1;
+      return message;
+    }
+    const { termination_reason: reason } = this.#simulation;
+    const isOver = message === undefined;
+    const who = role === 'assistant' ? ('agent' as const) : ('simulator' as const);
+    const properly = reason === 'user_stop' || reason === 'agent_stop';
+    if (isOver && !properly)
+      throw new Fault(
+        { who, code: 'trajectory/ended', message: `tau2 ended the simulation by ${reason}` },
+        { reason: endReasons[reason] ?? 'infrastructureFailed' },
+      );
+    throw new Fault({
+      who: 'infrastructure',
+      code: 'trajectory/order',
+      message: isOver
+        ? `the simulation says ${reason}, and its messages end before that`
+        : `message ${this.#next + 1} is of the ${message.role}, but it is the ${role}'s turn`,
+    });
+  }
+}
+
+function isSpoken({ role }: Tau2Message): boolean {
+  return role === 'assistant' || role === 'user';
+}
+
+function callOf({ id, name, arguments: values }: NonNullable<Spoken['tool_calls']>[number]) {
+  return { id, name, arguments: values };
+}
+
+/** As tau2 compares them: as JSON where both are. */
+function sameContent(one: string, other: string): boolean {
+  return one === other || JSON.stringify(parsedOr(one)) === JSON.stringify(parsedOr(other));
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const shown = (text: string) => (text.length > 120 ? `${text.slice(0, 120)}…` : text);
