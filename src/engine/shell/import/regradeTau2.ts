@@ -85,7 +85,7 @@ async function compared(
   receive: ReturnType<typeof openRunOf>,
 ): Promise<Compared> {
   const { domain } = supervisor;
-  const trajectory = new Tau2Trajectory(simulation);
+  const trajectory = new Tau2Trajectory(simulation, task.judge ?? []);
   const seat = { type: 'scripted' } as const;
   const start = startOf(domain, database, task, {
     seed: '1',

@@ -25,11 +25,14 @@ const stops: readonly (readonly [string, NonNullable<UserReply['stop']>])[] = [
 /** Both seats of a finished simulation of tau2: each says and calls again what it did, and the tools answer anew. */
 export class Tau2Trajectory {
   readonly #simulation: Simulation;
+  readonly #statements: readonly string[];
   readonly #spoken: readonly Spoken[];
   #next: number;
 
-  constructor(simulation: Simulation) {
+  /** @param statements what a judge is to find true, in the order of the task */
+  constructor(simulation: Simulation, statements: readonly string[]) {
     this.#simulation = simulation;
+    this.#statements = statements;
     this.#spoken = simulation.messages.filter(
       (message): message is Spoken => 'tool_calls' in message || isSpoken(message),
     );
@@ -54,8 +57,9 @@ export class Tau2Trajectory {
   }
 
   /** What the judge of the simulation said of a statement; no clear answer where it was not asked. */
-  judge({ question }: JudgeQuestion): { readonly holds: boolean | null; readonly reason: string } {
-    const found = this.#simulation.reward_info?.nl_assertions?.find((each) => each.nl_assertion === question);
+  judge({ subject }: JudgeQuestion): { readonly holds: boolean | null; readonly reason: string } {
+    const statement = subject.type === 'task' ? this.#statements[subject.index] : undefined;
+    const found = this.#simulation.reward_info?.nl_assertions?.find((each) => each.nl_assertion === statement);
     return found
       ? { holds: found.met, reason: found.justification ?? 'as recorded' }
       : { holds: null, reason: 'the results file holds no verdict of a judge on this' };

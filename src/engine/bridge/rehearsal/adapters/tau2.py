@@ -54,11 +54,7 @@ class Adapter(DatabaseEnvironment):
             ) from error
 
     def start(self) -> tuple[Any, Any]:
-        try:
-            environment = self._construct()
-        except Exception as error:
-            raise BridgeError("import/database", f"the database of {self._domain} can't be read: {error}") from error
-        return self._sides_of(environment)
+        return self._sides_of(self._constructed())
 
     def load(self, agent: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[Any, Any]:
         parameters = inspect.signature(self._construct).parameters
@@ -165,17 +161,25 @@ class Adapter(DatabaseEnvironment):
 
     def revive(self, side: str, path: tuple[str, ...], value: Any) -> Any:
         key = (side, path[0], len(path) > 1)
+        environment = self._known()
+        kit = environment.tools if side == "agent" else environment.user_tools
+        if not hasattr(type(kit.db), "model_fields"):
+            return value
         if key not in self._types:
-            environment = self._known()
-            kit = environment.tools if side == "agent" else environment.user_tools
             kind = type(kit.db).model_fields[path[0]].annotation
             self._types[key] = validator_of(typing.get_args(kind)[1] if len(path) > 1 else kind)
         return self._types[key](value)
 
     def _known(self) -> Any:
         if self._environment is None:
-            self._environment = self._construct()
+            self._environment = self._constructed()
         return self._environment
+
+    def _constructed(self) -> Any:
+        try:
+            return self._construct()
+        except Exception as error:
+            raise BridgeError("import/database", f"the database of {self._domain} can't be read: {error}") from error
 
     def _sides_of(self, environment: Any) -> tuple[Any, Any]:
         return environment.tools.db, environment.user_tools.db if environment.user_tools else None

@@ -1,0 +1,78 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+/** A package laid out as tau2 is. */
+export const fixture = fileURLToPath(new URL('../../../fixtures/tau2', import.meta.url));
+
+/** An empty folder that goes away with the test. */
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-tau2-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A copy of the package that a test may spoil: `[file, from, to]`, and the whole of a file where `from` is null. */
+export function spoiled(...changes: readonly (readonly [file: string, from: string | null, to: string])[]): string {
+  const folder = join(scratch(), 'copy');
+  cpSync(fixture, folder, { recursive: true });
+  for (const [file, from, to] of changes) {
+    const path = join(folder, file);
+    if (to === '' && from === null) rmSync(path, { recursive: true });
+    else writeFileSync(path, from === null ? to : readFileSync(path, 'utf8').replace(from, to));
+  }
+  return folder;
+}
+
+type Call = readonly [by: 'agent' | 'user', tool: string, values: object, beside?: string];
+/** `agent: text`, `user: text`, or a call. */
+export type Turn = string | Call;
+
+export type Told = {
+  readonly task: string;
+  readonly name: string;
+  readonly turns: readonly Turn[];
+  readonly end?: string;
+  readonly official?: number | null;
+  readonly judged?: Readonly<Record<string, boolean>>;
+};
+
+const requestors = { agent: 'assistant', user: 'user' } as const;
+
+/** A results file of tau2: each conversation begins with its greeting and ends as it says. */
+export function resultsFile(domain: string, told: readonly Told[]): string {
+  const simulations = told.map(({ task, name, turns, end = 'user_stop', official = null, judged = {} }, trial) => ({
+    id: name,
+    task_id: task,
+    trial,
+    termination_reason: end,
+    messages: [
+      { role: 'assistant', content: 'Hi! How can I help you today?' },
+      { role: 'user', content: 'Hello.' },
+      ...turns.flatMap(messagesOf),
+      ...(end === 'user_stop' ? [{ role: 'user', content: 'Thanks. ###STOP###' }] : []),
+    ],
+    reward_info: {
+      reward: official ?? 0,
+      nl_assertions: Object.entries(judged).map(([statement, met]) => ({ nl_assertion: statement, met })),
+    },
+  }));
+  const file = join(scratch(), 'results.json');
+  writeFileSync(file, JSON.stringify({ info: { environment_info: { domain_name: domain } }, simulations }));
+  return file;
+}
+
+function messagesOf(turn: Turn, at: number): readonly object[] {
+  if (typeof turn === 'string') {
+    const [, by = '', content] = /^(agent|user): (.*)$/.exec(turn) ?? [];
+    return [{ role: requestors[by as 'agent' | 'user'], content }];
+  }
+  const [by, name, values, beside = null] = turn;
+  const call = { id: `call_${at}`, name, arguments: values, requestor: requestors[by] };
+  return [
+    { role: requestors[by], content: beside, tool_calls: [call] },
+    { role: 'tool', id: call.id, content: 'as recorded' },
+  ];
+}
