@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { hostedName } from '../../engine/core/domain.ts';
 import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/gate.ts';
 import { type ModelRole, modelRoles } from '../../engine/core/measure.ts';
 import { metricsOf, type Price, type Prices } from '../../engine/core/metrics.ts';
@@ -144,7 +145,9 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
   const line = statusLine(io);
   const show = isQuiet ? () => undefined : progress(io, Math.max(left, 1), line);
   const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
-  const lanes = isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
+  // With tools in one Python process a second lane would only wait for it.
+  const isOwn = hostedName(domain.file) === null;
+  const lanes = isOwn && isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
   const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
   let done = 0;
   let rewarded = 0;

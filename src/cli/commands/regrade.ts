@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Compared, countsOf, regradeTau2 } from '../../engine/shell/import/regradeTau2.ts';
 import { readTau2Results } from '../../engine/shell/import/tau2Results.ts';
@@ -62,8 +61,7 @@ async function regradeOfficial(results: string, given: Given, io: Io): Promise<E
   const whole = resolve(io.cwd, named);
   const domain = openDomainAt(existsSync(join(whole, 'domain.yaml')) ? whole : join(whole, read.domain));
   const folder = freshFolder(io, path.replace(/\.json$/, ''), text(given, 'out'));
-  const lanes = availableParallelism();
-  const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
+  const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const options = { folder, concurrency: 16, key: signingKey(), signal: io.signal };
     const { rollouts, refused } = await regradeTau2(supervisor, read, options);

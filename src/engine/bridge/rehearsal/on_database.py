@@ -272,8 +272,9 @@ class OnDatabase:
             gone = "value" not in change
             value = MISSING if gone else self._environment.revive(side, tuple(path), change["value"])
             session.views[side].apply(path, value)
-        for view in session.views.values():
-            view.commit()
+        if params.get("changes"):
+            for view in session.views.values():
+                view.commit()
         return session
 
 

@@ -248,8 +248,9 @@ class Rows(dict):
                 yield (key,), now
 
     def commit(self) -> None:
-        """Keeps what this call changed."""
-        for value in super().values():
+        """Keeps what this call changed. Only rows of its own can be tables themselves."""
+        for key in self._own:
+            value = super().get(key)
             if isinstance(value, Rows):
                 value.commit()
         self._settle()

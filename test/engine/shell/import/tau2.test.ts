@@ -456,6 +456,11 @@ describe('what can not be imported is said in one message', () => {
       /has no get_environment; this version is laid out otherwise/,
     ],
     [
+      'prompts that lie elsewhere',
+      spoil('src/tau2/user/user_simulator.py', 'SYSTEM_PROMPT', 'PROMPT'),
+      /expected SYSTEM_PROMPT in .*user_simulator\.py; this version is laid out otherwise/,
+    ],
+    [
       'no list of splits',
       spoil(`${data}/split_tasks.json`, null, ''),
       /expected .*split_tasks\.json, which is not there; this version is laid out otherwise/,

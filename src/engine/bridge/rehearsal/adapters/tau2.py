@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import importlib
+import importlib.util
 import inspect
 import os
 import sys
@@ -197,11 +198,26 @@ def find_package(package: Path, data: Path) -> None:
     module = types.ModuleType("tau2")
     module.__path__ = [str(package)]
     sys.modules["tau2"] = module
+    defer("deepdiff", "DeepDiff")
     try:
         from loguru import logger
     except ModuleNotFoundError:
         return
     logger.remove()
+
+
+def defer(module: str, name: str) -> None:
+    """Puts off an import that takes as long as all others together, and that only a printed difference needs."""
+    if module in sys.modules or importlib.util.find_spec(module) is None:
+        return
+
+    def use(*given: Any, **named: Any) -> Any:
+        del sys.modules[module]
+        return getattr(importlib.import_module(module), name)(*given, **named)
+
+    stand_in = types.ModuleType(module)
+    setattr(stand_in, name, use)
+    sys.modules[module] = stand_in
 
 
 def database_type(module: Any, annotation: Any) -> Any:
