@@ -1,11 +1,15 @@
 import { relative, resolve } from 'node:path';
+import { importBfcl } from '../../engine/shell/import/bfcl.ts';
 import type { ImportOptions, ImportReport } from '../../engine/shell/import/importReport.ts';
 import { importTau2 } from '../../engine/shell/import/tau2.ts';
 import { type Command, text } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 
 /** The benchmarks that can be imported, by name. */
-const importers: Readonly<Record<string, (options: ImportOptions) => Promise<ImportReport>>> = { tau2: importTau2 };
+const importers: Readonly<Record<string, (options: ImportOptions) => Promise<ImportReport>>> = {
+  tau2: importTau2,
+  bfcl: importBfcl,
+};
 
 export const importCommand: Command = {
   name: 'import',
@@ -22,7 +26,7 @@ run from your copy. What could not be carried over is listed. Benchmarks: ${Obje
   --python PROGRAM   the Python that has what the benchmark imports (default: that of the virtual environment
                      around --from, else python3)
   --domains NAMES    some of them, with commas between (default: all that can be imported)
-  --split NAME       the tasks of one of the benchmark's own splits (default: base)
+  --split NAME       the tasks of one of the benchmark's own splits (tau2; default: base)
   --json             machine-readable output
 
 Exit code 0: done. 1: done, but tasks were left out.
@@ -45,13 +49,14 @@ Exit code 0: done. 1: done, but tasks were left out.
     if (out === undefined) throw new UsageError('say where the domains go: --out FOLDER');
     const python = text(given, 'python');
     const domains = text(given, 'domains')?.split(',');
+    const split = text(given, 'split');
     const report = await make({
       from: /[\\/]/.test(from) ? resolve(io.cwd, from) : from,
       out: resolve(io.cwd, out),
-      split: text(given, 'split') ?? 'base',
       log: (line) => io.err(`${line}\n`),
       ...(python === undefined ? {} : { python }),
       ...(domains ? { domains } : {}),
+      ...(split === undefined ? {} : { split }),
     });
     if (given.values['json'] === true) io.out(`${JSON.stringify(report)}\n`);
     else io.out(reportText(report, io));

@@ -67,7 +67,7 @@ const environmentSchema = z.strictObject({
     .optional()
     .describe('The Python file, in the folder of the domain, that defines one rehearsal.Environment.'),
   adapter: z
-    .enum(['tau2'])
+    .enum(['tau2', 'bfcl'])
     .optional()
     .describe("In place of a file: an adapter that ships with Rehearsal, for a benchmark's own environment."),
   settings: z.record(z.string(), z.string()).default({}).describe('What the adapter needs; an import writes it.'),
@@ -89,6 +89,11 @@ export const domainFileSchema = z.strictObject({
   description: z.string().default(''),
   now: z.string().default('2026-01-05T09:00:00Z').describe('Date and time at which tasks happen, ISO 8601.'),
   turnCap: z.int().min(1).max(1000).default(30),
+  callCap: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Responses with calls that the agent may give to one message of the user; none by default.'),
   toolErrorCap: z.int().min(1).default(10).describe('Tool errors that end a rollout.'),
   policy: z.string().default('policy.md'),
   rules: z.string().default('rules.yaml'),
@@ -157,6 +162,8 @@ export type HostedEnvironment = {
   readonly sync: boolean;
   /** Whether its `sync` also runs between gold actions. */
   readonly goldSyncs: boolean;
+  /** Whether gold actions are played on an instance of their own: its state is more than its rows tell. */
+  readonly goldApart?: boolean;
   /** Its own texts for the seats: `agent` with {policy} in it, `user` with {instructions}. */
   readonly prompts: { readonly agent?: string; readonly user?: string };
 };

@@ -99,6 +99,8 @@ export const rolloutStartedSchema = z.object({
   /** What the agent said before the user's first words; absent where the user begins. */
   greeting: z.string().optional(),
   tools: offeredSchema,
+  /** Responses with calls that the agent may give to one message of the user; absent where nothing limits them. */
+  callCap: z.int().optional(),
   /** The tools that the user's seat is shown; absent where it has none. */
   userTools: offeredSchema.optional(),
   /** Hash of the base database, of both sides where there are two, before the task's own state is laid over it. */
@@ -121,6 +123,8 @@ export const eventSchema = z.discriminatedUnion('type', [
     stop: z.enum(['done', 'transferred', 'gaveUp', 'outOfScope']).nullable(),
     /** Calls of the user's own tools; the agent then hears nothing of this message, nor of what they return. */
     toolCalls: z.array(toolCallSchema).min(1).optional(),
+    /** Tools that the agent is offered from here on, beside those before. */
+    tools: offeredSchema.optional(),
     origin: originSchema,
   }),
   z.object({

@@ -1,20 +1,23 @@
 import * as z from 'zod';
 import type { JsonObject } from './json.ts';
-import type { Side } from './tool.ts';
+import type { Offered, Side } from './tool.ts';
 
 /**
  * One call of a tool by a seat. `arguments` is the parsed object, or the raw text
  * when what the model wrote was not a JSON object; the engine answers that with an error result.
+ * `floats` are JSON Pointers of the whole numbers that were written as 5.0: a tool in Python tells them from 5.
  */
 export const toolCallSchema = z.object({
   id: z.string(),
   name: z.string(),
   arguments: z.union([z.record(z.string(), z.json()), z.string()]),
+  floats: z.array(z.string()).optional(),
 });
 export type ToolCall = {
   readonly id: string;
   readonly name: string;
   readonly arguments: JsonObject | string;
+  readonly floats?: readonly string[] | undefined;
 };
 
 /**
@@ -38,6 +41,8 @@ export type Message =
       readonly content: string;
       /** Calls of the user's own tools; the text beside them is said to nobody. */
       readonly toolCalls?: readonly ToolCall[];
+      /** Tools that the agent is offered from this message on, beside those before. */
+      readonly tools?: readonly Offered[];
     }
   | {
       readonly role: 'tool';
@@ -71,6 +76,27 @@ export function parsedArguments(text: string): JsonObject | string {
   }
 }
 
+/** JSON Pointers of the whole numbers in a JSON text that were written as floats, such as 5.0 or 5e3. */
+export function wholeFloats(text: string): readonly string[] {
+  if (!/\d[.eE]/.test(text)) return [];
+  const written = (_key: string, value: unknown, { source }: { readonly source?: string } = {}) =>
+    Number.isInteger(value) && source !== undefined && /[.eE]/.test(source) ? writtenAsFloat : value;
+  try {
+    return [...floatPlaces((JSON.parse as (text: string, reviver: typeof written) => unknown)(text, written), '')];
+  } catch {
+    return [];
+  }
+}
+
+const writtenAsFloat = Symbol('float');
+
+function* floatPlaces(value: unknown, place: string): Iterable<string> {
+  if (value === writtenAsFloat) yield place;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, each] of Object.entries(value))
+    yield* floatPlaces(each, `${place}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+}
+
 /** The calls that a message makes. */
 export function callsIn(message: Message): readonly ToolCall[] {
   return message.role === 'tool' ? [] : (message.toolCalls ?? []);
@@ -87,4 +113,17 @@ export function messagesOf(seat: Side, messages: readonly Message[]): readonly M
 export function callsInARow(messages: readonly Message[]): number {
   const said = messages.findLastIndex((message) => message.role !== 'tool' && callsIn(message).length === 0);
   return messages.slice(said + 1).filter(({ role }) => role === 'user').length;
+}
+
+/** Responses of the agent that only call, since the user's last message. */
+export function responsesInARow(messages: readonly Message[]): number {
+  return messages
+    .slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
+    .filter(({ role }) => role === 'agent').length;
+}
+
+/** The tools that the agent is offered now: those of the start, and those that came with messages of the user. */
+export function offeredNow(atStart: readonly Offered[], messages: readonly Message[]): readonly Offered[] {
+  const later = messages.flatMap((message) => (message.role === 'user' ? (message.tools ?? []) : []));
+  return later.length === 0 ? atStart : [...atStart, ...later];
 }

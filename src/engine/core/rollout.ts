@@ -4,11 +4,11 @@ import type { Effect } from './effect.ts';
 import type { EventOf, RolloutEvent, RolloutStarted, Writes } from './event.ts';
 import { contentHash } from './hash.ts';
 import { openQuestion } from './judgement.ts';
-import { callsInARow, type ToolCall } from './message.ts';
+import { callsInARow, responsesInARow, type ToolCall } from './message.ts';
 import { isUnscorable } from './reward.ts';
 import { checkRules, type Moment } from './rules.ts';
 import type { Phase, RolloutState } from './state.ts';
-import type { Side } from './tool.ts';
+import type { Offered, Side } from './tool.ts';
 import { withWrites } from './world.ts';
 
 /** What `advance` reads besides state and event: frozen data of the domain. */
@@ -25,6 +25,7 @@ export function begin(setting: Setting, started: RolloutStarted): Advanced {
     world: setting.world,
     start: setting.world,
     messages: [],
+    heard: [],
     queue: [],
     turn: 0,
     toolErrors: 0,
@@ -183,8 +184,11 @@ function userReplied(setting: Setting, state: RolloutState, event: EventOf<'user
     step: state.next - 1,
     content: event.content,
     ...(toolCalls ? { toolCalls } : {}),
+    ...(event.tools ? { tools: event.tools as readonly Offered[] } : {}),
   };
-  const heard = { ...state, messages: [...state.messages, message] };
+  const isTurn = !toolCalls && event.stop === null;
+  const turns = isTurn ? [...state.heard, { step: message.step, world: state.world }] : state.heard;
+  const heard = { ...state, messages: [...state.messages, message], heard: turns };
   if (toolCalls && callsInARow(heard.messages) > userCallsInARow) return neverSpeaks(heard);
   if (toolCalls) return nextCall(setting, { ...heard, queue: toolCalls }, 'user');
   return event.stop === null ? to(heard, { type: 'agentAwaited' }, { type: 'askAgent' }) : ending(heard, 'userStopped');
@@ -301,7 +305,10 @@ function nextCall(setting: Setting, state: RolloutState, by: Side): Advanced {
   const [call, ...queue] = state.queue;
   if (call === undefined) {
     if (by === 'user') return to(state, { type: 'userAwaited' }, { type: 'askUser' });
-    return afterTurn(state, { type: 'agentAwaited' }, { type: 'askAgent' });
+    const { callCap = Number.POSITIVE_INFINITY } = state.started;
+    return responsesInARow(state.messages) >= callCap
+      ? afterUtterance(state)
+      : afterTurn(state, { type: 'agentAwaited' }, { type: 'askAgent' });
   }
   const verdicts = by === 'agent' ? checkRules(setting.domain, state, callMoment(state, call)) : [];
   const waiting = { ...state, queue };

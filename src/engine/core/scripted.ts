@@ -1,4 +1,4 @@
-import type { ToolCall } from './message.ts';
+import { callsIn, type ToolCall } from './message.ts';
 import type { AgentReply, SeatView, UserReply } from './seat.ts';
 import type { Task } from './task.ts';
 
@@ -13,8 +13,13 @@ export function scriptedAgent({ task, messages }: SeatView): AgentReply | null {
   return { content: null, toolCalls: scriptedCalls(turn, `call_${messages.length}`) };
 }
 
-/** The user's next turn of its script; when the script is used up, or there is none, it says goodbye and leaves. */
+/**
+ * The user's next turn of its script; when the script is used up, or there is none, it says goodbye and leaves. It also
+ * leaves where the agent only called and never answered (the cap on calls).
+ */
 export function scriptedUser({ task, messages }: SeatView): UserReply {
+  const last = messages.at(-1);
+  if (last?.role === 'user' && callsIn(last).length === 0) return { content: 'Goodbye.', stop: 'gaveUp' };
   const turn = task.user.script?.[messages.filter(({ role }) => role === 'user').length];
   if (turn === undefined) return { content: 'Goodbye.', stop: 'done' };
   if (typeof turn === 'string') return { content: turn, stop: null };
@@ -24,9 +29,10 @@ export function scriptedUser({ task, messages }: SeatView): UserReply {
 type Calls = Exclude<NonNullable<Task['script']>[number], string>;
 
 function scriptedCalls(calls: Calls, id: string): readonly ToolCall[] {
-  return calls.map(({ tool, arguments: values }, at) => ({
+  return calls.map(({ tool, arguments: values, floats }, at) => ({
     id: calls.length === 1 ? id : `${id}_${at}`,
     name: tool,
     arguments: values,
+    ...(floats ? { floats } : {}),
   }));
 }

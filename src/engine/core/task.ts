@@ -17,9 +17,14 @@ const callSchema = z.strictObject({
   tool: z.string().describe('Name of the tool.'),
   by: z.enum(['agent', 'user']).default('agent').describe('The seat that calls it.'),
   arguments: z.record(z.string(), z.json()).default({}),
+  floats: z
+    .array(z.string())
+    .optional()
+    .describe('JSON Pointers of whole numbers in the arguments that are floats: a tool in Python tells 5.0 from 5.'),
 });
 
 const goldActionSchema = callSchema.extend({
+  turn: z.int().min(0).optional().describe("For the verifier `turns`: the user's message that it answers, from 0."),
   compare: z
     .array(z.string())
     .optional()
@@ -60,7 +65,16 @@ const receiptSchema = z.strictObject({
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
-const verifierNames = ['database', 'assertions', 'communicate', 'receipts', 'actions', 'custom', 'judge'] as const;
+const verifierNames = [
+  'database',
+  'assertions',
+  'communicate',
+  'receipts',
+  'actions',
+  'turns',
+  'custom',
+  'judge',
+] as const;
 export type VerifierName = (typeof verifierNames)[number];
 
 /** Frozen data of one problem. What the simulated user wants and knows, and what counts as done. */
@@ -145,6 +159,14 @@ export const taskSchema = z.strictObject({
     .array(z.union([z.string(), z.array(callSchema.omit({ by: true })).min(1)]))
     .optional()
     .describe('An exact list of agent turns for the scripted seat: a text, or calls.'),
+  tools: z
+    .array(z.string())
+    .optional()
+    .describe('Names of the tools that the agent is offered at the start; all of its tools by default.'),
+  laterTools: z
+    .array(z.strictObject({ turn: z.int().min(1), tools: z.array(z.string()).min(1) }))
+    .optional()
+    .describe('Tools that the agent is offered only from a message of the user on, counted from 0.'),
   agent: z.enum(['gold', 'scripted']).optional().describe('The agent seat that this task is shown with by default.'),
   evaluate: z.array(z.enum(verifierNames)).min(1).default(['database', 'communicate']),
   train: z.array(z.enum(verifierNames)).min(1).default(['database']),

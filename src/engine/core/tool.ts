@@ -67,6 +67,13 @@ export type Tool = {
   readonly retries?: number;
 };
 
+/** A tool as a seat is shown it. */
+export type Offered = Readonly<Pick<Tool, 'name' | 'description' | 'parameters'>>;
+
+export function offeredAs({ name, description, parameters }: Tool): Offered {
+  return { name, description, parameters };
+}
+
 /** Name of the source that holds the state a tool works on, or null when that is the engine's database. */
 export function outsideSource({ source }: Tool): string | null {
   switch (source.type) {

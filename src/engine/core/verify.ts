@@ -8,6 +8,7 @@ import { communicateVerdict } from './verifiers/communicate.ts';
 import { databaseVerdict } from './verifiers/database.ts';
 import { judgeVerdict } from './verifiers/judge.ts';
 import { receiptsVerdict } from './verifiers/receipts.ts';
+import { type GoldStep, turnsVerdict } from './verifiers/turns.ts';
 
 /** What a verifier of verifiers.ts said of a rollout. */
 export type CustomResult = {
@@ -26,6 +27,8 @@ export type Evidence = {
   readonly start: World;
   /** The world after the gold actions, from the same start. */
   readonly gold: World;
+  /** What each gold action came to, where the basis looks at the turns. */
+  readonly goldSteps?: readonly GoldStep[];
   readonly custom: readonly CustomResult[];
 };
 
@@ -44,7 +47,10 @@ export function verdictsOf(basis: readonly VerifierName[], evidence: Evidence): 
   ];
 }
 
-function verdicts(verifier: VerifierName, { task, state, start, gold, custom }: Evidence): readonly Verdict[] {
+function verdicts(
+  verifier: VerifierName,
+  { task, state, start, gold, goldSteps = [], custom }: Evidence,
+): readonly Verdict[] {
   switch (verifier) {
     case 'database':
       return [databaseVerdict(state, start, gold)];
@@ -56,6 +62,8 @@ function verdicts(verifier: VerifierName, { task, state, start, gold, custom }: 
       return [receiptsVerdict(task.receipts ?? [], state)];
     case 'actions':
       return [actionsVerdict(task.actions, state)];
+    case 'turns':
+      return [turnsVerdict(task, state, goldSteps)];
     case 'custom':
       return custom.map((result) => customVerdict(result, state));
     case 'judge':

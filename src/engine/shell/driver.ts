@@ -12,7 +12,7 @@ import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
 import { type Strike, strikesOf } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
-import { type Side, strangeTool, type Tool } from '../core/tool.ts';
+import { type Offered, offeredAs, type Side, strangeTool, type Tool } from '../core/tool.ts';
 import { personaOf } from '../core/underPersona.ts';
 import { withWrites } from '../core/world.ts';
 import { Fault } from './fault.ts';
@@ -43,6 +43,8 @@ export type Ports = {
   readonly agent: (view: SeatView) => Promise<AgentReply> | AgentReply;
   readonly user: (view: SeatView) => Promise<UserReply> | UserReply;
   readonly callTool: (tool: Tool, call: ToolCall, context: ToolContext) => Promise<ToolOutcome> | ToolOutcome;
+  /** The same for gold actions, where an environment plays them on an instance of their own. */
+  readonly callGold?: Ports['callTool'] | undefined;
   /** Runs the domain's `sync` on a world; absent where no domain has one. */
   readonly sync?: (context: Pick<ToolContext, 'world' | 'now'>) => Promise<Writes> | Writes;
   /** Puts a task's own start into a world by the environment that works on it; absent where there is none. */
@@ -112,7 +114,9 @@ function perform(rollout: Rollout, effect: Effect, state: RolloutState): Perform
     case 'sync':
       return whenThere(syncWrites(rollout, state), (writes) => [{ type: 'worldSynced', writes }]);
     case 'askUser':
-      return whenThere(rollout.ports.user(viewOf(rollout, state, 'user')), (reply) => [userReplied(reply)]);
+      return whenThere(rollout.ports.user(viewOf(rollout, state, 'user')), (reply) => [
+        userReplied(reply, toolsBrought(rollout, state)),
+      ]);
     case 'askAgent':
       return whenThere(rollout.ports.agent(viewOf(rollout, state, 'agent')), (reply) => [agentReplied(reply)]);
     case 'noteRules':
@@ -307,10 +311,17 @@ function agentReplied({ content, reasoning, toolCalls, messageId }: AgentReply):
 }
 
 /** A user that calls its tools speaks after their results, so it can't end the conversation with them. */
-function userReplied({ content, stop, toolCalls = [] }: UserReply): RolloutEvent {
+function userReplied({ content, stop, toolCalls = [] }: UserReply, tools: readonly Offered[]): RolloutEvent {
+  const brought = tools.length === 0 || stop !== null ? {} : { tools: tools as never };
   return toolCalls.length === 0
-    ? { type: 'userReplied', content, stop }
+    ? { type: 'userReplied', content, stop, ...brought }
     : { type: 'userReplied', content, stop: null, toolCalls: toolCalls as never };
+}
+
+/** The tools that the agent is offered from the user's next message on. */
+function toolsBrought({ task, setting }: Rollout, { heard }: RolloutState): readonly Offered[] {
+  const names = (task.laterTools ?? []).flatMap(({ turn, tools }) => (turn === heard.length ? tools : []));
+  return names.length === 0 ? [] : setting.domain.tools.filter(({ name }) => names.includes(name)).map(offeredAs);
 }
 
 function ended(reason: Extract<RolloutEvent, { type: 'rolloutEnded' }>['reason'], failure?: Failure): RolloutEvent {

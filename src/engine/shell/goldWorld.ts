@@ -4,42 +4,55 @@ import { observedStream, randomStream, rolloutKey } from '../core/random.ts';
 import { advance, begin, type Setting } from '../core/rollout.ts';
 import type { RolloutState } from '../core/state.ts';
 import type { Task } from '../core/task.ts';
+import { strangeTool } from '../core/tool.ts';
+import type { GoldStep } from '../core/verifiers/turns.ts';
 import type { Rollout } from './driver.ts';
 import { syncWrites } from './sync.ts';
 
+/** The world after the gold actions, and what each of them came to. */
+export type Gold = { readonly world: World; readonly steps: readonly GoldStep[] };
+
 /** Gold worlds that no random number went into: a lane works each out once. */
-const goldWorlds = new WeakMap<Setting, Map<Task, { readonly now: string; readonly world: World }>>();
+const goldWorlds = new WeakMap<Setting, Map<Task, Gold & { readonly now: string }>>();
 const goldWorldsKept = 256;
 
 /**
  * The world after the task's gold actions of both seats, from the same start. A gold action that fails changes
  * nothing (tau2-bench does the same); after one that succeeds the domain's `sync` runs, as in the rollout itself.
  */
-export async function goldWorld(rollout: Rollout, { started, start }: RolloutState): Promise<World> {
+export async function goldWorld(rollout: Rollout, { started, start }: RolloutState): Promise<Gold> {
   const { setting, task, ports } = rollout;
+  const { hosted } = setting.domain;
   const known = goldWorlds.get(setting) ?? new Map();
   goldWorlds.set(setting, known);
   const found = known.get(task);
-  if (found?.now === started.now) return found.world;
+  if (found?.now === started.now) return found;
   let isRandom = false;
+  const steps: GoldStep[] = [];
+  const callTool = ports.callGold ?? ports.callTool;
   let state: RolloutState = { ...begin(setting, started)[0], world: start };
   for (const [index, action] of task.actions.entries()) {
-    const tool = setting.domain.tools.find(({ name, owner }) => name === action.tool && owner === action.by);
+    const tool =
+      setting.domain.tools.find(({ name, owner }) => name === action.tool && owner === action.by) ??
+      (hosted && strangeTool(hosted.name, action.tool, action.by));
     // What a model would answer, and what lies outside, is no part of the gold world.
     if (tool?.source.type !== 'code' && tool?.source.type !== 'python') continue;
     const random = observedStream(randomStream(...rolloutKey(started), 'gold', index), () => {
       isRandom = true;
     });
-    const call = { id: `gold_${index}`, name: action.tool, arguments: action.arguments as JsonObject };
+    const { tool: name, arguments: values, floats } = action;
+    const call = { id: `gold_${index}`, name, arguments: values as JsonObject, ...(floats ? { floats } : {}) };
     const context = { world: state.world, now: started.now, random, step: index };
-    const { writes, isError } = await ports.callTool(tool, call, context);
+    const { writes, isError, content } = await callTool(tool, call, context);
     [state] = advance(setting, state, { type: 'worldEdited', writes });
     if (setting.domain.sync && !isError && setting.domain.hosted?.goldSyncs !== false)
       [state] = advance(setting, state, { type: 'worldEdited', writes: await syncWrites(rollout, state) });
+    steps.push({ turn: action.turn ?? 0, content, world: state.world });
   }
-  if (isRandom) return state.world;
+  const gold = { world: state.world, steps };
+  if (isRandom) return gold;
   const [oldest] = known.keys();
   if (known.size >= goldWorldsKept && oldest !== undefined) known.delete(oldest);
-  known.set(task, { now: started.now, world: state.world });
-  return state.world;
+  known.set(task, { now: started.now, ...gold });
+  return gold;
 }

@@ -3,13 +3,14 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { RolloutStarted } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
+import type { Offered } from '../core/tool.ts';
 import { version } from './version.ts';
 
 /** The tools of a rollout, as they are shown to an agent that calls them over MCP. */
 export type ShownTools = {
-  readonly tools: RolloutStarted['tools'];
+  /** Those that are offered now; a client may ask again. */
+  readonly tools: readonly Offered[];
   /** What the agent must follow; MCP calls it the server's instructions. */
   readonly instructions: string;
   readonly call: (name: string, args: JsonObject) => Promise<{ readonly content: string; readonly isError: boolean }>;

@@ -20,8 +20,8 @@ export class RolloutTools {
   readonly #session = randomUUID();
   #sources = new Map<string, ToolSource>();
   #usesPython = false;
-  /** The environment that has a session of this rollout. */
-  #hosted: string | null = null;
+  /** Sessions of this rollout, and the environments that have them. */
+  readonly #hosted = new Map<string, string>();
 
   constructor(shared: SharedTools) {
     this.#shared = shared;
@@ -47,12 +47,12 @@ export class RolloutTools {
     if (this.#usesPython)
       await this.#shared.python?.request('drop', { session: this.#session }, drop).catch(() => undefined);
     this.#usesPython = false;
-    if (this.#hosted !== null)
+    for (const [session, environment] of this.#hosted)
       await this.#shared
-        .environment(this.#hosted)
-        .request('drop', { session: this.#session }, drop)
+        .environment(environment)
+        .request('drop', { session }, drop)
         .catch(() => undefined);
-    this.#hosted = null;
+    this.#hosted.clear();
   }
 
   /** A call of a tool whose state lies outside; with a snapshot of that state after a write. */
@@ -104,12 +104,13 @@ export class RolloutTools {
 
   /** Something that the environment does which works on the domain's database. */
   async askHosted(
-    { environment, method, params, isFresh, changes, timeoutMs = 30_000 }: Asked<'hosted'>,
+    { environment, method, params, instance, isFresh, changes, timeoutMs = 30_000 }: Asked<'hosted'>,
     signal: AbortSignal,
   ): Promise<HostedAnswer> {
-    this.#hosted = environment;
+    const session = instance === undefined ? this.#session : `${this.#session} ${instance}`;
+    this.#hosted.set(session, environment);
     const what = method === 'call' || method === 'ask' ? String(params['tool']) : method.replace('_', ' ');
-    const sent = { session: this.#session, fresh: isFresh, changes, ...params };
+    const sent = { session, fresh: isFresh, changes, ...params };
     const process = this.#shared.environment(environment);
     const answer = await process.request<HostedAnswer | { readonly stale: true }>(method, sent, {
       timeoutMs,

@@ -1,10 +1,10 @@
 import { type Database, diffDatabases, draft, getAt } from '../core/database.ts';
 import type { World } from '../core/domain.ts';
 import type { Writes } from '../core/event.ts';
-import type { Json, Path } from '../core/json.ts';
+import type { Json, JsonObject, Path } from '../core/json.ts';
 import type { Side } from '../core/tool.ts';
 
-/** A changed row as it travels between processes: a member of the database, or a row of a table; gone without a value. */
+/** A changed row as it travels between processes: a member of the database, a row of a table, or a place in one; gone without a value. */
 export type RowChange = { readonly path: readonly string[]; readonly value?: Json };
 export type SidedChange = RowChange & { readonly side: Side };
 
@@ -56,14 +56,18 @@ export function withRows(
   if (rows.length === 0) return { world, writes: [] };
   const open = draft(world[side]);
   for (const { path, value } of rows) {
-    const [member = '', row] = path;
-    const target = row === undefined ? open.view : open.view[member];
-    if (typeof target !== 'object' || target === null) throw new TypeError(`${member} is no table`);
-    const key = row ?? member;
+    const target = path.slice(0, -1).reduce<Json | undefined>(memberAt, open.view);
+    if (typeof target !== 'object' || target === null)
+      throw new TypeError(`${path.slice(0, -1).join('.')} is no table`);
+    const key = path.at(-1) ?? '';
     if (value === undefined) delete (target as Record<string, Json>)[key];
     else (target as Record<string, Json>)[key] = value;
   }
   const { db, patches } = open.finish();
   const writes = patches.length > 0 ? [{ side, patches }] : [];
   return { world: { ...world, [side]: db }, writes: writes as unknown as Writes };
+}
+
+function memberAt(value: Json | undefined, key: string): Json | undefined {
+  return typeof value === 'object' && value !== null ? (value as JsonObject)[key] : undefined;
 }

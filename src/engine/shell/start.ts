@@ -2,7 +2,7 @@ import type { Domain } from '../core/domain.ts';
 import { type RolloutStarted, recordingFormat } from '../core/event.ts';
 import { systemPrompt } from '../core/policy.ts';
 import { type Task, taskHash } from '../core/task.ts';
-import type { Side } from '../core/tool.ts';
+import { offeredAs, type Side } from '../core/tool.ts';
 import { type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { version } from './version.ts';
 
@@ -33,6 +33,7 @@ export function startOf(domain: Domain, database: string, task: Task, options: S
     basis: options.basis,
     turnCap: options.turnCap ?? domain.file.turnCap,
     toolErrorCap: domain.file.toolErrorCap,
+    ...(domain.file.callCap === undefined ? {} : { callCap: domain.file.callCap }),
     seats: {
       agent: seatName(options.agent),
       user: seatName(options.user),
@@ -40,7 +41,7 @@ export function startOf(domain: Domain, database: string, task: Task, options: S
     },
     system: systemPrompt(domain, task),
     ...(domain.file.greeting === undefined ? {} : { greeting: domain.file.greeting }),
-    tools: offered(domain, 'agent'),
+    tools: offered(domain, 'agent').filter(({ name }) => isOfferedAtStart(task, name)),
     ...(userTools.length > 0 ? { userTools } : {}),
     database,
   };
@@ -48,11 +49,9 @@ export function startOf(domain: Domain, database: string, task: Task, options: S
 
 /** The tools that a seat is shown. */
 function offered({ tools }: Domain, seat: Side): RolloutStarted['tools'] {
-  return tools
-    .filter(({ owner }) => owner === seat)
-    .map(({ name, description, parameters }) => ({
-      name,
-      description,
-      parameters: parameters as RolloutStarted['tools'][number]['parameters'],
-    }));
+  return tools.filter(({ owner }) => owner === seat).map(offeredAs) as RolloutStarted['tools'];
+}
+
+function isOfferedAtStart({ tools, laterTools = [] }: Task, name: string): boolean {
+  return (tools?.includes(name) ?? true) && !laterTools.some((later) => later.tools.includes(name));
 }

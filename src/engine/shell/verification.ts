@@ -8,6 +8,7 @@ import type { RolloutState } from '../core/state.ts';
 import type { Assertion, Task, VerifierName } from '../core/task.ts';
 import { sourceKey, stateOutside } from '../core/verifiers/assertions.ts';
 import { type CustomResult, verdictsOf } from '../core/verify.ts';
+import type { Gold } from './goldWorld.ts';
 
 /** What a verifier of the domain's own code looks at. */
 export type CustomEvidence = { readonly start: World; readonly state: RolloutState };
@@ -18,7 +19,7 @@ export type VerificationPorts = {
   /** Runs a verifier that verifiers.ts exports. */
   readonly verifyBy?: (name: string, evidence: CustomEvidence) => Promise<CustomResult> | CustomResult;
   /** The world after the gold actions. */
-  readonly goldWorld: () => Promise<World>;
+  readonly goldWorld: () => Promise<Gold>;
 };
 
 /**
@@ -42,9 +43,10 @@ export async function verification(
     return [{ type: 'sourceRead', source: sourceKey(open), state: found as never }];
   }
   const { start } = state;
-  const gold = basis.includes('database') ? await ports.goldWorld() : state.world;
+  const isGoldNeeded = basis.includes('database') || basis.includes('turns');
+  const { world: gold, steps: goldSteps } = isGoldNeeded ? await ports.goldWorld() : { world: state.world, steps: [] };
   const custom = basis.includes('custom') ? await customResults(task, { start, state }, ports) : [];
-  const verdicts = verdictsOf(basis, { task, state, start, gold, custom });
+  const verdicts = verdictsOf(basis, { task, state, start, gold, goldSteps, custom });
   const decided = { ...state, verdicts: [...state.verdicts, ...verdicts] };
   return [
     ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),

@@ -142,6 +142,8 @@ class DatabaseEnvironment:
     """Whether `sync` brings both sides into step after set-up and after each successful call."""
     gold_syncs = True
     """Whether it also does between gold actions."""
+    gold_apart = False
+    """Whether gold actions are played on an instance of their own: its state is more than its rows tell."""
     keeps_failed_writes = False
     """Whether what a call wrote before it failed stays written."""
 
@@ -179,6 +181,14 @@ class DatabaseEnvironment:
     def text(self, result: Any) -> str:
         """A result as the caller sees it."""
         raise NotImplementedError
+
+    def failure(self, error: Exception) -> str:
+        """What the caller sees of a call that raised."""
+        return f"Error: {error}"
+
+    def view(self) -> Any:
+        """The agent's side for one rollout, where the environment keeps its state in objects of its own; else None."""
+        return None
 
     def sync(self, instance: Any) -> None:
         """Brings both sides into step."""

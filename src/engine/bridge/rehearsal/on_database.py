@@ -128,7 +128,8 @@ class Session:
     """One rollout's instance, and its views of both sides."""
 
     def __init__(self, environment: DatabaseEnvironment, bases: Mapping[str, Base]) -> None:
-        self.views = {side: View(base) for side, base in bases.items()}
+        own = environment.view()
+        self.views = {side: View(base) if side == "user" or own is None else own for side, base in bases.items()}
         self.instance = environment.make(self.views["agent"].value, self.views["user"].value)
 
     def settle(self) -> list[dict[str, Any]]:
@@ -167,6 +168,7 @@ class OnDatabase:
         tools = environment.describe()
         self._reads = frozenset((tool["owner"], tool["name"]) for tool in tools if tool["effect"] == "read")
         environment_says = {"sync": environment.has_sync, "goldSyncs": environment.gold_syncs}
+        environment_says["goldApart"] = environment.gold_apart
         return {"tools": [{**DEFAULTS, **tool} for tool in tools], **environment_says, "prompts": environment.prompts()}
 
     def about(self) -> dict[str, Any]:
@@ -180,7 +182,8 @@ class OnDatabase:
         if session is None:
             return {"stale": True}
         environment, instance = self._environment, session.instance
-        by, name, arguments = params["by"], params["tool"], params["arguments"]
+        by, name = params["by"], params["tool"]
+        arguments = with_floats(params["arguments"], params.get("floats", []))
         rows: list[dict[str, Any]] = []
         synced: list[dict[str, Any]] = []
         session.share((by, name) in self._reads)
@@ -194,7 +197,7 @@ class OnDatabase:
                 synced = session.settle()
         except Exception as error:
             session.share(False)
-            return {"content": f"Error: {error}", "isError": True, "rows": rows + self._after_failure(session)}
+            return {"content": environment.failure(error), "isError": True, "rows": rows + self._after_failure(session)}
         return {"content": content, "isError": False, "rows": rows, "synced": synced}
 
     def _after_failure(self, session: Session) -> list[dict[str, Any]]:
@@ -276,6 +279,19 @@ class OnDatabase:
             for view in session.views.values():
                 view.commit()
         return session
+
+
+def with_floats(arguments: Mapping[str, Any], places: list[str]) -> dict[str, Any]:
+    """Arguments in which the whole numbers at these JSON Pointers are floats."""
+    made = copy.deepcopy(dict(arguments))
+    for place in places:
+        *keys, last = [key.replace("~1", "/").replace("~0", "~") for key in place.split("/")[1:]]
+        at: Any = made
+        for key in keys:
+            at = at[int(key) if isinstance(at, list) else key]
+        index = int(last) if isinstance(at, list) else last
+        at[index] = float(at[index])
+    return made
 
 
 DEFAULTS = {

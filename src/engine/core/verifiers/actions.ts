@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../json.ts';
 import { callsIn } from '../message.ts';
 import type { RolloutState } from '../state.ts';
 import type { GoldAction } from '../task.ts';
+import { sameValue } from './pythonEquality.ts';
 
 /**
  * Whether every gold action was called at some time, by whichever seat, and whatever came of it (after tau2-bench).
@@ -35,25 +36,3 @@ function isFor({ tool, arguments: wanted, compare }: GoldAction, name: string, g
       sameValue(values[key], wanted[key] as Json | undefined),
   );
 }
-
-/** Equality as Python knows it: true is 1. */
-function sameValue(one: Json | undefined, other: Json | undefined): boolean {
-  if (typeof one === 'boolean' || typeof other === 'boolean')
-    return typeof one !== 'string' && typeof other !== 'string' && isPlain(one) && isPlain(other)
-      ? Number(one) === Number(other)
-      : false;
-  if (Array.isArray(one) && Array.isArray(other))
-    return one.length === other.length && one.every((each, at) => sameValue(each, other[at]));
-  if (isObject(one) && isObject(other)) {
-    const keys = Object.keys(one);
-    return (
-      keys.length === Object.keys(other).length &&
-      keys.every((key) => Object.hasOwn(other, key) && sameValue(one[key], other[key]))
-    );
-  }
-  return one === other;
-}
-
-const isPlain = (value: Json | undefined) => typeof value === 'boolean' || typeof value === 'number';
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

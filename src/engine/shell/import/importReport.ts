@@ -33,7 +33,8 @@ export type ImportOptions = {
   /** The interpreter that has what the benchmark imports. */
   readonly python?: string;
   readonly domains?: readonly string[];
-  readonly split: string;
+  /** One of the benchmark's own splits. */
+  readonly split?: string;
   readonly log: (text: string) => void;
 };
 

@@ -1,10 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import type { JsonObject } from '../../core/json.ts';
-import { messageOf } from '../fault.ts';
-import { BridgeProcess } from '../python/bridgeProcess.ts';
 import {
   type ImportedDomain,
   type ImportOptions,
@@ -13,6 +10,7 @@ import {
   unimportable,
 } from './importReport.ts';
 import { environmentName, leftOut, obstacleOf, type Tau2Task, taskFrom, tau2TaskSchema } from './tau2Task.ts';
+import { askAdapter, copyFolder, interpreterBeside, jsonIn, namesIn, problemsOf, versionOf } from './userCopy.ts';
 import { databaseText, taskIdFor, writeDomain, yamlText } from './writtenDomain.ts';
 
 const howToGet =
@@ -52,22 +50,19 @@ export async function importTau2(options: ImportOptions): Promise<ImportReport> 
     domains.push(made.domain);
     notCarried.push(...made.notCarried);
   }
-  return { benchmark: 'tau2', from: copy.package, version: versionOf(copy), domains, notCarried };
+  return { benchmark: 'tau2', from: copy.package, version: versionIn(copy), domains, notCarried };
 }
 
 /** Where package and data of a copy lie: in a checkout, in a package's own folder, or beside installed packages. */
 function copyAt({ from, python }: ImportOptions): Copy {
-  const folder = isPath(from) ? resolve(from) : packageFolder(from, python);
-  if (!existsSync(folder)) throw unimportable('missing', `there is no folder ${folder}. ${howToGet}`);
+  const folder = copyFolder(from, { module: 'tau2', howToGet }, python);
   const packages = [join(folder, 'src', 'tau2'), join(folder, 'tau2'), folder];
   const found = packages.find((each) => existsSync(join(each, 'domains')) && existsSync(join(each, 'environment')));
-  if (!found) {
-    const seen = statSync(folder).isDirectory() ? readdirSync(folder).slice(0, 8).join(', ') : 'a file';
+  if (!found)
     throw unimportable(
       'layout',
-      `${folder} is no copy of tau2-bench: expected src/tau2 and data/tau2 of a checkout, or the folder of the package tau2 with domains/ and environment/; found ${seen || 'nothing'}. ${howToGet}`,
+      `${folder} is no copy of tau2-bench: expected src/tau2 and data/tau2 of a checkout, or the folder of the package tau2 with domains/ and environment/; found ${namesIn(folder)}. ${howToGet}`,
     );
-  }
   const datas = [join(found, 'data', 'tau2'), join(found, '..', '..', 'data', 'tau2')].map((each) => resolve(each));
   const data = datas.find((each) => existsSync(join(each, 'domains')));
   if (!data)
@@ -76,36 +71,6 @@ function copyAt({ from, python }: ImportOptions): Copy {
       `${found} is the code of tau2, but its data is missing: expected ${datas.join(' or ')}`,
     );
   return { package: found, data, python: python ?? interpreterBeside(found) };
-}
-
-const isPath = (from: string) => isAbsolute(from) || /[\\/]/.test(from) || from.startsWith('.') || existsSync(from);
-
-/** The folder of an installed package, without importing it. */
-function packageFolder(name: string, python = 'python3'): string {
-  const program =
-    'import importlib.util as u; s = u.find_spec("tau2"); print(s.submodule_search_locations[0] if s else "")';
-  let found: string;
-  try {
-    found = execFileSync(python, ['-c', program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
-  } catch (error) {
-    throw unimportable(
-      'python',
-      `${python} can't be asked for the package ${name}: ${messageOf(error).split('\n')[0]}`,
-    );
-  }
-  if (found === '') throw unimportable('package', `${python} has no package tau2 (${name}). ${howToGet}`);
-  return found;
-}
-
-/** The interpreter of the virtual environment that a copy lies in. */
-function interpreterBeside(folder: string): string | undefined {
-  for (let at = folder; at !== dirname(at); at = dirname(at))
-    for (const place of [join(at, 'pyvenv.cfg'), join(at, '.venv', 'pyvenv.cfg')]) {
-      const programs = ['bin/python', 'Scripts/python.exe'].map((each) => join(dirname(place), each));
-      const program = existsSync(place) && programs.find((each) => existsSync(each));
-      if (program) return program;
-    }
-  return undefined;
 }
 
 function domainsOf({ data }: Copy, asked: readonly string[] | undefined): readonly string[] {
@@ -128,7 +93,7 @@ function domainsOf({ data }: Copy, asked: readonly string[] | undefined): readon
 async function importDomain(
   copy: Copy,
   name: string,
-  { out, split, log }: ImportOptions,
+  { out, split = 'base', log }: ImportOptions,
 ): Promise<{ readonly domain: ImportedDomain; readonly notCarried: readonly NotCarried[] }> {
   const folder = resolve(out, name);
   if (existsSync(join(folder, 'domain.yaml')))
@@ -137,7 +102,10 @@ async function importDomain(
   const tasks = tasksIn(join(copy.data, files.tasks));
   const splits = splitsIn(join(copy.data, files.splits));
   const settings = { package: copy.package, data: copy.data, domain: name, tasks: files.tasks };
-  const about = await askAdapter(copy, settings, out, log);
+  const about = await askAdapter<About>(
+    { name: 'tau2', settings },
+    { label: `tau2 ${name}`, package: copy.package, out, python: copy.python, log },
+  );
   const notCarried: NotCarried[] = [];
   const chosen = splits[split];
   if (!chosen) throw unimportable('split', `${name} has no split "${split}"; it has ${Object.keys(splits).join(', ')}`);
@@ -162,30 +130,6 @@ async function importDomain(
   const count = (half: string) => written.filter((task) => task['split'] === half).length;
   const domain = { name, folder, tasks: written.length, train: count('train'), test: count('test') };
   return { domain, notCarried };
-}
-
-/** What only the benchmark's own code can tell: its database as its own types have it, its policy, its words to the user. */
-async function askAdapter(
-  copy: Copy,
-  settings: Readonly<Record<string, string>>,
-  out: string,
-  log: (text: string) => void,
-): Promise<About> {
-  const process = new BridgeProcess({
-    label: `tau2 ${settings['domain']}`,
-    kind: 'database',
-    folder: dirname(copy.package),
-    file: resolve(out),
-    adapter: { name: 'tau2', settings },
-    python: copy.python,
-    setting: 'the option --python, which is then',
-    log,
-  });
-  try {
-    return await process.request<About>('about', {}, { timeoutMs: 120_000, what: 'reading it' });
-  } finally {
-    process.close();
-  }
 }
 
 type Choice = {
@@ -229,18 +173,6 @@ function halfOf({ id }: Tau2Task, splits: Splits): 'train' | 'test' {
   return splits['train']?.includes(id) ? 'train' : 'test';
 }
 
-function problemsOf({ issues }: z.ZodError): string {
-  return issues
-    .slice(0, 3)
-    .map((issue) => {
-      const at = issue.path.join('.') || 'the task';
-      return issue.code === 'unrecognized_keys'
-        ? `${at} has the unknown key ${issue.keys.join(', ')}`
-        : `${at}: ${issue.message}`;
-    })
-    .join('; ');
-}
-
 function tasksIn(file: string): readonly unknown[] {
   const read = jsonIn(file);
   const list = (read as { readonly tasks?: unknown } | null)?.tasks ?? read;
@@ -258,20 +190,10 @@ function splitsIn(file: string): Splits {
   throw unimportable('layout', `${file}: expected lists of task ids by the name of a split`, file);
 }
 
-function jsonIn(file: string): unknown {
-  if (!existsSync(file))
-    throw unimportable('layout', `expected ${file}, which is not there; this version is laid out otherwise`);
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw unimportable('syntax', `${file} does not parse: ${messageOf(error)}`, file);
-  }
-}
-
 function domainFile(name: string, copy: Copy, settings: Readonly<Record<string, string>>, hasUser: boolean) {
   return {
     name: `tau2-${name}`,
-    description: `The domain ${name} of tau2-bench (${versionOf(copy)}). Its tools run from ${copy.package}.`,
+    description: `The domain ${name} of tau2-bench (${versionIn(copy)}). Its tools run from ${copy.package}.`,
     turnCap,
     toolErrorCap,
     greeting,
@@ -289,16 +211,6 @@ function domainFile(name: string, copy: Copy, settings: Readonly<Record<string, 
   };
 }
 
-/** What the copy calls itself: the installed package, else the version that its project file names. */
-function versionOf({ package: folder }: Copy): string {
-  const beside = dirname(folder);
-  const installed = readdirSync(beside).find((name) => /tau2.*\.dist-info$/.test(name));
-  if (installed)
-    return installed
-      .replace('.dist-info', '')
-      .replaceAll('_', '-')
-      .replace(/-(?=\d)/, ' ');
-  const project = join(beside, '..', 'pyproject.toml');
-  const version = existsSync(project) && /^version\s*=\s*"([^"]+)"/m.exec(readFileSync(project, 'utf8'))?.[1];
-  return version ? `tau2 ${version}` : 'unknown version';
+function versionIn({ package: folder }: Copy): string {
+  return versionOf(folder, /tau2/, [join(folder, '..', '..', 'pyproject.toml')]);
 }

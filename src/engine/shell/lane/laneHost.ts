@@ -31,6 +31,8 @@ type Start = Extract<ToLane, { readonly type: 'start' }>;
 type Served = {
   readonly start: Start;
   readonly outside: OutsideCalls;
+  /** Gold actions, where they are played on an instance of their own. */
+  readonly gold: OutsideCalls;
   readonly abort: AbortController;
   isCancelled: boolean;
   /** Steps that the supervisor has allowed and the rollout has not taken. */
@@ -108,10 +110,13 @@ export class LaneHost {
     const { writer } = this.#options;
     try {
       const setting = this.#requireSetting();
-      const outside = new OutsideCalls(setting.world, (about) => this.#ask(rollout, about));
+      const ask = (about: Question) => this.#ask(rollout, about);
+      const outside = new OutsideCalls(setting.world, ask);
+      const gold = new OutsideCalls(setting.world, ask, 'gold');
       const served: Served = {
         start,
         outside,
+        gold,
         abort: new AbortController(),
         isCancelled: false,
         permits: 0,
@@ -220,8 +225,13 @@ export class LaneHost {
         if (tool.effect === 'write') served.outside.forget();
         return tool.source.type === 'code'
           ? this.#callCode(rollout, tool, values, context)
-          : served.outside.call(tool, values, context);
+          : served.outside.call(tool, values, context, call.floats);
       }),
+      callGold: this.#hosted?.goldApart
+        ? unlessCancelled((tool, call, context) =>
+            served.gold.call(tool, call.arguments as JsonObject, context, call.floats),
+          )
+        : undefined,
       sync: unlessCancelled((context) =>
         this.#hosted?.sync && !this.#options.sync
           ? served.outside.sync(this.#hosted.name, context.world)

@@ -132,6 +132,8 @@ export type Question =
       readonly environment: string;
       readonly method: 'call' | 'set_up' | 'sync' | 'ask';
       readonly params: JsonObject;
+      /** Another instance than the rollout's own. */
+      readonly instance?: 'gold';
       readonly isFresh: boolean;
       readonly changes: readonly SidedChange[];
       readonly timeoutMs?: number;

@@ -15,6 +15,7 @@ const simulatorAttempts = 3;
 /** The calls of one rollout that are made outside of its lane, and what it remembers for them. */
 export class OutsideCalls {
   readonly #base: World;
+  readonly #instance: 'gold' | undefined;
   readonly #ask: (about: Question) => Promise<Answer>;
   /** The world as the Python process has it; null when it has none of this rollout. */
   #known: World | null = null;
@@ -23,8 +24,10 @@ export class OutsideCalls {
   /** Results of reads since the last write, and the world that they were read from. */
   #reads: { readonly world: World; readonly results: Map<string, ToolOutcome> } | null = null;
 
-  constructor(base: World, ask: (about: Question) => Promise<Answer>) {
+  /** @param instance where the calls are made on another instance of an environment than those of the rollout */
+  constructor(base: World, ask: (about: Question) => Promise<Answer>, instance?: 'gold') {
     this.#base = base;
+    this.#instance = instance;
     this.#ask = ask;
   }
 
@@ -33,7 +36,10 @@ export class OutsideCalls {
     this.#reads = null;
   }
 
-  async call(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
+  /** @param floats places of whole numbers in the arguments that are floats */
+  async call(tool: Tool, args: JsonObject, context: ToolContext, floats: readonly string[] = []): Promise<ToolOutcome> {
+    if (tool.source.type === 'python' && tool.source.environment !== undefined)
+      return this.#callHosted(tool, tool.source.environment, { arguments: args, floats: [...floats] }, context);
     if (!tool.cache || tool.effect === 'write') return this.#make(tool, args, context);
     const reads = this.#reads?.world === context.world ? this.#reads : { world: context.world, results: new Map() };
     this.#reads = reads;
@@ -46,8 +52,6 @@ export class OutsideCalls {
   }
 
   #make(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
-    if (tool.source.type === 'python' && tool.source.environment !== undefined)
-      return this.#callHosted(tool, tool.source.environment, args, context);
     if (tool.source.type === 'python') return this.#callPython(tool, args, context);
     if (tool.source.type === 'simulated') return this.#callSimulated(tool, tool.source, args, context);
     return this.#callSource(tool, args, context);
@@ -81,8 +85,8 @@ export class OutsideCalls {
     return { content, isError, writes: after.writes };
   }
 
-  async #callHosted(tool: Tool, environment: string, args: JsonObject, { world }: ToolContext): Promise<ToolOutcome> {
-    const params = { tool: tool.name, by: tool.owner, arguments: args };
+  async #callHosted(tool: Tool, environment: string, given: JsonObject, { world }: ToolContext): Promise<ToolOutcome> {
+    const params = { tool: tool.name, by: tool.owner, ...given };
     const { answer, writes } = await this.#askHosted(environment, 'call', params, world, tool.timeoutMs);
     const { content = '', isError = false, synced = [] } = answer;
     const before = this.#known ?? world;
@@ -128,6 +132,7 @@ export class OutsideCalls {
         environment,
         method,
         params,
+        ...(this.#instance ? { instance: this.#instance } : {}),
         isFresh: this.#known === null,
         changes: changedRows(this.#known ?? this.#base, world),
         ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -21,6 +21,7 @@ export function checkReward(placed: Placed<Task>, known: KnownTools, note: Note)
     communicate: communicate.length > 0,
     receipts: receipts.length > 0,
     actions: placed.value.actions.length > 0,
+    turns: (placed.value.user.script ?? []).length > 0,
     custom: verifiers.length > 0,
     judge: judge.length > 0,
   };

@@ -126,7 +126,8 @@ export class BridgeProcess {
       const named = adapter ? { adapter: adapter.name, settings: adapter.settings } : {};
       const opened = (await this.#exchange('open', { kind, folder, file, base, ...named }, call)) as Opened;
       this.#tools = opened.tools;
-      this.hosted = { sync: opened.sync ?? false, goldSyncs: opened.goldSyncs ?? true, prompts: opened.prompts ?? {} };
+      const { sync = false, goldSyncs = true, goldApart = false, prompts = {} } = opened;
+      this.hosted = { sync, goldSyncs, goldApart, prompts };
     } catch (error) {
       this.#kill();
       throw error;

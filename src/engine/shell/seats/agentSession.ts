@@ -1,5 +1,5 @@
 import { canonicalJson, type JsonObject } from '../../core/json.ts';
-import type { ToolCall } from '../../core/message.ts';
+import { offeredNow, type ToolCall } from '../../core/message.ts';
 import type { AgentReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
 import type { RemoteView } from '../lane/laneMessage.ts';
@@ -118,14 +118,18 @@ export class AgentSession {
     );
   }
 
-  #lend({ started }: RemoteView): Promise<LentAddress> {
+  #lend(view: RemoteView): Promise<LentAddress> {
+    const { started } = view;
+    const shown = () => this.#view ?? view;
     const { model, name } = this.#seat;
     const lent = model && new LentModel(model, this.#askModel, (message, call) => this.#modelAnswered(message, call));
     return lendAddress({
       complete: lent && ((request) => this.#complete(lent, request)),
       modelName: model?.model ?? name,
       tools: {
-        tools: started.tools,
+        get tools() {
+          return offeredNow(started.tools, shown().messages);
+        },
         instructions: started.system,
         call: (tool, args) => this.#called(tool, args),
       },

@@ -1,9 +1,9 @@
 import type { ChatCompletion, ChatCompletionTool } from 'openai/resources/chat/completions';
-import type { RolloutStarted } from '../../core/event.ts';
-import { parsedArguments, type ToolCall } from '../../core/message.ts';
+import { parsedArguments, type ToolCall, wholeFloats } from '../../core/message.ts';
+import type { Offered } from '../../core/tool.ts';
 
 /** The tools of a seat as a chat endpoint is offered them. */
-export function offered(tools: RolloutStarted['tools']): ChatCompletionTool[] {
+export function offered(tools: readonly Offered[]): ChatCompletionTool[] {
   return tools.map((tool) => ({ type: 'function', function: { ...tool, parameters: tool.parameters } }));
 }
 
@@ -19,10 +19,16 @@ export function callsOf(
             id: call.id || `${id}_${index}`,
             name: call.function.name,
             arguments: parsedArguments(call.function.arguments),
+            ...floatsOf(call.function.arguments),
           },
         ]
       : [],
   );
+}
+
+function floatsOf(text: string): Pick<ToolCall, 'floats'> {
+  const floats = wholeFloats(text);
+  return floats.length > 0 ? { floats } : {};
 }
 
 /** Calls as they are sent back to the endpoint. */

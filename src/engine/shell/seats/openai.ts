@@ -4,7 +4,7 @@ import type {
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionMessageParam,
 } from 'openai/resources/chat/completions';
-import type { Message } from '../../core/message.ts';
+import { type Message, offeredNow } from '../../core/message.ts';
 import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { callsOf, offered, sentCalls } from './chatCalls.ts';
@@ -39,7 +39,7 @@ export async function askAgentModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const tools = offered(view.started.tools);
+  const tools = offered(offeredNow(view.started.tools, view.messages));
   const body = { messages: chatOf(view), ...(tools.length > 0 ? { tools } : {}) };
   const { completion, call } = await complete(seat, key, 'agent', signal, body, onRetry);
   const message = completion.choices[0]?.message;
@@ -50,7 +50,7 @@ export async function askAgentModel(
 /** The conversation as the agent's seat sees it, in OpenAI's format. */
 export function chatOf({ started, messages }: Pick<ModelView, 'started' | 'messages'>): ChatCompletionMessageParam[] {
   return [
-    { role: 'system' as const, content: started.system },
+    ...(started.system === '' ? [] : [{ role: 'system' as const, content: started.system }]),
     ...(started.greeting === undefined ? [] : [{ role: 'assistant' as const, content: started.greeting }]),
     ...messages.map(agentMessage),
   ];

@@ -1,0 +1,297 @@
+"""State that lies in the attributes of objects, as rows of a database and back: a table for each object."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import random
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from .authoring import DatabaseEnvironment
+from .description import BridgeError
+from .rows import MISSING
+
+FLOATS = "_floats"
+"""The row that names the whole numbers that are floats, since JSON does not tell 5.0 from 5."""
+
+
+class CountedRandom(random.Random):
+    """Random numbers whose state is the seed, and how many words were drawn since."""
+
+    def __init__(self, seed: Any = None) -> None:
+        self.seed_given, self.drawn = seed, 0
+        super().__init__(seed)
+
+    def random(self) -> float:
+        self.drawn += 2
+        return super().random()
+
+    def getrandbits(self, k: int, /) -> int:
+        self.drawn += max(1, (k + 31) // 32)
+        return super().getrandbits(k)
+
+    @classmethod
+    def at(cls, seed: Any, drawn: int) -> CountedRandom:
+        made = cls(seed)
+        for _ in range(drawn):
+            made.getrandbits(32)
+        return made
+
+
+def count_randoms(module: types.ModuleType) -> None:
+    """Lets the random numbers of a module's objects be written down."""
+    if getattr(module, "random", None) is random:
+        setattr(module, "random", types.SimpleNamespace(**{**vars(random), "Random": CountedRandom}))
+
+
+class Writing:
+    """One object as rows: its public attributes, and the private ones that are not as in a new object."""
+
+    def __init__(self, instance: Any) -> None:
+        self._module = type(instance).__module__
+        self._name = type(instance).__name__
+        self._floats: list[list[str]] = []
+        self._places: dict[int, list[str]] = {}
+        attributes = sorted(vars(instance).items(), key=lambda each: each[0].startswith("_"))
+        as_new = vars(type(instance)())
+        self.rows: dict[str, Any] = {}
+        for name, value in attributes:
+            if name.startswith("_") and name in as_new and as_new[name] == value:
+                continue
+            self.rows[name] = self._json(value, [name])
+        if self._floats:
+            self.rows[FLOATS] = self._floats
+
+    def _json(self, value: Any, at: list[str]) -> Any:
+        if value is None or isinstance(value, (bool, str)):
+            return value
+        if isinstance(value, int):
+            return value if abs(value) < 2**53 else {"$int": str(value)}
+        if isinstance(value, float):
+            return self._float(value, at)
+        if isinstance(value, dict):
+            keys = {each: key_text(each) for each in value}
+            return {key: self._json(value[each], [*at, key]) for each, key in keys.items()}
+        if isinstance(value, list):
+            return [self._json(each, [*at, str(index)]) for index, each in enumerate(value)]
+        if isinstance(value, tuple):
+            return {"$tuple": [self._json(each, [*at, "$tuple", str(index)]) for index, each in enumerate(value)]}
+        if isinstance(value, (set, frozenset)):
+            return {"$set": [self._json(each, [*at, "$set", str(i)]) for i, each in enumerate(sorted(value, key=repr))]}
+        if isinstance(value, CountedRandom):
+            return {"$random": [value.seed_given, value.drawn]}
+        if type(value).__module__ == self._module and hasattr(value, "__dict__"):
+            return self._object(value, at)
+        raise BridgeError(
+            "environment/state",
+            f"{self._name}.{'.'.join(at)} holds a {type(value).__name__}, which can't be kept in the database",
+        )
+
+    def _float(self, value: float, at: list[str]) -> Any:
+        if value != value or value in (float("inf"), float("-inf")):
+            return {"$float": repr(value)}
+        if value.is_integer():
+            self._floats.append(at)
+        return value
+
+    def _object(self, value: Any, at: list[str]) -> Any:
+        if id(value) in self._places:
+            return {"$ref": self._places[id(value)]}
+        self._places[id(value)] = at
+        public = {name: each for name, each in vars(value).items() if not name.startswith("_")}
+        return {"$class": type(value).__name__, **{name: self._json(each, [*at, name]) for name, each in public.items()}}
+
+
+def key_text(key: Any) -> str:
+    """A key of a dictionary: what is no text stands in brackets, and a text that might be read as one in quotes."""
+    if not isinstance(key, str):
+        return f"({key!r})"
+    return repr(key) if key[:1] in ("(", "'", '"', "$") or key.isdigit() else key
+
+
+def key_of(text: str) -> Any:
+    if text[:1] == "(":
+        return ast.literal_eval(text[1:-1])
+    return ast.literal_eval(text) if text[:1] in ("'", '"') else text
+
+
+class Reading:
+    """Rows as an object again."""
+
+    def __init__(self, kind: type, rows: Mapping[str, Any]) -> None:
+        self._module = inspect.getmodule(kind)
+        self._floats = {tuple(place) for place in rows.get(FLOATS, [])}
+        self._objects: dict[tuple[str, ...], Any] = {}
+        self._later: list[tuple[tuple[str, ...], Callable[[Any], None]]] = []
+        self.instance = kind()
+        for name, value in rows.items():
+            if name != FLOATS:
+                self._into(value, (name,), lambda made, name=name: setattr(self.instance, name, made))
+        for place, put in self._later:
+            put(self._objects[place])
+
+    def _into(self, value: Any, at: tuple[str, ...], put: Callable[[Any], None]) -> None:
+        """Puts a value where it belongs; a reference to what is not there yet is put in at the end."""
+        if isinstance(value, dict) and "$ref" in value:
+            self._later.append((tuple(value["$ref"]), put))
+        else:
+            put(self._value(value, at))
+
+    def _value(self, value: Any, at: tuple[str, ...]) -> Any:
+        if isinstance(value, list):
+            made: list[Any] = [None] * len(value)
+            for index, each in enumerate(value):
+                self._into(each, (*at, str(index)), lambda item, index=index: made.__setitem__(index, item))
+            return made
+        if not isinstance(value, dict):
+            return float(value) if at in self._floats else value
+        tag = next(iter(value), "")
+        if tag == "$class":
+            return self._object(value, at)
+        if tag in ("$tuple", "$set"):
+            return (tuple if tag == "$tuple" else set)(self._value(value[tag], (*at, tag)))
+        if tag in ("$int", "$float"):
+            return (int if tag == "$int" else float)(value[tag])
+        if tag == "$random":
+            return CountedRandom.at(*value[tag])
+        table: dict[Any, Any] = {}
+        for text, each in value.items():
+            key = key_of(text)
+            # A place in the dictionary now, so that its order stays when a reference comes later.
+            table[key] = None
+            self._into(each, (*at, text), lambda item, key=key: table.__setitem__(key, item))
+        return table
+
+    def _object(self, value: Mapping[str, Any], at: tuple[str, ...]) -> Any:
+        kind = getattr(self._module, value["$class"])
+        given = {name for name in inspect.signature(kind).parameters if name in value}
+        simple = {name: value[name] for name in given if not isinstance(value[name], (dict, list))}
+        made = self._objects[at] = kind(**simple)
+        for name, each in value.items():
+            if name != "$class":
+                self._into(each, (*at, name), lambda item, name=name: setattr(made, name, item))
+        return made
+
+
+class ObjectsView:
+    """The agent's side of one rollout: objects by the name of their class, and the rows that the engine knows of them."""
+
+    def __init__(self, kinds: Callable[[str], type], base: Mapping[str, Any]) -> None:
+        self._kinds = kinds
+        self.rows: dict[str, dict[str, Any]] = copy.deepcopy(dict(base))
+        self._objects: dict[str, Any] = {}
+        self._touched: set[str] = set()
+
+    @property
+    def value(self) -> ObjectsView:
+        return self
+
+    @property
+    def names(self) -> list[str]:
+        """The classes of this rollout."""
+        return list(dict.fromkeys([*self.rows, *self._objects]))
+
+    def put(self, name: str, instance: Any) -> None:
+        self._objects[name] = instance
+        self._touched.add(name)
+
+    def at(self, name: str) -> Any:
+        """The object of a class; it counts as changed from now on."""
+        if name not in self._objects:
+            self._objects[name] = Reading(self._kinds(name), self.rows[name]).instance
+        self._touched.add(name)
+        return self._objects[name]
+
+    def settle(self) -> Iterator[tuple[tuple[str, ...], Any]]:
+        for name in sorted(self._touched):
+            now = Writing(self._objects[name]).rows
+            known = self.rows.get(name)
+            self.rows[name] = now
+            yield from [((name,), now)] if known is None else differing(known, now, (name,))
+        self._touched.clear()
+
+    def discard(self) -> None:
+        for name in self._touched:
+            self._objects.pop(name, None)
+        self._touched.clear()
+
+    def apply(self, path: list[str], change: Any) -> None:
+        name, *rest = path
+        self._objects.pop(name, None)
+        if rest:
+            table: Any = self.rows.setdefault(name, {})
+            key = rest[0]
+        else:
+            table, key = self.rows, name
+        if change is MISSING:
+            table.pop(key, None)
+        else:
+            table[key] = change
+
+    def share(self, is_shared: bool) -> None:
+        """Objects belong to one rollout; there is nothing to share."""
+
+    def commit(self) -> None:
+        """What was told is kept."""
+
+
+class ObjectEnvironment(DatabaseEnvironment):
+    """An environment that keeps its state in objects, which are read and written as a whole."""
+
+    gold_apart = True
+    keeps_failed_writes = True
+
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        super().__init__(settings)
+        self._base: Mapping[str, Any] = {}
+
+    def kind(self, name: str) -> type:
+        """The class of this name."""
+        raise NotImplementedError
+
+    def load(self, agent: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[Any, Any]:
+        self._base = agent
+        return {}, None
+
+    def view(self) -> ObjectsView:
+        return ObjectsView(self.kind, self._base)
+
+    def make(self, agent: Any, user: Any) -> Any:
+        return agent
+
+    def sides(self, instance: Any) -> tuple[Any, Any]:
+        return instance, None
+
+    def revive(self, side: str, path: tuple[str, ...], value: Any) -> Any:
+        return value
+
+
+def differing(before: Any, now: Any, at: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Path and value of what became another, down to where order or kind differ; `MISSING` where it is gone."""
+    if isinstance(before, dict) and isinstance(now, dict) and keeps_order(before, now):
+        for key in before:
+            if key not in now:
+                yield (*at, key), MISSING
+        for key, value in now.items():
+            if key in before:
+                yield from differing(before[key], value, (*at, key))
+            else:
+                yield (*at, key), value
+    elif type(before) is not type(now) or before != now or in_order(before) != in_order(now):
+        yield at, now
+
+
+def keeps_order(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether what stayed is in its old order, and what is new stands behind it."""
+    stayed = [key for key in before if key in now]
+    return list(now)[: len(stayed)] == stayed
+
+
+def in_order(value: Any) -> Any:
+    """Something that also differs when the order of keys does."""
+    if isinstance(value, dict):
+        return [(key, in_order(each)) for key, each in value.items()]
+    return [in_order(each) for each in value] if isinstance(value, list) else (type(value).__name__ == "bool", value)

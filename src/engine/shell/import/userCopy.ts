@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type * as z from 'zod';
+import { messageOf } from '../fault.ts';
+import { BridgeProcess } from '../python/bridgeProcess.ts';
+import { unimportable } from './importReport.ts';
+
+/** A benchmark's Python package: the module, and how somebody without a copy gets one. */
+export type PackageName = { readonly module: string; readonly howToGet: string };
+
+/** The folder that the user named, or that of the package of this name. */
+export function copyFolder(from: string, named: PackageName, python?: string): string {
+  const folder = isPath(from) ? resolve(from) : packageFolder(from, named, python);
+  if (!existsSync(folder)) throw unimportable('missing', `there is no folder ${folder}. ${named.howToGet}`);
+  return folder;
+}
+
+const isPath = (from: string) => isAbsolute(from) || /[\\/]/.test(from) || from.startsWith('.') || existsSync(from);
+
+/** The folder of an installed package, without importing it. */
+function packageFolder(name: string, { module, howToGet }: PackageName, python = 'python3'): string {
+  const program = `import importlib.util as u; s = u.find_spec("${module}"); print(s.submodule_search_locations[0] if s else "")`;
+  let found: string;
+  try {
+    found = execFileSync(python, ['-c', program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+  } catch (error) {
+    throw unimportable(
+      'python',
+      `${python} can't be asked for the package ${name}: ${messageOf(error).split('\n')[0]}`,
+    );
+  }
+  if (found === '') throw unimportable('package', `${python} has no package ${module} (${name}). ${howToGet}`);
+  return found;
+}
+
+/** The interpreter of the virtual environment that a copy lies in. */
+export function interpreterBeside(folder: string): string | undefined {
+  for (let at = folder; at !== dirname(at); at = dirname(at))
+    for (const place of [join(at, 'pyvenv.cfg'), join(at, '.venv', 'pyvenv.cfg')]) {
+      const programs = ['bin/python', 'Scripts/python.exe'].map((each) => join(dirname(place), each));
+      const program = existsSync(place) && programs.find((each) => existsSync(each));
+      if (program) return program;
+    }
+  return undefined;
+}
+
+/** The first names in a folder, for a message that says what was found. */
+export function namesIn(folder: string): string {
+  return (statSync(folder).isDirectory() ? readdirSync(folder).slice(0, 8).join(', ') : 'a file') || 'nothing';
+}
+
+/** The text of a file of the copy. */
+export function textIn(file: string): string {
+  if (!existsSync(file))
+    throw unimportable('layout', `expected ${file}, which is not there; this version is laid out otherwise`);
+  return readFileSync(file, 'utf8');
+}
+
+/** A JSON file of the copy. */
+export function jsonIn(file: string): unknown {
+  return parsed(textIn(file), file);
+}
+
+/** A file of the copy that holds one JSON value a line. */
+export function jsonLinesIn(file: string): readonly unknown[] {
+  return textIn(file)
+    .split('\n')
+    .flatMap((line, index) => (line.trim() === '' ? [] : [parsed(line, `${file}:${index + 1}`)]));
+}
+
+function parsed(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw unimportable('syntax', `${place} does not parse: ${messageOf(error)}`, place);
+  }
+}
+
+/** What only the benchmark's own code can tell, as its adapter says it. */
+export async function askAdapter<About>(
+  adapter: { readonly name: string; readonly settings: Readonly<Record<string, string>> },
+  at: {
+    readonly label: string;
+    readonly package: string;
+    readonly out: string;
+    readonly python: string | undefined;
+    readonly log: (text: string) => void;
+  },
+): Promise<About> {
+  const process = new BridgeProcess({
+    label: at.label,
+    kind: 'database',
+    folder: dirname(at.package),
+    file: resolve(at.out),
+    adapter,
+    python: at.python,
+    setting: 'the option --python, which is then',
+    log: at.log,
+  });
+  try {
+    return await process.request<About>('about', {}, { timeoutMs: 120_000, what: 'reading it' });
+  } finally {
+    process.close();
+  }
+}
+
+/** What does not fit a task of a benchmark, in one line. */
+export function problemsOf({ issues }: z.ZodError): string {
+  return issues
+    .slice(0, 3)
+    .map((issue) => {
+      const at = issue.path.join('.') || 'the task';
+      return issue.code === 'unrecognized_keys'
+        ? `${at} has the unknown key ${issue.keys.join(', ')}`
+        : `${at}: ${issue.message}`;
+    })
+    .join('; ');
+}
+
+/** What a copy calls itself: the installed package, else the version that its project file names. */
+export function versionOf(folder: string, named: RegExp, projects: readonly string[]): string {
+  const installed = readdirSync(dirname(folder)).find((name) => named.test(name) && name.endsWith('.dist-info'));
+  if (installed)
+    return installed
+      .replace('.dist-info', '')
+      .replaceAll('_', '-')
+      .replace(/-(?=\d)/, ' ');
+  for (const project of projects.filter((each) => existsSync(each))) {
+    const text = readFileSync(project, 'utf8');
+    const [name, version] = ['name', 'version'].map(
+      (key) => new RegExp(`^${key}\\s*=\\s*"([^"]+)"`, 'm').exec(text)?.[1],
+    );
+    if (name !== undefined && version !== undefined) return `${name} ${version}`;
+  }
+  return 'unknown version';
+}
