@@ -7,7 +7,7 @@ import copy
 import inspect
 import random
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .authoring import DatabaseEnvironment
@@ -16,6 +16,8 @@ from .rows import MISSING
 
 FLOATS = "_floats"
 """The row that names the whole numbers that are floats, since JSON does not tell 5.0 from 5."""
+KEY = "#"
+"""Stands behind a place of which the key is meant, as in relative JSON Pointers."""
 
 
 class CountedRandom(random.Random):
@@ -53,7 +55,7 @@ class Writing:
     def __init__(self, instance: Any) -> None:
         self._module = type(instance).__module__
         self._name = type(instance).__name__
-        self._floats: list[list[str]] = []
+        self._floats: list[str] = []
         self._places: dict[int, list[str]] = {}
         attributes = sorted(vars(instance).items(), key=lambda each: each[0].startswith("_"))
         as_new = vars(type(instance)())
@@ -73,8 +75,7 @@ class Writing:
         if isinstance(value, float):
             return self._float(value, at)
         if isinstance(value, dict):
-            keys = {each: key_text(each) for each in value}
-            return {key: self._json(value[each], [*at, key]) for each, key in keys.items()}
+            return {self._key(key, at): self._json(each, [*at, key_text(key)]) for key, each in value.items()}
         if isinstance(value, list):
             return [self._json(each, [*at, str(index)]) for index, each in enumerate(value)]
         if isinstance(value, tuple):
@@ -90,16 +91,22 @@ class Writing:
             f"{self._name}.{'.'.join(at)} holds a {type(value).__name__}, which can't be kept in the database",
         )
 
+    def _key(self, key: Any, at: list[str]) -> str:
+        text = key_text(key)
+        if isinstance(key, float) and key.is_integer():
+            self._floats.append(pointer([*at, text]) + KEY)
+        return text
+
     def _float(self, value: float, at: list[str]) -> Any:
         if value != value or value in (float("inf"), float("-inf")):
             return {"$float": repr(value)}
         if value.is_integer():
-            self._floats.append(at)
+            self._floats.append(pointer(at))
         return value
 
     def _object(self, value: Any, at: list[str]) -> Any:
         if id(value) in self._places:
-            return {"$ref": self._places[id(value)]}
+            return {"$ref": pointer(self._places[id(value)])}
         self._places[id(value)] = at
         public = {name: each for name, each in vars(value).items() if not name.startswith("_")}
         return {"$class": type(value).__name__, **{name: self._json(each, [*at, name]) for name, each in public.items()}}
@@ -107,6 +114,8 @@ class Writing:
 
 def key_text(key: Any) -> str:
     """A key of a dictionary: what is no text stands in brackets, and a text that might be read as one in quotes."""
+    if isinstance(key, float) and key.is_integer():
+        return f"({int(key)})"
     if not isinstance(key, str):
         return f"({key!r})"
     return repr(key) if key[:1] in ("(", "'", '"', "$") or key.isdigit() else key
@@ -118,14 +127,19 @@ def key_of(text: str) -> Any:
     return ast.literal_eval(text) if text[:1] in ("'", '"') else text
 
 
+def pointer(place: Sequence[str]) -> str:
+    """A place in the rows as a JSON Pointer."""
+    return "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in place)
+
+
 class Reading:
     """Rows as an object again."""
 
     def __init__(self, kind: type, rows: Mapping[str, Any]) -> None:
         self._module = inspect.getmodule(kind)
-        self._floats = {tuple(place) for place in rows.get(FLOATS, [])}
-        self._objects: dict[tuple[str, ...], Any] = {}
-        self._later: list[tuple[tuple[str, ...], Callable[[Any], None]]] = []
+        self._floats = set(rows.get(FLOATS, []))
+        self._objects: dict[str, Any] = {}
+        self._later: list[tuple[str, Callable[[Any], None]]] = []
         self.instance = kind()
         for name, value in rows.items():
             if name != FLOATS:
@@ -136,7 +150,7 @@ class Reading:
     def _into(self, value: Any, at: tuple[str, ...], put: Callable[[Any], None]) -> None:
         """Puts a value where it belongs; a reference to what is not there yet is put in at the end."""
         if isinstance(value, dict) and "$ref" in value:
-            self._later.append((tuple(value["$ref"]), put))
+            self._later.append((value["$ref"], put))
         else:
             put(self._value(value, at))
 
@@ -147,7 +161,7 @@ class Reading:
                 self._into(each, (*at, str(index)), lambda item, index=index: made.__setitem__(index, item))
             return made
         if not isinstance(value, dict):
-            return float(value) if at in self._floats else value
+            return float(value) if self._floats and pointer(at) in self._floats else value
         tag = next(iter(value), "")
         if tag == "$class":
             return self._object(value, at)
@@ -160,6 +174,8 @@ class Reading:
         table: dict[Any, Any] = {}
         for text, each in value.items():
             key = key_of(text)
+            if self._floats and pointer([*at, text]) + KEY in self._floats:
+                key = float(key)
             # A place in the dictionary now, so that its order stays when a reference comes later.
             table[key] = None
             self._into(each, (*at, text), lambda item, key=key: table.__setitem__(key, item))
@@ -169,7 +185,7 @@ class Reading:
         kind = getattr(self._module, value["$class"])
         given = {name for name in inspect.signature(kind).parameters if name in value}
         simple = {name: value[name] for name in given if not isinstance(value[name], (dict, list))}
-        made = self._objects[at] = kind(**simple)
+        made = self._objects[pointer(at)] = kind(**simple)
         for name, each in value.items():
             if name != "$class":
                 self._into(each, (*at, name), lambda item, name=name: setattr(made, name, item))

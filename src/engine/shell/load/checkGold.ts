@@ -167,8 +167,10 @@ export function tableOf(argument: string, { agent, user }: Bases) {
 function checkSources(context: Context, action: GoldAction, index: number, earlier: readonly GoldAction[]): void {
   const { placed, parts, known, note } = context;
   const declared = known.declared.get(action.tool);
-  if (!declared || declared.generic || declared.handsOff || !isNear(earlier, known)) return;
   const task = placed.value;
+  // What the user says turn by turn is all that it knows.
+  const isTurnByTurn = task.evaluate.includes('turns');
+  if (!declared || declared.generic || declared.handsOff || isTurnByTurn || !isNear(earlier, known)) return;
   const said = [
     task.user.goal,
     task.user.opening,

@@ -199,7 +199,9 @@ function checkCall(
     const at = problem.isKey
       ? keyOf(placed, ...path, 'arguments', ...problem.path)
       : placeOf(placed, ...path, 'arguments', ...problem.path);
-    note(at, severity, 'task/bad-arguments', `${call.tool}: ${problem.message}`, problem.hint);
+    // A benchmark's own gold call stays as it is: it is in the reward.
+    const weight = placed.value.origin ? 'warning' : severity;
+    note(at, weight, 'task/bad-arguments', `${call.tool}: ${problem.message}`, problem.hint);
   }
 }
 
