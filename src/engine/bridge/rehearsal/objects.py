@@ -132,6 +132,19 @@ def pointer(place: Sequence[str]) -> str:
     return "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in place)
 
 
+def with_floats(arguments: Mapping[str, Any], places: Sequence[str]) -> dict[str, Any]:
+    """Arguments in which the whole numbers at these JSON Pointers are floats."""
+    made = copy.deepcopy(dict(arguments))
+    for place in places:
+        *keys, last = [key.replace("~1", "/").replace("~0", "~") for key in place.split("/")[1:]]
+        at: Any = made
+        for key in keys:
+            at = at[int(key) if isinstance(at, list) else key]
+        index = int(last) if isinstance(at, list) else last
+        at[index] = float(at[index])
+    return made
+
+
 class Reading:
     """Rows as an object again."""
 

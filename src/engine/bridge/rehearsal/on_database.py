@@ -10,6 +10,7 @@ from typing import Any
 
 from .authoring import DatabaseEnvironment
 from .description import BridgeError, message_of
+from .objects import with_floats
 from .rows import MISSING, Rows, same
 from .schema import plain
 
@@ -279,19 +280,6 @@ class OnDatabase:
             for view in session.views.values():
                 view.commit()
         return session
-
-
-def with_floats(arguments: Mapping[str, Any], places: list[str]) -> dict[str, Any]:
-    """Arguments in which the whole numbers at these JSON Pointers are floats."""
-    made = copy.deepcopy(dict(arguments))
-    for place in places:
-        *keys, last = [key.replace("~1", "/").replace("~0", "~") for key in place.split("/")[1:]]
-        at: Any = made
-        for key in keys:
-            at = at[int(key) if isinstance(at, list) else key]
-        index = int(last) if isinstance(at, list) else last
-        at[index] = float(at[index])
-    return made
 
 
 DEFAULTS = {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type * as z from 'zod';
+import { wholeFloats } from '../../core/message.ts';
 import {
   answerSchema,
   type BfclAbout,
@@ -97,7 +98,10 @@ async function importCategory(
   const file = join(copy.package, 'data', copy.files[name] ?? '');
   const notCarried: NotCarried[] = [];
   const reject = (task: string, what: string) => void notCarried.push({ domain: name, task, what });
-  const entries = entriesIn(file, bfclEntrySchema, reject);
+  const entries = entriesIn(file, bfclEntrySchema, reject).map(({ value, text }) => ({
+    ...value,
+    floats: wholeFloats(text),
+  }));
   const answers = `possible_answer/${copy.files[name]}`;
   entriesIn(join(copy.package, 'data', answers), answerSchema, reject);
   const classes = [...new Set(entries.flatMap(({ involved_classes: each }) => each))].sort();
@@ -122,10 +126,10 @@ function entriesIn<Entry>(
   file: string,
   schema: z.ZodType<Entry>,
   reject: (task: string, what: string) => void,
-): readonly Entry[] {
-  return jsonLinesIn(file).flatMap((raw) => {
+): readonly { readonly value: Entry; readonly text: string }[] {
+  return jsonLinesIn(file).flatMap(({ value: raw, text }) => {
     const parsed = schema.safeParse(raw);
-    if (parsed.success) return [parsed.data];
+    if (parsed.success) return [{ value: parsed.data, text }];
     const named = (raw as { readonly id?: unknown } | null)?.id;
     reject(String(named), `it is laid out otherwise: ${problemsOf(parsed.error)}`);
     return [];
@@ -133,7 +137,7 @@ function entriesIn<Entry>(
 }
 
 function writtenTasks(
-  entries: readonly BfclEntry[],
+  entries: readonly (BfclEntry & { readonly floats: readonly string[] })[],
   domain: Category,
   about: BfclAbout,
   notCarried: NotCarried[],

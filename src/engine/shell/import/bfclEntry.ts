@@ -77,8 +77,13 @@ export function leftOut({
   ];
 }
 
-/** The entry in this engine's words. */
-export function taskFrom(entry: BfclEntry, id: string, isLong: boolean, about: BfclAbout): Record<string, unknown> {
+/** The entry in this engine's words; `floats` are the places of whole numbers in it that are floats. */
+export function taskFrom(
+  entry: BfclEntry & { readonly floats: readonly string[] },
+  id: string,
+  isLong: boolean,
+  about: BfclAbout,
+): Record<string, unknown> {
   const turns = about.gold[entry.id] ?? [];
   const missed = Object.entries(entry.missed_function ?? {});
   const said = entry.question.map((turn) =>
@@ -87,6 +92,11 @@ export function taskFrom(entry: BfclEntry, id: string, isLong: boolean, about: B
   const config = Object.fromEntries(
     Object.entries(entry.initial_config).filter(([name]) => entry.involved_classes.includes(name)),
   );
+  const isUsed = ([, section, name]: readonly string[]) =>
+    section === 'initial_config' && name !== undefined && name in config;
+  const floats = entry.floats
+    .filter((place) => isUsed(place.split('/')))
+    .map((place) => place.replace('/initial_config', ''));
   return {
     id,
     origin: { benchmark: 'bfcl', id: entry.id },
@@ -96,7 +106,12 @@ export function taskFrom(entry: BfclEntry, id: string, isLong: boolean, about: B
     tools: entry.involved_classes.flatMap((name) => about.tools[name] ?? []),
     ...(missed.length > 0 ? { laterTools: missed.map(([turn, tools]) => ({ turn: Number(turn), tools })) } : {}),
     setUp: {
-      [environmentName]: { classes: entry.involved_classes, config, ...(isLong ? { longContext: true } : {}) },
+      [environmentName]: {
+        classes: entry.involved_classes,
+        config,
+        ...(floats.length > 0 ? { floats } : {}),
+        ...(isLong ? { longContext: true } : {}),
+      },
     },
     actions: turns.flatMap((calls, turn) => calls.map((call) => ({ ...call, turn }))),
     script: turns.flatMap((calls) => [...calls.map((call) => [call]), 'That is done.']),

@@ -62,11 +62,11 @@ export function jsonIn(file: string): unknown {
   return parsed(textIn(file), file);
 }
 
-/** A file of the copy that holds one JSON value a line. */
-export function jsonLinesIn(file: string): readonly unknown[] {
+/** A file of the copy that holds one JSON value a line, with the text of each. */
+export function jsonLinesIn(file: string): readonly { readonly value: unknown; readonly text: string }[] {
   return textIn(file)
     .split('\n')
-    .flatMap((line, index) => (line.trim() === '' ? [] : [parsed(line, `${file}:${index + 1}`)]));
+    .flatMap((text, index) => (text.trim() === '' ? [] : [{ value: parsed(text, `${file}:${index + 1}`), text }]));
 }
 
 function parsed(text: string, place: string): unknown {

@@ -502,7 +502,7 @@ describe('what can not be imported is said in one message', () => {
 
   test.each([
     ['no benchmark', [], /name a benchmark: tau2/],
-    ['an unknown benchmark', ['tau9'], /name a benchmark: tau2, not "tau9"/],
+    ['an unknown benchmark', ['tau9'], /name a benchmark: tau2, bfcl, not "tau9"/],
     ['no copy', ['tau2', '--out', 'x'], /--from FOLDER, or --from PACKAGE/],
     ['no place', ['tau2', '--from', 'x/y'], /--out FOLDER/],
   ])('%s', async (_, args, message) => {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import importlib
 import inspect
 import json
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..description import BridgeError, message_of
-from ..objects import ObjectEnvironment, ObjectsView, count_randoms
+from ..objects import ObjectEnvironment, ObjectsView, count_randoms, with_floats
 
 GET = "pip install --no-deps bfcl-eval, or a checkout of ShishirPatil/gorilla, and pip install mpmath"
 REFUSED = frozenset(("kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run"))
@@ -84,11 +83,11 @@ class Adapter(ObjectEnvironment):
         return {}, None
 
     def set_up(self, instance: ObjectsView, data: Any) -> None:
+        config = with_floats(data.get("config", {}), data.get("floats", []))
         for name in data["classes"]:
             made = self.kind(name)()
             if name not in self._stateless:
-                scenario = copy.deepcopy(data.get("config", {}).get(name, {}))
-                made._load_scenario(scenario, long_context=data.get("longContext", False))
+                made._load_scenario(config.get(name, {}), long_context=data.get("longContext", False))
             instance.put(name, made)
 
     def call(self, instance: ObjectsView, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
