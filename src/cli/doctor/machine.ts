@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describeCodeTools } from '../../engine/shell/describe.ts';
+import { messageOf } from '../../engine/shell/fault.ts';
 import { signingKeyPath } from '../../engine/shell/ledger.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { Io } from '../io.ts';
@@ -181,5 +182,3 @@ function editorCondition(): Condition {
   const advice = 'The command line works without. In a clone, npm start opens a VS Code in the browser.';
   return lacking('VS Code', 'no code or code-server on the PATH', advice);
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
