@@ -2,7 +2,7 @@ import type { Task } from '../../core/task.ts';
 import { type Diagnostic, type Location, sortDiagnostics } from '../diagnostic.ts';
 import { type Placed, placeOf } from '../load/items.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
-import type { Note } from '../load/note.ts';
+import { type Note, notebook } from '../load/note.ts';
 import type { RolloutClosed } from '../supervisor.ts';
 import { madeIn, noteFailures, noteUntried, noteViolations, type Replayed, undecided } from './goldReplay.ts';
 import { forEach, openStage, type Stage } from './stage.ts';
@@ -28,11 +28,7 @@ export type Audited = {
  * @param loaded a domain without errors, with its tools described
  */
 export async function audit(loaded: LoadedDomain, options: AuditOptions): Promise<Audited> {
-  const found: Diagnostic[] = [];
-  const note: Note = (at, severity, code, message, hint, fix) => {
-    const { file, line, column, endLine, endColumn } = at;
-    found.push({ file, line, column, endLine, endColumn, code, severity, message, hint, ...(fix ? { fix } : {}) });
-  };
+  const { found, note } = notebook();
   const { rollouts, played } = await playAll(loaded, options);
   const isCancelled = options.signal.aborted;
   if (!isCancelled) judge(loaded, played, note);

@@ -1,5 +1,5 @@
 import type { Task, VerifierName } from '../../core/task.ts';
-import type { Fix } from '../diagnostic.ts';
+import { type Fix, placeAt } from '../diagnostic.ts';
 import { fixOf } from './edit.ts';
 import { keyOf, type Placed, placeOf } from './items.ts';
 import type { KnownTools, Note } from './note.ts';
@@ -51,10 +51,9 @@ function checkGates(placed: Placed<Task>, stands: Stands, note: Note): void {
 function without(placed: Placed<Task>, name: Basis, stands: Stands): Fix | undefined {
   const left = placed.value[name].filter((verifier) => stands[verifier]);
   const basis = left.length === 0 ? defaults[name] : left;
-  const { file, line, column, endLine, endColumn } = placeOf(placed, name);
-  if (line !== endLine) return undefined;
-  const edit = { file, line, column, endLine, endColumn, text: `[${basis.join(', ')}]` };
-  return fixOf(`Rest ${name} on ${basis.join(' and ')}`, edit);
+  const at = placeOf(placed, name);
+  if (at.line !== at.endLine) return undefined;
+  return fixOf(`Rest ${name} on ${basis.join(' and ')}`, { ...placeAt(at), text: `[${basis.join(', ')}]` });
 }
 
 function checkDemands(placed: Placed<Task>, stands: Stands, note: Note): void {
