@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/gate.ts';
-import { type ModelRole, modelRoles } from '../../engine/core/measure.ts';
+import { byRole, type ModelRole, modelRoles } from '../../engine/core/measure.ts';
 import { metricsOf, type Price, type Prices } from '../../engine/core/metrics.ts';
 import { type Task, taskHash } from '../../engine/core/task.ts';
 import { taskIn, underId } from '../../engine/core/underPersona.ts';
@@ -101,12 +101,7 @@ function planOf(given: Given, io: Io, domain: LoadedDomain): Plan {
   const thresholds = gate === undefined ? [] : parseGate(gate, trials);
   if (typeof thresholds === 'string') throw new UsageError(`--gate: ${thresholds}`);
   const agent = agentFor({ ...(tasks[0] as Task), agent: undefined });
-  const prices = {
-    agent: priceOf(given, 'price'),
-    user: priceOf(given, 'user-price'),
-    judge: priceOf(given, 'judge-price'),
-    tools: priceOf(given, 'tools-price'),
-  };
+  const prices = byRole((role) => priceOf(given, priceOption(role)));
   return {
     ...options,
     folder: newRunFolder(io, given, domain.file.name),
@@ -251,7 +246,7 @@ function meterOf(given: Given, asked: Readonly<Record<ModelRole, boolean>>, pric
   const [unpriced] = modelRoles.filter((role) => asked[role] && !prices[role]);
   if (money !== undefined && unpriced)
     throw new UsageError(
-      `--budget-money needs the price of the model ${unpriced === 'tools' ? 'that simulates tools' : `in the ${unpriced}'s seat`}: --${unpriced === 'agent' ? '' : `${unpriced}-`}price IN/OUT`,
+      `--budget-money needs the price of the model ${unpriced === 'tools' ? 'that simulates tools' : `in the ${unpriced}'s seat`}: --${priceOption(unpriced)} IN/OUT`,
     );
   return openMeter(
     { tokens: wholeNumber(given, 'budget-tokens'), money: money === undefined ? undefined : Number(money) },
@@ -259,7 +254,9 @@ function meterOf(given: Given, asked: Readonly<Record<ModelRole, boolean>>, pric
   );
 }
 
-function priceOf(given: Given, name: 'price' | 'user-price' | 'judge-price' | 'tools-price'): Price | undefined {
+const priceOption = (role: ModelRole) => (role === 'agent' ? 'price' : `${role}-price`);
+
+function priceOf(given: Given, name: string): Price | undefined {
   const value = text(given, name);
   if (value === undefined) return undefined;
   const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(value) ?? [];
