@@ -100,7 +100,7 @@ function planOf(given: Given, io: Io, domain: LoadedDomain): Plan {
   const gate = text(given, 'gate');
   const thresholds = gate === undefined ? [] : parseGate(gate, trials);
   if (typeof thresholds === 'string') throw new UsageError(`--gate: ${thresholds}`);
-  const agent = agentFor({ ...(tasks[0] as Task), agent: undefined });
+  const agent = agentFor({});
   const prices = byRole((role) => priceOf(given, priceOption(role)));
   return {
     ...options,
@@ -137,7 +137,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
     );
   const isQuiet = given.values['json'] === true;
   const line = statusLine(io);
-  const show = isQuiet ? () => undefined : progress(io, Math.max(left, 1), line);
+  const show = isQuiet ? () => undefined : progress(io, line);
   const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
   const lanes = isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
   const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
@@ -154,7 +154,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
       onFinished: ({ reward }) => {
         done += 1;
         rewarded += reward ?? 0;
-        show(done, `mean reward ${(rewarded / done).toFixed(2)}`);
+        show(done, left, `mean reward ${(rewarded / done).toFixed(2)}`);
       },
     });
   } finally {
