@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { callText } from '../../engine/core/message.ts';
 import {
   type Action,
   type Agreement,
@@ -207,11 +208,7 @@ function divergenceRow(name: string, { turn, place, kind, done, proposed, proble
 
 function actionText({ content, toolCalls }: Action): string {
   if (toolCalls.length === 0) return `"${short(content ?? '')}"`;
-  return short(
-    toolCalls
-      .map(({ name, arguments: given }) => `${name}(${typeof given === 'string' ? given : JSON.stringify(given)})`)
-      .join(', '),
-  );
+  return short(toolCalls.map(callText).join(', '));
 }
 
 const short = (text: string) => excerpt(text, 60);
