@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/gate.ts';
+import { literal } from '../../engine/core/literal.ts';
 import { byRole, type ModelRole, modelRoles } from '../../engine/core/measure.ts';
 import { metricsOf, type Price, type Prices } from '../../engine/core/metrics.ts';
 import { type Task, taskHash } from '../../engine/core/task.ts';
@@ -235,7 +236,7 @@ function tasksUnder({ domain, folder }: LoadedDomain, task: Task, patterns: read
 }
 
 function matches(id: string, pattern: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = pattern.split('*').map(literal);
   return new RegExp(`^${parts.join('.*')}$`).test(id);
 }
 
