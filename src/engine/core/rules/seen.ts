@@ -23,7 +23,8 @@ export type Seen = {
   readonly holds: (condition: string, moment: Moment | MadeCall) => boolean | { readonly problem: string };
 };
 
-type Tools = RuleOf<'before'>['tools'];
+/** The tools that a rule binds: by their names, or by what they do. */
+export type Tools = RuleOf<'before'>['tools'];
 
 /** Names that every expression of rules.yaml can start with. */
 export const ruleNames = [

@@ -24,7 +24,7 @@ export function checkReward(placed: Placed<Task>, known: KnownTools, note: Note)
     judge: judge.length > 0,
   };
   checkGates(placed, stands, note);
-  checkDemands(placed, stands, note);
+  checkUse(placed, stands, note);
   checkNeed(placed, known, stands, note);
 }
 
@@ -56,7 +56,7 @@ function without(placed: Placed<Task>, name: Basis, stands: Stands): Fix | undef
   return fixOf(`Rest ${name} on ${basis.join(' and ')}`, { ...placeAt(at), text: `[${basis.join(', ')}]` });
 }
 
-function checkDemands(placed: Placed<Task>, stands: Stands, note: Note): void {
+function checkUse(placed: Placed<Task>, stands: Stands, note: Note): void {
   const { evaluate, train } = placed.value;
   for (const demand of ['assertions', 'communicate', 'receipts', 'custom', 'judge'] as const) {
     if (!stands[demand] || evaluate.includes(demand) || train.includes(demand)) continue;
