@@ -127,7 +127,7 @@ test('pause stops a rollout that waits for a person; continue waits on; stop end
   await workbench.screenshot('walk-pause');
   await debug.press('continue');
   await debug.evaluate('Could you tell me your email address, please?');
-  await debug.waitForConsole('hugo.okafor@example.com');
+  await debug.waitForConsole('My email address is hugo.okafor@example.com');
   await debug.press('stop');
   await debug.ended();
   const [typed] = recordings.events('lamp-variant.0.traj.jsonl').filter(({ type }) => type === 'agentReplied');
