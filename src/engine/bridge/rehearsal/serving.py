@@ -9,11 +9,10 @@ import queue
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Mapping
 from typing import Any
 
-from .description import BridgeError
+from .description import BridgeError, place_in
 from .hosted import Hosted
 from .tools_file import ToolsFile
 
@@ -64,11 +63,10 @@ class Server:
             return self._open(params)
         session = str(params.get("session", ""))
         host = self._host
-        simple = {"drop": "drop", "read": "read", "snapshot": "snapshot", "reset": "reset"}
         if method == "call":
             return host.call(params)
-        if method in simple:
-            return getattr(host, simple[method])(session)
+        if method in ("drop", "read", "snapshot", "reset"):
+            return getattr(host, method)(session)
         if method == "set_up":
             return host.set_up(session, params["data"])
         if method == "restore":
@@ -107,9 +105,8 @@ def described(error: BaseException, folder: str) -> dict[str, Any]:
     """Message and place of an exception: the innermost line that lies in the domain."""
     if isinstance(error, SyntaxError):
         return {"message": f"{type(error).__name__}: {error.msg}", "file": error.filename, "line": error.lineno}
-    frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(folder)]
-    place = {"file": frames[-1].filename, "line": frames[-1].lineno} if frames else {"file": None, "line": None}
-    return {"message": f"{type(error).__name__}: {error}", **place}
+    file, line = place_in(error, folder) or (None, None)
+    return {"message": f"{type(error).__name__}: {error}", "file": file, "line": line}
 
 
 def log(text: str) -> None:
