@@ -63,10 +63,11 @@ class Server:
             return self._open(params)
         session = str(params.get("session", ""))
         host = self._host
+        simple = {"drop": "drop", "read": "read", "snapshot": "snapshot", "reset": "reset"}
         if method == "call":
             return host.call(params)
-        if method in ("drop", "read", "snapshot", "reset"):
-            return getattr(host, method)(session)
+        if method in simple:
+            return getattr(host, simple[method])(session)
         if method == "set_up":
             return host.set_up(session, params["data"])
         if method == "restore":
