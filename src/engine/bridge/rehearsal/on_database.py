@@ -171,7 +171,9 @@ class OnDatabase:
 
     def about(self) -> dict[str, Any]:
         agent, user = self._environment.start()
-        database = {side: {} if value is None else plain(value) for side, value in zip(SIDES, (agent, user), strict=True)}
+        database = {
+            side: {} if value is None else plain(value) for side, value in zip(SIDES, (agent, user), strict=True)
+        }
         return {"database": database, **self._environment.about()}
 
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:
