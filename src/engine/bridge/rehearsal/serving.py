@@ -63,7 +63,7 @@ class Server:
         if method == "open":
             return self._open(params)
         session = str(params.get("session", ""))
-        host = self._host
+        host: Any = self._host
         simple = {"drop": "drop", "read": "read", "snapshot": "snapshot", "reset": "reset"}
         if method == "call":
             return host.call(params)
