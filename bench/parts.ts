@@ -14,6 +14,7 @@ export const parts: Readonly<Record<string, Part>> = {
     const { measureRollouts } = await import('./rollouts.ts');
     return () => measureRollouts(50);
   },
+  tau2: async () => (await import('./tau2.ts')).measureTau2,
   memory: async () => {
     const { measureLive } = await import('./rollouts.ts');
     return () => measureLive(256, 20);

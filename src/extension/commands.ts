@@ -5,6 +5,7 @@ import { activeFile, cursorLine } from './activeFile.ts';
 import { type Context, keyName } from './context.ts';
 import { type CommandTable, debugType } from './contributions.ts';
 import { showRequest } from './debug/exactRequest.ts';
+import { importBenchmark } from './importBenchmark.ts';
 import { openSample } from './sampleDomain.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
@@ -26,6 +27,7 @@ export function commandTable(context: Context): CommandTable {
       showDashboard(context, runFolderOf(target) ?? (await trainingRuns())[0]?.folder),
     'rehearsal.training.stop': (target) => stopTraining(runFolderOf(target)),
     'rehearsal.sample.open': () => openSample(context),
+    'rehearsal.benchmark.import': () => importBenchmark(context),
     'rehearsal.model.key': () => setKey(context),
     'rehearsal.log.show': () => context.log.show(),
   };

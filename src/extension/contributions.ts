@@ -10,6 +10,7 @@ export const commandIds = [
   'rehearsal.training.dashboard',
   'rehearsal.training.stop',
   'rehearsal.sample.open',
+  'rehearsal.benchmark.import',
   'rehearsal.model.key',
   'rehearsal.log.show',
 ] as const;

@@ -20,13 +20,25 @@ from importlib.util import find_spec
 from pathlib import Path
 
 # The package's own __init__ files are empty; only its constants and its checker are needed.
+from bfcl_eval.constants.default_prompts import MAXIMUM_STEP_LIMIT
 from bfcl_eval.constants.executable_backend_config import CLASS_FILE_PATH_MAPPING
 from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_utils
 from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker import multi_turn_checker
 
 DATA = Path(next(iter(find_spec("bfcl_eval").submodule_search_locations))) / "data"
-KINDS = ("gold", "dropped", "changed", "float", "extra", "order", "early", "hallucinated", "failing", "endless", "words")
-STEP_LIMIT = 20
+KINDS = (
+    "gold",
+    "dropped",
+    "changed",
+    "float",
+    "extra",
+    "order",
+    "early",
+    "hallucinated",
+    "failing",
+    "endless",
+    "words",
+)
 
 
 def main(argv):
@@ -63,11 +75,10 @@ def judged(entry, truth, turns, category):
     said = {"turns": [[[as_data(entry, call) for call in step] for step in turn] for turn in turns]}
     if len(turns) != len(truth):
         return {**said, "valid": False, "reason": "the number of turns"}
-    written = [[[text for text in step] for step in turn] for turn in turns]
     before = set(vars(multi_turn_utils))
     try:
         with contextlib.redirect_stdout(io.StringIO()):
-            result = multi_turn_checker(written, truth, json.loads(json.dumps(entry)), category, "oracle")
+            result = multi_turn_checker(turns, truth, json.loads(json.dumps(entry)), category, "oracle")
         return {**said, "valid": bool(result["valid"]), "reason": result.get("error_type", "")}
     except Exception as error:
         return {**said, "valid": None, "reason": f"{type(error).__name__}: {error}"}
@@ -79,7 +90,8 @@ def judged(entry, truth, turns, category):
 
 def mutated(entry, truth, kind, chance, pool):
     """The calls of the ground truth, a step each, mutated; None where there is nothing to mutate."""
-    turns = [[[call] for call in turn] for turn in truth]
+    # More calls than steps are made in one step, as a model has to that calls in parallel.
+    turns = [[[call] for call in turn] if len(turn) < MAXIMUM_STEP_LIMIT else [list(turn)] for turn in truth]
     places = [(t, s) for t, turn in enumerate(turns) for s in range(len(turn))]
     if kind == "gold":
         return turns
@@ -121,7 +133,7 @@ def mutated(entry, truth, kind, chance, pool):
         turns = turns[: last + 1]
         if not turns[last]:
             return None
-        turns[last] = (turns[last] + [turns[last][-1]] * (STEP_LIMIT + 1))[: STEP_LIMIT + 1]
+        turns[last] = (turns[last] + [turns[last][-1]] * (MAXIMUM_STEP_LIMIT + 1))[: MAXIMUM_STEP_LIMIT + 1]
     return turns
 
 

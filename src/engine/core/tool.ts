@@ -74,6 +74,11 @@ export function offeredAs({ name, description, parameters }: Tool): Offered {
   return { name, description, parameters };
 }
 
+/** Whether a call of the tool changes something of the world; to hand over changes nothing in it. */
+export function isWrite({ effect, handsOff }: Pick<Tool, 'effect' | 'handsOff'>): boolean {
+  return effect === 'write' && !handsOff;
+}
+
 /** Name of the source that holds the state a tool works on, or null when that is the engine's database. */
 export function outsideSource({ source }: Tool): string | null {
   switch (source.type) {

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
+import type { RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { underPresentRules } from '../core/regrade.ts';
 import type { Setting } from '../core/rollout.ts';
@@ -7,7 +7,7 @@ import { type Task, taskHash } from '../core/task.ts';
 import { taskIn } from '../core/underPersona.ts';
 import { baseHash } from '../core/world.ts';
 import { openRunOf, receiptOf, rolloutName } from './batch.ts';
-import { preparation } from './driver.ts';
+import { preparation, setUpOf } from './driver.ts';
 import type { SigningKey } from './ledger.ts';
 import { readRecording } from './recording.ts';
 import { settingOf } from './replay.ts';
@@ -103,8 +103,7 @@ function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRoll
   if (first?.type !== 'rolloutStarted') return 'its recording does not begin with rolloutStarted';
   if (first.database !== baseHash(setting.world)) return 'it was recorded on another database than the domain has now';
   const prepared = events.find((event) => event.type === 'worldPrepared');
-  if (prepared && JSON.stringify(prepared.writes) !== JSON.stringify(preparation(task, setting.world)))
-    return 'the task starts from another state now';
+  if (prepared && !startsAlike(setting, task, prepared.writes)) return 'the task starts from another state now';
   const end = events.findIndex(({ type }) => type === 'rolloutEnded');
   const started: RolloutStarted = {
     ...first,
@@ -122,6 +121,13 @@ function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRoll
     event.type === 'sourceRead' ? [[event.source, event.state as Json] as const] : [],
   );
   return { task, events: underPresentRules(setting, started, events), sources: Object.fromEntries(sources) };
+}
+
+/** What an environment wrote for the task's start stands after the task's own state, and was recorded. */
+function startsAlike(setting: Setting, task: Task, writes: Writes): boolean {
+  const own = preparation(task, setting.world);
+  const recorded = setUpOf(setting.domain, task) === undefined ? writes : writes.slice(0, own.length);
+  return JSON.stringify(recorded) === JSON.stringify(own);
 }
 
 function runFileFor(supervisor: Supervisor, { file, folder }: RunRecord, { key }: RegradeOptions): RunRecord['file'] {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import math
 import random
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,28 +47,18 @@ class CountedRandom(random.Random):
 def count_randoms(module: types.ModuleType) -> None:
     """Lets the random numbers of a module's objects be written down."""
     if getattr(module, "random", None) is random:
-        setattr(module, "random", types.SimpleNamespace(**{**vars(random), "Random": CountedRandom}))
+        vars(module)["random"] = types.SimpleNamespace(**{**vars(random), "Random": CountedRandom})
 
 
 class Writing:
-    """One object as rows: its public attributes, and the private ones that are not as in a new object."""
+    """Values as JSON data: what JSON has not stands in an object whose one key begins with $."""
 
-    def __init__(self, instance: Any) -> None:
-        self._module = type(instance).__module__
-        self._name = type(instance).__name__
-        self._floats: list[str] = []
-        self._places: dict[int, list[str]] = {}
-        attributes = sorted(vars(instance).items(), key=lambda each: each[0].startswith("_"))
-        as_new = vars(type(instance)())
-        self.rows: dict[str, Any] = {}
-        for name, value in attributes:
-            if name.startswith("_") and name in as_new and as_new[name] == value:
-                continue
-            self.rows[name] = self._json(value, [name])
-        if self._floats:
-            self.rows[FLOATS] = self._floats
+    def __init__(self, owner: str, module: str | None = None) -> None:
+        self._owner, self._module = owner, module
+        self.floats: list[str] = []
+        self._places: dict[int, str] = {}
 
-    def _json(self, value: Any, at: list[str]) -> Any:
+    def json(self, value: Any, at: list[str]) -> Any:
         if value is None or isinstance(value, (bool, str)):
             return value
         if isinstance(value, int):
@@ -75,41 +66,59 @@ class Writing:
         if isinstance(value, float):
             return self._float(value, at)
         if isinstance(value, dict):
-            return {self._key(key, at): self._json(each, [*at, key_text(key)]) for key, each in value.items()}
+            return {self._key(key, at): self.json(each, [*at, key_text(key)]) for key, each in value.items()}
         if isinstance(value, list):
-            return [self._json(each, [*at, str(index)]) for index, each in enumerate(value)]
+            return [self.json(each, [*at, str(index)]) for index, each in enumerate(value)]
         if isinstance(value, tuple):
-            return {"$tuple": [self._json(each, [*at, "$tuple", str(index)]) for index, each in enumerate(value)]}
+            return {"$tuple": [self.json(each, [*at, "$tuple", str(index)]) for index, each in enumerate(value)]}
         if isinstance(value, (set, frozenset)):
-            return {"$set": [self._json(each, [*at, "$set", str(i)]) for i, each in enumerate(sorted(value, key=repr))]}
+            return {"$set": [self.json(each, [*at, "$set", str(i)]) for i, each in enumerate(sorted(value, key=repr))]}
         if isinstance(value, CountedRandom):
             return {"$random": [value.seed_given, value.drawn]}
         if type(value).__module__ == self._module and hasattr(value, "__dict__"):
             return self._object(value, at)
         raise BridgeError(
             "environment/state",
-            f"{self._name}.{'.'.join(at)} holds a {type(value).__name__}, which can't be kept in the database",
+            f"{self._owner}.{'.'.join(at)} holds a {type(value).__name__}, which can't be kept in the database",
         )
 
     def _key(self, key: Any, at: list[str]) -> str:
         text = key_text(key)
         if isinstance(key, float) and key.is_integer():
-            self._floats.append(pointer([*at, text]) + KEY)
+            self.floats.append(pointer([*at, text]) + KEY)
         return text
 
     def _float(self, value: float, at: list[str]) -> Any:
-        if value != value or value in (float("inf"), float("-inf")):
+        if not math.isfinite(value):
             return {"$float": repr(value)}
         if value.is_integer():
-            self._floats.append(pointer(at))
+            self.floats.append(pointer(at))
         return value
 
     def _object(self, value: Any, at: list[str]) -> Any:
         if id(value) in self._places:
-            return {"$ref": pointer(self._places[id(value)])}
-        self._places[id(value)] = at
+            return {"$ref": self._places[id(value)]}
+        self._places[id(value)] = pointer(at)
         public = {name: each for name, each in vars(value).items() if not name.startswith("_")}
-        return {"$class": type(value).__name__, **{name: self._json(each, [*at, name]) for name, each in public.items()}}
+        return {"$class": type(value).__name__, **{name: self.json(each, [*at, name]) for name, each in public.items()}}
+
+
+def rows_of(instance: Any) -> dict[str, Any]:
+    """An object as rows: its public attributes, and the private ones that are not as in a new object."""
+    kind = type(instance)
+    writing = Writing(kind.__name__, kind.__module__)
+    as_new = vars(kind())
+    rows: dict[str, Any] = {}
+    for name, value in sorted(vars(instance).items(), key=lambda each: each[0].startswith("_")):
+        if not (name.startswith("_") and name in as_new and as_new[name] == value):
+            rows[name] = writing.json(value, [name])
+    return {**rows, FLOATS: writing.floats} if writing.floats else rows
+
+
+def data_of(value: Any, owner: str) -> tuple[Any, list[str]]:
+    """Data as JSON data in which the order of keys stays, and the places of whole numbers that are floats."""
+    writing = Writing(owner)
+    return writing.json(value, []), writing.floats
 
 
 def key_text(key: Any) -> str:
@@ -146,32 +155,31 @@ def with_floats(arguments: Mapping[str, Any], places: Sequence[str]) -> dict[str
 
 
 class Reading:
-    """Rows as an object again."""
+    """JSON data as the values again."""
 
-    def __init__(self, kind: type, rows: Mapping[str, Any]) -> None:
-        self._module = inspect.getmodule(kind)
-        self._floats = set(rows.get(FLOATS, []))
+    def __init__(self, floats: Sequence[str], module: Any = None) -> None:
+        self._module = module
+        self._floats = set(floats)
         self._objects: dict[str, Any] = {}
         self._later: list[tuple[str, Callable[[Any], None]]] = []
-        self.instance = kind()
-        for name, value in rows.items():
-            if name != FLOATS:
-                self._into(value, (name,), lambda made, name=name: setattr(self.instance, name, made))
+
+    def finish(self) -> None:
+        """Puts in the references to what was not there yet."""
         for place, put in self._later:
             put(self._objects[place])
 
-    def _into(self, value: Any, at: tuple[str, ...], put: Callable[[Any], None]) -> None:
+    def into(self, value: Any, at: tuple[str, ...], put: Callable[[Any], None]) -> None:
         """Puts a value where it belongs; a reference to what is not there yet is put in at the end."""
         if isinstance(value, dict) and "$ref" in value:
             self._later.append((value["$ref"], put))
         else:
-            put(self._value(value, at))
+            put(self.value(value, at))
 
-    def _value(self, value: Any, at: tuple[str, ...]) -> Any:
+    def value(self, value: Any, at: tuple[str, ...]) -> Any:
         if isinstance(value, list):
             made: list[Any] = [None] * len(value)
             for index, each in enumerate(value):
-                self._into(each, (*at, str(index)), lambda item, index=index: made.__setitem__(index, item))
+                self.into(each, (*at, str(index)), lambda item, index=index: made.__setitem__(index, item))
             return made
         if not isinstance(value, dict):
             return float(value) if self._floats and pointer(at) in self._floats else value
@@ -179,7 +187,7 @@ class Reading:
         if tag == "$class":
             return self._object(value, at)
         if tag in ("$tuple", "$set"):
-            return (tuple if tag == "$tuple" else set)(self._value(value[tag], (*at, tag)))
+            return (tuple if tag == "$tuple" else set)(self.value(value[tag], (*at, tag)))
         if tag in ("$int", "$float"):
             return (int if tag == "$int" else float)(value[tag])
         if tag == "$random":
@@ -191,7 +199,7 @@ class Reading:
                 key = float(key)
             # A place in the dictionary now, so that its order stays when a reference comes later.
             table[key] = None
-            self._into(each, (*at, text), lambda item, key=key: table.__setitem__(key, item))
+            self.into(each, (*at, text), lambda item, key=key: table.__setitem__(key, item))
         return table
 
     def _object(self, value: Mapping[str, Any], at: tuple[str, ...]) -> Any:
@@ -201,8 +209,24 @@ class Reading:
         made = self._objects[pointer(at)] = kind(**simple)
         for name, each in value.items():
             if name != "$class":
-                self._into(each, (*at, name), lambda item, name=name: setattr(made, name, item))
+                self.into(each, (*at, name), lambda item, name=name: setattr(made, name, item))
         return made
+
+
+def object_of(kind: type, rows: Mapping[str, Any]) -> Any:
+    """An object of the class with these rows."""
+    reading = Reading(rows.get(FLOATS, []), inspect.getmodule(kind))
+    instance = kind()
+    for name, value in rows.items():
+        if name != FLOATS:
+            reading.into(value, (name,), lambda made, name=name: setattr(instance, name, made))
+    reading.finish()
+    return instance
+
+
+def data_from(json: Any, floats: Sequence[str]) -> Any:
+    """What `data_of` wrote."""
+    return Reading(floats).value(json, ())
 
 
 class ObjectsView:
@@ -230,13 +254,13 @@ class ObjectsView:
     def at(self, name: str) -> Any:
         """The object of a class; it counts as changed from now on."""
         if name not in self._objects:
-            self._objects[name] = Reading(self._kinds(name), self.rows[name]).instance
+            self._objects[name] = object_of(self._kinds(name), self.rows[name])
         self._touched.add(name)
         return self._objects[name]
 
     def settle(self) -> Iterator[tuple[tuple[str, ...], Any]]:
         for name in sorted(self._touched):
-            now = Writing(self._objects[name]).rows
+            now = rows_of(self._objects[name])
             known = self.rows.get(name)
             self.rows[name] = now
             yield from [((name,), now)] if known is None else differing(known, now, (name,))

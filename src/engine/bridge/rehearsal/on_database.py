@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import gc
 import importlib
 import pickle
+import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -120,7 +122,8 @@ def replace(table: Rows, rows: Mapping[Any, Any]) -> None:
     """Makes a table hold these rows; one that is equal stays as it is."""
     for key in [key for key in table if key not in rows]:
         del table[key]
-    for key, row in list(dict.items(rows)):
+    # The rows themselves, and not the copies that a table makes of what is looked at.
+    for key, row in list(dict.items(typing.cast("dict[Any, Any]", rows))):
         if key not in table or not same(plain(dict.__getitem__(table, key)), plain(row)):
             table[key] = row
 
@@ -166,6 +169,8 @@ class OnDatabase:
             bases = environment.load(self._loads.get("agent", {}), self._loads.get("user", {}))
             self._bases = {side: Base(value) for side, value in zip(SIDES, bases, strict=True)}
             self._loads = None
+            # The base stays as it is for good: no collection has to look at its many objects.
+            gc.freeze()
         tools = environment.describe()
         self._reads = frozenset((tool["owner"], tool["name"]) for tool in tools if tool["effect"] == "read")
         environment_says = {"sync": environment.has_sync, "goldSyncs": environment.gold_syncs}
@@ -174,7 +179,9 @@ class OnDatabase:
 
     def about(self) -> dict[str, Any]:
         agent, user = self._environment.start()
-        database = {side: {} if value is None else plain(value) for side, value in zip(SIDES, (agent, user), strict=True)}
+        database = {
+            side: {} if value is None else plain(value) for side, value in zip(SIDES, (agent, user), strict=True)
+        }
         return {"database": database, **self._environment.about()}
 
     def call(self, params: Mapping[str, Any]) -> dict[str, Any]:

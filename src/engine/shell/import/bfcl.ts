@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type * as z from 'zod';
-import { wholeFloats } from '../../core/message.ts';
 import {
   answerSchema,
   type BfclAbout,
@@ -98,14 +97,11 @@ async function importCategory(
   const file = join(copy.package, 'data', copy.files[name] ?? '');
   const notCarried: NotCarried[] = [];
   const reject = (task: string, what: string) => void notCarried.push({ domain: name, task, what });
-  const entries = entriesIn(file, bfclEntrySchema, reject).map(({ value, text }) => ({
-    ...value,
-    floats: wholeFloats(text),
-  }));
+  const entries = entriesIn(file, bfclEntrySchema, reject);
   const answers = `possible_answer/${copy.files[name]}`;
   entriesIn(join(copy.package, 'data', answers), answerSchema, reject);
   const classes = [...new Set(entries.flatMap(({ involved_classes: each }) => each))].sort();
-  const settings = { package: copy.package, answers, classes: classes.join(',') };
+  const settings = { package: copy.package, entries: copy.files[name] ?? '', answers, classes: classes.join(',') };
   const about = await askAdapter<BfclAbout>(
     { name: 'bfcl', settings },
     { label: `BFCL ${name}`, package: copy.package, out, python: copy.python, log },
@@ -126,10 +122,10 @@ function entriesIn<Entry>(
   file: string,
   schema: z.ZodType<Entry>,
   reject: (task: string, what: string) => void,
-): readonly { readonly value: Entry; readonly text: string }[] {
-  return jsonLinesIn(file).flatMap(({ value: raw, text }) => {
+): readonly Entry[] {
+  return jsonLinesIn(file).flatMap((raw) => {
     const parsed = schema.safeParse(raw);
-    if (parsed.success) return [{ value: parsed.data, text }];
+    if (parsed.success) return [parsed.data];
     const named = (raw as { readonly id?: unknown } | null)?.id;
     reject(String(named), `it is laid out otherwise: ${problemsOf(parsed.error)}`);
     return [];
@@ -137,7 +133,7 @@ function entriesIn<Entry>(
 }
 
 function writtenTasks(
-  entries: readonly (BfclEntry & { readonly floats: readonly string[] })[],
+  entries: readonly BfclEntry[],
   domain: Category,
   about: BfclAbout,
   notCarried: NotCarried[],

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { JsonObject } from '../../core/json.ts';
 
 /** The categories of BFCL that are imported, each a domain. */
 export const categories = ['base', 'miss_func', 'miss_param', 'long_context'] as const;
@@ -28,6 +29,8 @@ export type GoldCall = {
 
 /** What the adapter says of a category beside its tools. */
 export type BfclAbout = {
+  /** The start of each entry, with the places of whole numbers in it that are floats. */
+  readonly starts: Readonly<Record<string, { readonly config: JsonObject; readonly floats?: readonly string[] }>>;
   readonly gold: Readonly<Record<string, readonly (readonly GoldCall[])[]>>;
   readonly unreadable: Readonly<Record<string, string>>;
   /** Names of the functions of each class. */
@@ -77,26 +80,13 @@ export function leftOut({
   ];
 }
 
-/** The entry in this engine's words; `floats` are the places of whole numbers in it that are floats. */
-export function taskFrom(
-  entry: BfclEntry & { readonly floats: readonly string[] },
-  id: string,
-  isLong: boolean,
-  about: BfclAbout,
-): Record<string, unknown> {
+/** The entry in this engine's words. */
+export function taskFrom(entry: BfclEntry, id: string, isLong: boolean, about: BfclAbout): Record<string, unknown> {
   const turns = about.gold[entry.id] ?? [];
   const missed = Object.entries(entry.missed_function ?? {});
   const said = entry.question.map((turn) =>
     turn.length === 0 ? about.broughtBy : turn.map(({ content }) => content).join('\n'),
   );
-  const config = Object.fromEntries(
-    Object.entries(entry.initial_config).filter(([name]) => entry.involved_classes.includes(name)),
-  );
-  const isUsed = ([, section, name]: readonly string[]) =>
-    section === 'initial_config' && name !== undefined && name in config;
-  const floats = entry.floats
-    .filter((place) => isUsed(place.split('/')))
-    .map((place) => place.replace('/initial_config', ''));
   return {
     id,
     origin: { benchmark: 'bfcl', id: entry.id },
@@ -108,14 +98,18 @@ export function taskFrom(
     setUp: {
       [environmentName]: {
         classes: entry.involved_classes,
-        config,
-        ...(floats.length > 0 ? { floats } : {}),
+        ...about.starts[entry.id],
         ...(isLong ? { longContext: true } : {}),
       },
     },
     actions: turns.flatMap((calls, turn) => calls.map((call) => ({ ...call, turn }))),
-    script: turns.flatMap((calls) => [...calls.map((call) => [call]), 'That is done.']),
+    script: turns.flatMap((calls) => [...stepsOf(calls, about.stepLimit), 'That is done.']),
     evaluate: ['turns'],
     train: ['turns'],
   };
+}
+
+/** A response for each call; more calls than BFCL gives steps to a turn are made in one. */
+function stepsOf(calls: readonly GoldCall[], limit: number): readonly (readonly GoldCall[])[] {
+  return calls.length < limit ? calls.map((call) => [call]) : [calls];
 }

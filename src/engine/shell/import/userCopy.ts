@@ -62,18 +62,18 @@ export function jsonIn(file: string): unknown {
   return parsed(textIn(file), file);
 }
 
-/** A file of the copy that holds one JSON value a line, with the text of each. */
-export function jsonLinesIn(file: string): readonly { readonly value: unknown; readonly text: string }[] {
+/** A file of the copy that holds one JSON value a line. */
+export function jsonLinesIn(file: string): readonly unknown[] {
   return textIn(file)
     .split('\n')
-    .flatMap((text, index) => (text.trim() === '' ? [] : [{ value: parsed(text, `${file}:${index + 1}`), text }]));
+    .flatMap((line, index) => (line.trim() === '' ? [] : [parsed(line, `${file}:${index + 1}`)]));
 }
 
 function parsed(text: string, place: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw unimportable('syntax', `${place} does not parse: ${messageOf(error)}`, place);
+    throw unimportable('syntax', `${place} does not parse: ${messageOf(error)}`);
   }
 }
 

@@ -6,10 +6,12 @@ import { parse } from 'yaml';
 import type { RolloutEvent } from '../../../../src/engine/core/event.ts';
 import { simulatorPrompt } from '../../../../src/engine/core/simulator/prompt.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { BridgeProcess } from '../../../../src/engine/shell/python/bridgeProcess.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
+import { scratch } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
-import { fixture, resultsFile, scratch, spoiled, type Told } from './tau2Copy.ts';
+import { fixture, resultsFile, spoiled, type Told } from './tau2Copy.ts';
 
 // Each starts processes of its own, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -180,6 +182,54 @@ describe('a rollout', () => {
     const at = events.findIndex(({ type }) => type === 'toolReturned');
     const [forked] = await rehearse(shed, ['lend_two'], { ...scripted, from: events.slice(0, at + 1) });
     expect(forked).toMatchObject({ reward: 1, databaseDiff: whole?.databaseDiff });
+  });
+
+  test('a run of it is graded again from its recordings', async () => {
+    const run = join(scratch(), 'run');
+    await rehearsal('eval', lamp, '--out', run, '--json');
+    const again = await rehearsal('regrade', run, '--out', `${run}-again`, '--json');
+    const { rollouts } = JSON.parse(again.out) as { rollouts: { task: string; before: number; after: number }[] };
+    expect(rollouts.map(({ task, before, after }) => `${task} ${before} ${after}`).toSorted()).toEqual([
+      'lamp-billed 0 0',
+      'lamp-dark-line-PERSONA-None 1 1',
+      'lamp-dark-switch-PERSONA-None 1 1',
+      'lamp-handed-over 1 1',
+      'lamp-nowhere null null',
+    ]);
+  });
+
+  test('nothing of one reaches the base that all share, and an audit finds a read that writes', async () => {
+    const audited = async (package_: string): Promise<unknown> => {
+      const tau2 = join(package_, 'src/tau2');
+      const settings = { package: tau2, data: join(package_, 'data/tau2'), domain: 'mock', tasks: '' };
+      const base = loadDomain(shed).world;
+      const process = new BridgeProcess({
+        label: 'shed',
+        kind: 'database',
+        folder: shed,
+        file: shed,
+        adapter: { name: 'tau2', settings },
+        base,
+        setting: 'python:',
+        log: () => undefined,
+      });
+      const call = { timeoutMs: 20_000, what: 'a call' };
+      const made = { session: 's', by: 'agent', fresh: true };
+      try {
+        await process.request('call', { ...made, tool: 'lend', arguments: { tool_id: 'T1', person: 'ann' } }, call);
+        await process.request('call', { ...made, session: 't', tool: 'get_tool', arguments: { tool_id: 'T2' } }, call);
+        return await process.request('audit', {}, call);
+      } finally {
+        process.close();
+      }
+    };
+    expect(await audited(fixture)).toEqual({ changed: [] });
+    const writing = spoiled([
+      'src/tau2/domains/mock/environment.py',
+      'return self.db.tools[tool_id]\n\n    @tool(Kind.READ)',
+      'return self.db.tools[tool_id].update(out_to="me")\n\n    @tool(Kind.READ)',
+    ]);
+    expect(await audited(writing)).toEqual({ changed: ['agent.tools'] });
   });
 
   test('a database that no longer fits the copy is refused by name', async () => {

@@ -1,29 +1,14 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
 
 /** A package laid out as tau2 is. */
 export const fixture = fileURLToPath(new URL('../../../fixtures/tau2', import.meta.url));
 
-/** An empty folder that goes away with the test. */
-export function scratch(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-tau2-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** A copy of the package that a test may spoil: `[file, from, to]`, and the whole of a file where `from` is null. */
-export function spoiled(...changes: readonly (readonly [file: string, from: string | null, to: string])[]): string {
-  const folder = join(scratch(), 'copy');
-  cpSync(fixture, folder, { recursive: true });
-  for (const [file, from, to] of changes) {
-    const path = join(folder, file);
-    if (to === '' && from === null) rmSync(path, { recursive: true });
-    else writeFileSync(path, from === null ? to : readFileSync(path, 'utf8').replace(from, to));
-  }
-  return folder;
+export function spoiled(...changes: readonly Spoiling[]): string {
+  return spoiledCopy(fixture, changes);
 }
 
 type Call = readonly [by: 'agent' | 'user', tool: string, values: object, beside?: string];

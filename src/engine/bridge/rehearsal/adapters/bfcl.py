@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..description import BridgeError, message_of
-from ..objects import ObjectEnvironment, ObjectsView, count_randoms, with_floats
+from ..objects import ObjectEnvironment, ObjectsView, count_randoms, data_from, data_of
 
 GET = "pip install --no-deps bfcl-eval, or a checkout of ShishirPatil/gorilla, and pip install mpmath"
 REFUSED = frozenset(("kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run"))
@@ -72,6 +72,7 @@ class Adapter(ObjectEnvironment):
             except (KeyError, TypeError, ValueError, SyntaxError) as error:
                 unreadable[str(answer.get("id"))] = message_of(error)
         return {
+            "starts": self._starts(),
             "gold": gold,
             "unreadable": unreadable,
             "tools": {name: [tool["name"] for tool in self._tools(name)] for name in self._classes},
@@ -79,11 +80,21 @@ class Adapter(ObjectEnvironment):
             "stepLimit": self._of(prompts, "MAXIMUM_STEP_LIMIT"),
         }
 
+    def _starts(self) -> dict[str, Any]:
+        """The start of each entry, of the classes that it has."""
+        starts: dict[str, Any] = {}
+        for entry in json_lines(self._package / "data" / self.settings["entries"]):
+            given = entry.get("initial_config") or {}
+            used = {name: given[name] for name in entry.get("involved_classes") or [] if name in given}
+            config, floats = data_of(used, "initial_config")
+            starts[str(entry.get("id"))] = {"config": config, **({"floats": floats} if floats else {})}
+        return starts
+
     def start(self) -> tuple[Any, Any]:
         return {}, None
 
     def set_up(self, instance: ObjectsView, data: Any) -> None:
-        config = with_floats(data.get("config", {}), data.get("floats", []))
+        config = data_from(data.get("config", {}), data.get("floats", []))
         for name in data["classes"]:
             made = self.kind(name)()
             if name not in self._stateless:
@@ -154,7 +165,9 @@ class Adapter(ObjectEnvironment):
         for number, said in enumerate(json_lines(file), 1):
             try:
                 described = {"name": said["name"], "description": said["description"] + hint}
-                tools.append({**described, "parameters": schema(said["parameters"]), "effect": "write", "owner": "agent"})
+                tools.append(
+                    {**described, "parameters": schema(said["parameters"]), "effect": "write", "owner": "agent"}
+                )
             except (KeyError, TypeError) as error:
                 raise BridgeError("import/layout", f"{file}:{number}: the function lacks or garbles {error}") from error
         return tools

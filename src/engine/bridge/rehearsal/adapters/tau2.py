@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..authoring import DatabaseEnvironment
-from ..description import BridgeError
+from rehearsal.authoring import DatabaseEnvironment
+from rehearsal.description import BridgeError
 
 REQUESTORS = {"agent": "assistant", "user": "user"}
 SIDES = {requestor: side for side, requestor in REQUESTORS.items()}
@@ -37,7 +37,9 @@ class Adapter(DatabaseEnvironment):
         self._module = self._import(f"tau2.domains.{self._domain.removesuffix('-workflow')}.environment")
         name = "get_environment_workflow_policy" if self._domain.endswith("-workflow") else "get_environment"
         if not hasattr(self._module, name):
-            raise BridgeError("import/layout", f"{self._module.__file__} has no {name}; this version is laid out otherwise")
+            raise BridgeError(
+                "import/layout", f"{self._module.__file__} has no {name}; this version is laid out otherwise"
+            )
         self._construct = getattr(self._module, name)
         self._environment: Any = None
         self._types: dict[tuple[str, str, bool], Any] = {}
@@ -155,7 +157,9 @@ class Adapter(DatabaseEnvironment):
             floats = self._floats[(type(kit), name)] = float_parameters(getattr(type(kit), name, None))
         if not floats:
             return dict(arguments)
-        return {key: float(value) if key in floats and type(value) is int else value for key, value in arguments.items()}
+        return {
+            key: float(value) if key in floats and type(value) is int else value for key, value in arguments.items()
+        }
 
     def sides(self, instance: Any) -> tuple[Any, Any]:
         return self._sides_of(instance)
@@ -190,9 +194,11 @@ class Adapter(DatabaseEnvironment):
 
 
 def find_package(package: Path, data: Path) -> None:
-    """Lets the modules of the user's copy be imported one by one: its `__init__` would load all of it, and models' clients."""
+    """Lets the modules of the user's copy be imported one by one: its `__init__` would load all of it."""
     if not (package / "domains").is_dir() or not (package / "environment").is_dir():
-        raise BridgeError("import/layout", f"expected the Python package tau2 at {package}, with domains/ and environment/")
+        raise BridgeError(
+            "import/layout", f"expected the Python package tau2 at {package}, with domains/ and environment/"
+        )
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ["TAU2_DATA_DIR"] = str(data.parent)
     module = types.ModuleType("tau2")
@@ -283,5 +289,7 @@ def constants(file: Path, names: tuple[str, ...]) -> dict[str, str]:
             found[node.targets[0].id] = text.value.strip() if is_stripped else text.value
     missing = [name for name in names if name not in found]
     if missing:
-        raise BridgeError("import/layout", f"expected {' and '.join(missing)} in {file}; this version is laid out otherwise")
+        raise BridgeError(
+            "import/layout", f"expected {' and '.join(missing)} in {file}; this version is laid out otherwise"
+        )
     return {name: found[name] for name in names}

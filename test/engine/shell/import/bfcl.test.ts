@@ -1,0 +1,388 @@
+import { cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { parse, stringify } from 'yaml';
+import type { RolloutEvent } from '../../../../src/engine/core/event.ts';
+import { parsedArguments, wholeFloats } from '../../../../src/engine/core/message.ts';
+import { type Spoiling, scratch, spoiledCopy } from '../../../support/benchmarkCopy.ts';
+import { rehearse, replayed } from '../../../support/rehearsed.ts';
+import { type Printed, rehearsal } from '../../../support/terminal.ts';
+
+// Each starts processes of its own, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const fixture = fileURLToPath(new URL('../../../fixtures/bfcl', import.meta.url));
+const out = join(mkdtempSync(join(tmpdir(), 'rehearsal-bfcl-')), 'domains');
+const scripted = { user: { type: 'scripted' } } as const;
+let imported: Printed;
+
+beforeAll(async () => {
+  imported = await rehearsal('import', 'bfcl', '--from', fixture, '--out', out);
+});
+
+const tasksOf = (folder: string): readonly Record<string, unknown>[] =>
+  parse(readFileSync(join(folder, 'tasks/test.task.yaml'), 'utf8'));
+
+describe('an import', () => {
+  test('lists what it made, and everything that it could not carry over', () => {
+    expect(imported).toMatchObject({ err: '', code: 0 });
+    expect(imported.out.split('\n')).toEqual([
+      expect.stringMatching(/^bfcl_eval 0\.0\.1, /),
+      expect.stringMatching(/^base: 8 tasks \(0 train, 8 test\) in /),
+      expect.stringMatching(/^miss_func: 1 tasks/),
+      expect.stringMatching(/^miss_param: 1 tasks/),
+      expect.stringMatching(/^long_context: 1 tasks/),
+      'not carried over:',
+      "  base: excluded_function: BFCL's own code does not look at it, so the function is offered (1 tasks)",
+      '  base: initial_config of WorkshopAPI, which is no class of the entry (1 tasks)',
+      '',
+    ]);
+  });
+
+  test('writes an entry as a task: fixed turns, gold calls as data, functions that come later', () => {
+    const [task] = tasksOf(join(out, 'miss_func'));
+    expect(task).toMatchObject({
+      id: 'multi_turn_miss_func_0',
+      origin: { benchmark: 'bfcl', id: 'multi_turn_miss_func_0' },
+      split: 'test',
+      user: {
+        script: ['Put the hammer into the drawer.', 'There is something new on the bench. Try that.', 'Look.'],
+      },
+      laterTools: [{ turn: 1, tools: ['carry'] }],
+      actions: [
+        { tool: 'carry', arguments: { name: 'hammer', box: 'drawer' }, turn: 1 },
+        { tool: 'look', arguments: {}, turn: 2 },
+      ],
+      evaluate: ['turns'],
+    });
+  });
+
+  test('keeps what JSON does not tell: floats, and the order of keys that are numbers', () => {
+    const tasks = tasksOf(join(out, 'base'));
+    expect(tasks[3]?.['setUp']).toEqual({
+      bfcl: { classes: ['RadioAPI', 'SumAPI'], config: { RadioAPI: { volume: 4 } }, floats: ['/RadioAPI/volume'] },
+    });
+    expect(tasks[3]?.['actions']).toContainEqual({
+      tool: 'mean',
+      arguments: { numbers: [1, 2, 4.5] },
+      floats: ['/numbers/1'],
+      turn: 2,
+    });
+    const text = readFileSync(join(out, 'base/tasks/test.task.yaml'), 'utf8');
+    expect(text).toMatch(/shelves:\n +"'9'": old\n +"'2'": older\n/);
+  });
+
+  test('reads positional arguments by the names of the parameters', () => {
+    expect(tasksOf(join(out, 'base'))[0]?.['actions']).toContainEqual({
+      tool: 'carry',
+      arguments: { name: 'hammer', box: 'drawer' },
+      turn: 0,
+    });
+  });
+
+  test('leaves domains without findings', async () => {
+    for (const name of ['base', 'miss_func', 'miss_param', 'long_context']) {
+      const { out: text, code } = await rehearsal('check', join(out, name));
+      expect([code, text.trim().split('\n')]).toEqual([0, [expect.stringMatching(/no findings$/)]]);
+    }
+  });
+
+  test('takes some categories where it is told so', async () => {
+    const folder = scratch();
+    await rehearsal('import', 'bfcl', '--from', fixture, '--out', folder, '--domains', 'miss_param');
+    expect(['base', 'miss_param'].map((name) => existsSync(join(folder, name)))).toEqual([false, true]);
+  });
+});
+
+describe('a rollout', () => {
+  test('makes the gold calls of every entry, and shows the public state step by step', async () => {
+    const ids = [0, 1, 2, 3, 4, 5, 6].map((number) => `multi_turn_base_${number}`);
+    const all = await rehearse(join(out, 'base'), ids, scripted);
+    expect(all.map(({ reward }) => reward)).toEqual(ids.map(() => 1));
+    expect(writesIn(all[0]?.events ?? []).slice(1)).toEqual([
+      'databaseWritten WorkshopAPI.room.contents.drawer.contents.hammer={"$class":"Thing","name":"hammer","weight":3}',
+      'databaseWritten WorkshopAPI.room.contents.hammer=undefined',
+      'databaseWritten WorkshopAPI._here.$ref="/room/contents/drawer"',
+    ]);
+    expect(all[2]?.results[0]).toBe('{"shelves": [9, 2, 4], "cards": ["7", "4"]}');
+    expect(all[5]?.results[0]).toBe('Error during execution: soup is spoilt');
+    for (const closed of all) expect(replayed(join(out, 'base'), closed).problems).toBe(0);
+  });
+
+  test('offers the functions of its classes, and a missing one from the turn that brings it', async () => {
+    const [closed] = await rehearse(join(out, 'miss_func'), ['multi_turn_miss_func_0'], scripted);
+    const [started, ...rest] = closed?.events ?? [];
+    if (started?.type !== 'rolloutStarted') throw new Error('a rollout starts');
+    const names = started.tools.map(({ name }) => name);
+    expect(names).toContain('look');
+    expect(names).not.toContain('carry');
+    expect(names).not.toContain('tune');
+    expect(started).toMatchObject({ system: '', callCap: 4 });
+    expect(started.tools.find(({ name }) => name === 'store')).toEqual({
+      name: 'store',
+      description: 'Stores a thing. Called from Python.',
+      parameters: {
+        type: 'object',
+        properties: {
+          name: { type: 'string', description: 'Its name.' },
+          weight: { type: 'number', format: 'float', description: 'In kilograms. This is a float type value.' },
+        },
+        required: ['name', 'weight'],
+      },
+    });
+    const brought = rest.flatMap((event) =>
+      event.type === 'userReplied' ? [event.tools?.map(({ name }) => name) ?? []] : [],
+    );
+    expect(brought).toEqual([[], ['carry'], [], []]);
+    expect(closed?.reward).toBe(1);
+  });
+
+  test('goes on from every event as it went on before: random numbers, floats, places and order come back', async () => {
+    for (const id of ['multi_turn_base_0', 'multi_turn_base_1', 'multi_turn_base_2', 'multi_turn_base_5']) {
+      const [whole] = await rehearse(join(out, 'base'), [id], scripted);
+      const events = whole?.events ?? [];
+      for (const [at, { type }] of events.entries()) {
+        if (type !== 'toolReturned') continue;
+        const [forked] = await rehearse(join(out, 'base'), [id], { ...scripted, from: events.slice(0, at + 1) });
+        expect(forked?.events).toEqual(events);
+      }
+    }
+  });
+
+  test('a state that can not be kept ends it, with the place', async () => {
+    const [closed] = await rehearse(join(out, 'base'), ['multi_turn_base_7'], scripted);
+    expect(closed).toMatchObject({ endReason: 'environmentFailed', reward: null });
+    expect(closed?.failure?.message).toMatch(/WorkshopAPI\.log\.0 holds a function, which can't be kept/);
+  });
+
+  test('a start that raises is said with its reason', async () => {
+    const folder = spoiledCopy(fixture, [
+      [`${backends}/radio.py`, 'self.volume = scenario.get("volume", 5)', 'raise KeyError("dial")'],
+    ]);
+    const made = scratch();
+    await rehearsal('import', 'bfcl', '--from', folder, '--out', made, '--domains', 'miss_param');
+    const [closed] = await rehearse(join(made, 'miss_param'), ['multi_turn_miss_param_0'], scripted);
+    expect(closed).toMatchObject({ endReason: 'environmentFailed', reward: null });
+    expect(closed?.failure?.message).toBe(`environment "bfcl": the task can't be set up: KeyError: 'dial'`);
+  });
+});
+
+type Conversation = {
+  readonly task: string;
+  readonly name: string;
+  readonly valid: boolean;
+  readonly turns: readonly (readonly (readonly string[])[])[];
+};
+
+test('every conversation has the verdict of the official checker', async () => {
+  const file = fileURLToPath(new URL('../../../fixtures/bfcl/conversations.json', import.meta.url));
+  const told = JSON.parse(readFileSync(file, 'utf8')) as readonly Conversation[];
+  expect(told.length).toBeGreaterThan(100);
+  const came = new Map<Conversation, number | null>();
+  for (const category of ['base', 'miss_func', 'miss_param', 'long_context']) {
+    const own = told.filter(({ task }) => task.startsWith(`multi_turn_${category}_`));
+    const folder = withConversations(join(out, category), own);
+    const ids = own.map((_, at) => `conversation-${at}`);
+    const rewards = await rehearse(folder, ids, scripted);
+    for (const [at, each] of own.entries()) came.set(each, rewards[at]?.reward ?? null);
+  }
+  const named = (reward: (each: Conversation) => unknown) =>
+    told.map((each) => `${each.task} ${each.name}: ${reward(each)}`);
+  expect(named((each) => came.get(each))).toEqual(named(({ valid }) => (valid ? 1 : 0)));
+});
+
+/** A copy of a domain whose tasks are conversations: the agent makes the calls, and says something after each turn. */
+function withConversations(domain: string, told: readonly Conversation[]): string {
+  const folder = join(scratch(), 'domain');
+  cpSync(domain, folder, { recursive: true });
+  const byId = new Map(tasksOf(domain).map((task) => [task['id'], task]));
+  const tasks = told.map(({ task, turns }, at) => ({
+    ...byId.get(task),
+    id: `conversation-${at}`,
+    script: turns.flatMap((steps) => [...steps.map((calls) => calls.map(callIn)), 'Done.']),
+  }));
+  writeFileSync(join(folder, 'tasks/test.task.yaml'), stringify(tasks, { aliasDuplicateObjects: false }));
+  return folder;
+}
+
+function callIn(text: string) {
+  const [tool = '', values = ''] = text.split(/ (.*)/s);
+  const floats = wholeFloats(values);
+  return { tool, arguments: parsedArguments(values), ...(floats.length > 0 ? { floats } : {}) };
+}
+
+function writesIn(events: readonly RolloutEvent[]): readonly string[] {
+  return events.flatMap((event) =>
+    'writes' in event
+      ? event.writes.flatMap(({ patches }) =>
+          patches.map(({ path, value }) => `${event.type} ${path.join('.')}=${JSON.stringify(value)}`),
+        )
+      : [],
+  );
+}
+
+const backends = 'bfcl_eval/eval_checker/multi_turn_eval/func_source_code';
+const data = 'bfcl_eval/data';
+const baseFile = `${data}/BFCL_v4_multi_turn_base.json`;
+const answers = `${data}/possible_answer/BFCL_v4_multi_turn_base.json`;
+
+describe('what can not be imported is said in one message', () => {
+  const spoil =
+    (...change: Spoiling) =>
+    () => ['--from', spoiledCopy(fixture, [change])];
+  const cases: readonly (readonly [what: string, args: () => readonly string[], message: RegExp])[] = [
+    [
+      'a folder that is not there',
+      () => ['--from', '/no/such/folder'],
+      /there is no folder \/no\/such\/folder\. Get one with "pip install --no-deps bfcl-eval"/,
+    ],
+    [
+      'a wrong folder',
+      () => ['--from', join(fixture, backends)],
+      /is no copy of BFCL: expected berkeley-function-call-leaderboard\/bfcl_eval .*; found .*radio\.py.*Get one/,
+    ],
+    [
+      'a package that is not installed',
+      () => ['--from', 'bfcl-eval'],
+      /python3 has no package bfcl_eval \(bfcl-eval\)\. Get one/,
+    ],
+    [
+      'no Python',
+      () => ['--from', fixture, '--python', '/no/python'],
+      /needs Python 3\.10 or newer, and \/no\/python is none/,
+    ],
+    [
+      'a missing package',
+      spoil(`${backends}/workshop.py`, 'import random', 'import random_that_is_not_installed'),
+      /can't import what BFCL needs: No module named 'random_that_is_not_installed'\. Name a Python that has it \(--python\)/,
+    ],
+    [
+      'data of another version',
+      () => [
+        '--from',
+        spoiledCopy(
+          fixture,
+          ['base', 'miss_func', 'miss_param', 'long_context'].map(
+            (name) => [`${data}/BFCL_v4_multi_turn_${name}.json`, null, ''] as const,
+          ),
+        ),
+      ],
+      /expected BFCL_v4_multi_turn_base\.json and the like in .*data; found multi_turn_func_doc, possible_answer\. This version/,
+    ],
+    [
+      'another layout of the code',
+      spoil('bfcl_eval/constants/executable_backend_config.py', 'STATELESS_CLASSES', 'CLASSES'),
+      /executable_backend_config\.py has no STATELESS_CLASSES; this version is laid out otherwise/,
+    ],
+    [
+      'a module that lies elsewhere',
+      spoil(`${backends}/radio.py`, null, ''),
+      /expected bfcl_eval\.eval_checker\.multi_turn_eval\.func_source_code\.radio in .*; this version is laid out otherwise/,
+    ],
+    [
+      'no answers',
+      spoil(answers, null, ''),
+      /expected .*possible_answer.*base\.json, which is not there; this version is laid out otherwise/,
+    ],
+    [
+      'no document of the functions',
+      spoil(`${data}/multi_turn_func_doc/radio.json`, null, ''),
+      /expected .*multi_turn_func_doc\/radio\.json, which is not there/,
+    ],
+    [
+      'a document that is garbled',
+      spoil(`${data}/multi_turn_func_doc/radio.json`, '"parameters"', '"arguments"'),
+      /radio\.json:1: the function lacks or garbles 'parameters'/,
+    ],
+    ['entries that do not parse', spoil(baseFile, null, '{"id": 1}\n{'), /base\.json:2 does not parse: /],
+    [
+      'a class that it has not',
+      spoil(baseFile, '["WorkshopAPI"]', '["BakeryAPI"]'),
+      /has no document of the functions of BakeryAPI/,
+    ],
+    [
+      'an unknown category',
+      () => ['--from', fixture, '--domains', 'composite'],
+      /has no category composite; it has base, miss_func, miss_param, long_context/,
+    ],
+    ['a split', () => ['--from', fixture, '--split', 'train'], /BFCL has no splits; choose categories with --domains/],
+  ];
+
+  test.each(cases)('%s', async (_, args, message) => {
+    const printed = await rehearsal('import', 'bfcl', ...args(), '--out', scratch());
+    expect(printed).toMatchObject({ code: 2, out: '' });
+    expect(printed.err.trim().split('\n')).toHaveLength(1);
+    expect(printed.err).toMatch(message);
+  });
+
+  test('a folder that holds a domain already', async () => {
+    const message = expect.stringContaining('holds a domain already; choose another --out, or remove it first');
+    expect(await rehearsal('import', 'bfcl', '--from', fixture, '--out', out)).toMatchObject({ code: 2, err: message });
+  });
+});
+
+describe('an entry that can not be carried over is listed, and the others are imported', () => {
+  const missing = `${data}/BFCL_v4_multi_turn_miss_func.json`;
+  const cases: readonly (readonly [what: string, change: Spoiling, task: string, message: RegExp])[] = [
+    [
+      'unknown keys',
+      [baseFile, '"path"', '"colour"'],
+      'multi_turn_base_0',
+      /it is laid out otherwise: the task has the unknown key colour/,
+    ],
+    [
+      'an answer with unknown keys',
+      [answers, '"ground_truth"', '"truth": [], "ground_truth"'],
+      'multi_turn_base_0',
+      /the task has the unknown key truth/,
+    ],
+    ['no answer', [answers, 'multi_turn_base_0', 'multi_turn_base_90'], 'multi_turn_base_0', /it has no ground truth/],
+    [
+      'an answer that is no call',
+      [answers, '"look()"', '"look = 1"'],
+      'multi_turn_base_0',
+      /its ground truth can't be read: .*invalid syntax/,
+    ],
+    [
+      'an answer that calls what it works out',
+      [answers, '"look()"', '"enter(box=look())"'],
+      'multi_turn_base_0',
+      /its ground truth can't be read: /,
+    ],
+    [
+      'another number of turns',
+      [answers, '[["carry', '[[], ["carry'],
+      'multi_turn_base_0',
+      /its ground truth has 3 turns, and the user has 2/,
+    ],
+    [
+      'a message by another role',
+      [baseFile, '"role": "user"', '"role": "system"'],
+      'multi_turn_base_0',
+      /a turn of it holds a message by the system/,
+    ],
+    [
+      'a silent turn',
+      [missing, '"missed_function": {"1"', '"missed_function": {"2"'],
+      'multi_turn_miss_func_0',
+      /the user says nothing in turn 1, and brings no function/,
+    ],
+    [
+      'a missed function that no class has',
+      [missing, '["carry"]', '["bake"]'],
+      'multi_turn_miss_func_0',
+      /missed_function names bake, which no class of it has/,
+    ],
+  ];
+
+  test.each(cases)('%s', async (_, change, task, message) => {
+    const args = ['--from', spoiledCopy(fixture, [change]), '--out', scratch(), '--json'];
+    const { out: text, code } = await rehearsal('import', 'bfcl', ...args);
+    expect(code).toBe(1);
+    const { notCarried } = JSON.parse(text) as { notCarried: { task?: string; what: string }[] };
+    const rejected = notCarried.filter((each) => each.task !== undefined);
+    expect(rejected).toEqual([{ domain: expect.any(String), task, what: expect.stringMatching(message) }]);
+  });
+});

@@ -1,0 +1,26 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** An empty folder that goes away with the test. */
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-benchmark-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** What is spoiled in a copy: text of a file, the whole of it where `from` is null, or that it is there at all. */
+export type Spoiling = readonly [file: string, from: string | null, to: string];
+
+/** A copy of a package that a test may spoil. */
+export function spoiledCopy(fixture: string, changes: readonly Spoiling[]): string {
+  const folder = join(scratch(), 'copy');
+  cpSync(fixture, folder, { recursive: true });
+  for (const [file, from, to] of changes) {
+    const path = join(folder, file);
+    if (to === '' && from === null) rmSync(path, { recursive: true });
+    else writeFileSync(path, from === null ? to : readFileSync(path, 'utf8').replace(from, to));
+  }
+  return folder;
+}
