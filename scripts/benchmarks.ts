@@ -1,6 +1,7 @@
 /** `npm run test:benchmarks`: rewards of this engine against those of the benchmarks' own evaluators, on the full sets. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { bfclCategories, compareBfcl } from './bfclBenchmark.ts';
 import { runCommand } from './process.ts';
 import { findPython } from './pythonTests.ts';
 import { inRoot, root } from './repository.ts';
@@ -52,12 +53,22 @@ function sources(): readonly Source[] {
   return [wheel, { label: checkout, from: [checkout], env: { ...env, ...paths } }];
 }
 
-/** Compares every trajectory that the oracle makes of every base task. The filters are names of domains. */
+/** Compares every trajectory that the oracle makes of every base task. The filters are names of benchmarks, and of their parts. */
 export async function runBenchmarks(filters: readonly string[]): Promise<Counts> {
-  await setUp();
   const all: Counts[] = [];
-  for (const source of sources()) all.push(await compareTau2(source, filters));
+  if (isChosen('tau2', tau2Domains, filters)) {
+    await setUp();
+    const domains = filters.filter((name) => tau2Domains.includes(name));
+    for (const source of sources()) all.push(await compareTau2(source, domains));
+  }
+  if (isChosen('bfcl', bfclCategories, filters))
+    all.push(await compareBfcl(filters.filter((name) => bfclCategories.includes(name))));
   return sumCounts(all);
+}
+
+/** Whether the filters name a benchmark, or a part of it, or nothing at all. */
+function isChosen(benchmark: string, parts: readonly string[], filters: readonly string[]): boolean {
+  return filters.length === 0 || filters.some((name) => name === benchmark || parts.includes(name));
 }
 
 type Compared = { readonly name: string; readonly official: number | null; readonly own: number | null };

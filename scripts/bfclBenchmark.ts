@@ -12,7 +12,7 @@ import { cacheFolder, installOnce, isComplete } from './vscode/cacheFolder.ts';
 
 /** The package without what only models' clients need, and the two that its checker imports. */
 const requirements = ['--no-deps', 'bfcl-eval==2026.3.23', 'mpmath==1.3.0'];
-const categories = ['base', 'miss_func', 'miss_param', 'long_context'] as const;
+export const bfclCategories: readonly string[] = ['base', 'miss_func', 'miss_param', 'long_context'];
 const entriesEach = 200;
 
 const home = () => join(cacheFolder(), 'benchmarks', 'bfcl-2026.3.23');
@@ -54,7 +54,7 @@ type Judged = {
 /** Plays every trajectory that the oracle made as a rollout of its own, and compares. The filters are categories. */
 export async function compareBfcl(filters: readonly string[]): Promise<Counts> {
   await setUp();
-  const chosen = categories.filter((name) => filters.length === 0 || filters.includes(name));
+  const chosen = bfclCategories.filter((name) => filters.length === 0 || filters.includes(name));
   const folder = inRoot('dist', 'benchmarks', 'bfcl');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

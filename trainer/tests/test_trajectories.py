@@ -65,6 +65,14 @@ def test_what_the_user_does_with_its_own_tools_is_not_what_the_model_saw(tmp_pat
     assert read_recording(path).messages == before.messages
 
 
+def test_tools_that_came_midway_are_refused_with_the_line(tmp_path: Path) -> None:
+    path = gold(tmp_path)
+    brought = {"type": "userReplied", "content": "Now?", "stop": None, "tools": [{"name": "late"}]}
+    path.write_text(path.read_text() + json.dumps({"event": brought}) + "\n")
+    with pytest.raises(TrainingError, match=r":\d+: tools came in the middle of it"):
+        read_recording(path)
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [

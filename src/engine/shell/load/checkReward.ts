@@ -4,6 +4,9 @@ import { fixOf } from './edit.ts';
 import { keyOf, type Placed, placeOf } from './items.ts';
 import type { KnownTools, Note } from './note.ts';
 
+/** Where what a verifier looks at is written, when that is not its name. */
+const keysOf: Partial<Record<VerifierName, string>> = { custom: 'verifiers', turns: 'user.script' };
+
 type Basis = 'evaluate' | 'train';
 type Stands = Readonly<Record<VerifierName, boolean>>;
 
@@ -42,7 +45,7 @@ function checkGates(placed: Placed<Task>, stands: Stands, note: Note): void {
         'error',
         'task/empty-basis',
         `${name} rests on ${verifier}, but the task has none, so it always holds.`,
-        `Write ${verifier === 'custom' ? 'verifiers' : verifier}:, or take it out of ${name}:.`,
+        `Write ${keysOf[verifier] ?? verifier}:, or take it out of ${name}:.`,
         without(placed, name, stands),
       );
     }

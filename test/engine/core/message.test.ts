@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { type Message, offeredNow, responsesInARow, wholeFloats } from '../../../src/engine/core/message.ts';
+
+describe('whole numbers that were written as floats', () => {
+  const cases: readonly (readonly [text: string, places: readonly string[]])[] = [
+    ['{}', []],
+    ['{"a": 5}', []],
+    ['{"a": 5.0}', ['/a']],
+    ['{"a": 5e1, "b": 0.5, "c": "5.0"}', ['/a']],
+    ['{"list": [1, 2.0, {"x/y": -3.0}]}', ['/list/1', '/list/2/x~1y']],
+    ['[4.0]', ['/0']],
+    ['{"a": 5.0', []],
+  ];
+  test.each(cases)('%s', (text, places) => {
+    expect(wholeFloats(text)).toEqual(places);
+  });
+});
+
+const user = (content: string, tools: string[] = []): Message => ({
+  role: 'user',
+  step: 0,
+  content,
+  ...(tools.length > 0 ? { tools: tools.map(tool) } : {}),
+});
+const tool = (name: string) => ({ name, description: '', parameters: {} });
+const response: Message = { role: 'agent', step: 0, content: null, toolCalls: [] };
+
+test('tools that a message of the user brings are offered from there on', () => {
+  const names = (messages: readonly Message[]) => offeredNow([tool('look')], messages).map(({ name }) => name);
+  expect(names([user('Hello.')])).toEqual(['look']);
+  expect(names([user('Hello.'), response, user('And now?', ['paint']), response])).toEqual(['look', 'paint']);
+});
+
+test('responses count since the last message of the user', () => {
+  expect(responsesInARow([user('Hello.'), response, response, user('Well?'), response])).toBe(1);
+  expect(responsesInARow([user('Hello.'), response, response])).toBe(2);
+  expect(responsesInARow([])).toBe(0);
+});
