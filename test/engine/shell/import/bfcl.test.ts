@@ -143,12 +143,20 @@ describe('a rollout', () => {
     for (const id of ['multi_turn_base_0', 'multi_turn_base_1', 'multi_turn_base_2', 'multi_turn_base_5']) {
       const [whole] = await rehearse(join(out, 'base'), [id], scripted);
       const events = whole?.events ?? [];
-      for (const [at, { type }] of events.entries()) {
-        if (type !== 'toolReturned') continue;
+      const returns = events.flatMap(({ type }, at) => (type === 'toolReturned' ? [at] : []));
+      for (const at of [returns[1], returns.at(-1)]) {
+        if (at === undefined) throw new Error('an entry has two calls');
         const [forked] = await rehearse(join(out, 'base'), [id], { ...scripted, from: events.slice(0, at + 1) });
         expect(forked?.events).toEqual(events);
       }
     }
+  });
+
+  test('is graded again from its recording, by gold calls on objects of their own', async () => {
+    const run = join(scratch(), 'run');
+    await rehearsal('run', join(out, 'base'), 'multi_turn_base_1', '--out', run);
+    const { code, out: text } = await rehearsal('regrade', run, '--domain', join(out, 'base'), '--out', `${run}-again`);
+    expect([code, text]).toEqual([0, expect.stringMatching(/^1 rollouts graded again, 0 with another reward/)]);
   });
 
   test('a state that can not be kept ends it, with the place', async () => {
@@ -378,7 +386,9 @@ describe('an entry that can not be carried over is listed, and the others are im
   ];
 
   test.each(cases)('%s', async (_, change, task, message) => {
-    const args = ['--from', spoiledCopy(fixture, [change]), '--out', scratch(), '--json'];
+    const category = task.replace(/^multi_turn_(.*)_\d+$/, '$1');
+    const from = spoiledCopy(fixture, [change]);
+    const args = ['--from', from, '--out', scratch(), '--domains', category, '--json'];
     const { out: text, code } = await rehearsal('import', 'bfcl', ...args);
     expect(code).toBe(1);
     const { notCarried } = JSON.parse(text) as { notCarried: { task?: string; what: string }[] };
