@@ -14,6 +14,7 @@ export const parts: Readonly<Record<string, Part>> = {
     const { measureRollouts } = await import('./rollouts.ts');
     return () => measureRollouts(50);
   },
+  batch: async () => (await import('./batch.ts')).measureBatch,
   memory: async () => {
     const { measureLive } = await import('./rollouts.ts');
     return () => measureLive(256, 20);
