@@ -1,5 +1,5 @@
 import { type AgentActs, recogniseAgent } from './dialogue/agentActs.ts';
-import { demandsIn } from './dialogue/echo.ts';
+import { demandsIn, saysMore } from './dialogue/echo.ts';
 import { memo } from './dialogue/memo.ts';
 import { type Vocabulary, vocabularyOf } from './dialogue/mention.ts';
 import { proposesIn } from './dialogue/proposal.ts';
@@ -10,7 +10,7 @@ import type { Lexicon } from './lexicon.ts';
 export { namesValue } from './dialogue/value.ts';
 export { announces, closedQuestionOf } from './dialogue/verdict.ts';
 export type { AgentActs, UserActs };
-export { demandsIn, type Reply, replyTo };
+export { demandsIn, type Reply, replyTo, saysMore };
 
 /**
  * The one recogniser of dialogue acts. The agenda user understands the agent with it, the gold seat

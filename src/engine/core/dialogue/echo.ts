@@ -58,6 +58,9 @@ export function demandsIn(answer: string): string {
 const demanding =
   /^(?:(?:and|but|so|then|ok|okay|please|just) )*(?:to|into|with|for|as)\b|\b(?:should|must|has to|have to|needs? to|ought to|want|would like|prefer)\b/;
 
+/** Whether a text has a word beyond those of a bare yes. */
+export const saysMore = (text: string) => contentOf(text).some((word) => !plain.has(word) && !isDeed.test(word));
+
 function names(answer: string, proposed: ReadonlySet<string>): boolean {
   return answer.split(/(?<=[.!?;])\s+|,\s|\s-\s|\n+/).some((part) => {
     const clause = plainText(part).replace(/[.!?;]+$/, '');

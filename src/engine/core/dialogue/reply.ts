@@ -34,7 +34,7 @@ const approval = new RegExp(
   `^${lead}(?:(?:i am|we are|(?:${person})(?: (?:is|are|would be|will be|sounds?|looks?|seems?))?|would be|sounds?|looks?|with|it would be|am|is) )?${degree}(?:${approving})(?: (?:${approving}))*${tail}$`,
 );
 const assents = new RegExp(
-  `^${lead}(?:by all means|naturally|obviously|with (?:pleasure|joy)|my pleasure|you bet|you betcha|go on|go|do|do that one|this one|that one|roger(?: that)?|aye aye|amen|ya|yea|yh|yess+|uh.?huh|mhm+|sold|done|done deal|deal|count me in|i am (?:in|game|on board|for it|all for it|up for it|behind it)|on board|lock it in|ship it|let us(?: (?:do|go|have|take|get|make)(?: (?:it|that|this|so|ahead|for it|it done|with (?:it|that)))?)?|let it be so|be so kind|(?:if you )?(?:would|could|can|will) you(?: please| kindly)*|if (?:you )?(?:would|could|may|please|do not mind|be so kind)(?: please)?|as (?:you (?:say|said|wrote|propose|proposed|suggest|suggested|describe|described|listed)|proposed|suggested|discussed|described|written|planned|agreed|listed|above)|(?:just |exactly )?(?:like|the way) (?:that|you (?:say|said|wrote|put it|described))|both(?: of (?:them|those|these))?|the (?:whole )?lot|all of (?:it|that|them)|(?:a |my |big |clear |definite |resounding |another )*yes\\b[\\w ]{0,24}|green light|permission granted|nothing (?:to add|against (?:it|that))|no (?:notes|reason to say no)|i (?:can|could) (?:live with|accept|do) (?:that|it|this)|(?:it|that|this) (?:will|does|would) (?:do|suit|work|be fine)[\\w ]{0,16}|i (?:do not|cannot) (?:see|think of) (?:any |a )?(?:reason )?(?:why not|not to|against)|(?:i|we) (?:would )?(?:not|do not) mind(?: (?:that|it|at all))*|(?:i |we )?(?:take|choose|want|would like|would love|have decided on|confirm) (?:it|that|this|that one|this one|the change)|(?:that|this|it) is (?:exactly |just |precisely )?(?:how|what|the way|as) i (?:want|wanted|like|would like|need|meant|wish|hoped)(?: it| that)?(?: to be| done)?|(?:i am|we are|you are) (?:on|good to go|all set)|it (?:is|has) my (?:final )?(?:word|wish|choice|decision)|make it so|bring it on|your (?:call|proposal) (?:is|was) (?:fine|good)|put it through|get it (?:done|sorted|booked)|get that (?:done|sorted|booked)|please proceed|happy days|works|suits(?: me| us)?|perfection)${tail}$`,
+  `^${lead}(?:by all means|naturally|obviously|with (?:pleasure|joy)|my pleasure|you bet|you betcha|go on|go|do|do that one|this one|that one|roger(?: that)?|aye aye|amen|ya|yea|yh|yess+|uh.?huh|mhm+|sold|done|done deal|deal|count me in|i am (?:in|game|on board|for it|all for it|up for it|behind it)|on board|lock it in|ship it|let us(?: (?:do|go|have|take|get|make)(?: (?:it|that|this|so|ahead|for it|it done|with (?:it|that)))?)?|let it be so|be so kind|(?:if you )?(?:would|could|can|will) you(?: please| kindly)*|if (?:you )?(?:would|could|may|please|do not mind|be so kind)(?: please)?|as (?:you (?:say|said|wrote|propose|proposed|suggest|suggested|describe|described|listed)|proposed|suggested|discussed|described|written|planned|agreed|listed|above)|(?:just |exactly )?(?:like|the way) (?:that|you (?:say|said|wrote|put it|described))|both(?: of (?:them|those|these))?|the (?:whole )?lot|all of (?:it|that|them)|(?:a |my |big |clear |definite |resounding |another )*yes\\b[\\w ]{0,24}|green light|permission granted|nothing (?:to add|against (?:it|that))|no (?:notes|reason to say no)|i (?:can|could) (?:live with|accept|do) (?:that|it|this)|(?:it|that|this) (?:will|does|would) (?:do|suit|work|be fine)[\\w ]{0,16}|i (?:do not|cannot) (?:see|think of) (?:any |a )?(?:reason )?(?:why not|not to|against)|(?:i|we) (?:would )?(?:not|do not) mind(?: (?:that|it|at all))*|(?:i |we )?(?:take|choose|want|would like|would love|have decided on|confirm) (?:it|that|this|that one|this one|the change)|(?:that|this|it) is (?:exactly |just |precisely )?(?:how|what|the way|as) i (?:want|wanted|like|would like|need|meant|wish|hoped)(?: it| that)?(?: to be| done)?|(?:i am|we are|you are) (?:on|good to go|all set)|(?:that|this) is the (?:idea|plan|spirit|way|ticket|stuff)|(?:let us )?call it (?:that|done|settled|a deal)|it (?:is|has) my (?:final )?(?:word|wish|choice|decision)|make it so|bring it on|your (?:call|proposal) (?:is|was) (?:fine|good)|put it through|get it (?:done|sorted|booked)|get that (?:done|sorted|booked)|please proceed|happy days|works|suits(?: me| us)?|perfection)${tail}$`,
 );
 const nods = /^(?:\s|!|\.|\p{Emoji_Modifier}|\u{1F44D}|\u{1F44C}|\u{2705}|\u{1F64F}|\u{1F642}|\u{1F60A})+$/u;
 
@@ -71,7 +71,7 @@ export function replyTo(proposal: string, answer: string): Reply {
 
 function plainReply(proposal: string, answer: string, asked: readonly Sentence[]): Reply {
   if (recogniseUser(answer).confirms && !departsFrom(proposal, answer)) return gradeOf(answer);
-  const spoken = sentencesOf(plain(answer)).flatMap(partsOf);
+  const spoken = lastVersion(sentencesOf(wordedPlainly(answer))).flatMap(partsOf);
   const statements = spoken.filter(({ question }) => !question).map(({ text }) => text);
   const kindOf = (clause: string) => kindIn(clause, proposal, asked);
   const kinds = statements.map((text): Kind[] => (text === 'please' ? ['yes'] : clausesOf(text).map(kindOf)));
@@ -128,6 +128,20 @@ const isOpen = (question: string) =>
 function gradeOf(answer: string): 'yes' | 'assent' {
   const clauses = sentencesOf(plain(answer)).flatMap(({ text }) => clausesOf(text));
   return clauses.some((clause) => /^(?:yes|consent|deed)$/.test(answerOf(clause))) ? 'yes' : 'assent';
+}
+
+const wordedPlainly = (answer: string) =>
+  plain(answer).replace(
+    /\b(?:i )?(?:do not|cannot|could not) see (?:a |any )?(?:reason )?why (?:not|(?:we|i|you) should not)\b/g,
+    'why not',
+  );
+
+/** What is said from the last "I mean yes" on: it takes back what stands before. */
+function lastVersion(sentences: readonly Sentence[]): readonly Sentence[] {
+  const at = sentences.findLastIndex(({ text }) =>
+    /^(?:(?:sorry|no|oops|oh|argh)[ ,]+)*i (?:mean|meant)(?: to say)?,? (?:yes|yeah|go ahead|do it)\b/.test(text),
+  );
+  return at < 0 ? sentences : [{ text: 'yes', question: false }, ...sentences.slice(at + 1)];
 }
 
 /** A sentence, and where it opens with a yes and then asks, its yes and its question apart. */

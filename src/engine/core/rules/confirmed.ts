@@ -1,13 +1,22 @@
-import { announces, closedQuestionOf, demandsIn, isProposal, namesValue, type Reply, replyTo } from '../dialogue.ts';
+import {
+  announces,
+  closedQuestionOf,
+  demandsIn,
+  isProposal,
+  namesValue,
+  type Reply,
+  replyTo,
+  saysMore,
+} from '../dialogue.ts';
 import { type ToolCall, utterancesOf } from '../message.ts';
 import type { RuleOf } from '../rule.ts';
 import { excerpt, type Finding, held, type Moment, violated } from './finding.ts';
-import { isSpoken, rivalsOf, valuesOf } from './naming.ts';
+import { isLeftOpen, isSpoken, type Rivals, rivalsOf, valuesOf } from './naming.ts';
 import { binds, type Seen } from './seen.ts';
 
 type Spoken = ReturnType<typeof utterancesOf>[number];
 /** A value that a call has, and what else it could have been. */
-type Named = { readonly name: string; readonly value: string; readonly rivals: readonly string[] };
+type Named = { readonly name: string; readonly value: string; readonly rivals: Rivals };
 
 /**
  * The last thing the user did before a call of `tools` is a yes to a proposal that named the values of the arguments
@@ -29,7 +38,7 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
     ];
   }
   const named = valuesIn(rule.names, call, seen);
-  const chain = standing(spoken, named);
+  const { chain, missing } = standing(spoken, named);
   const text = chain.map(({ content }) => content).join('\n');
   const evidence = [...chain.map(({ step }) => step), answer.step];
   const reply = replyTo(text, answer.content);
@@ -37,11 +46,12 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
   if (invitation === null) {
     return [violated(`the agent's last message did not ask for a yes before ${call.name}`, [last.step])];
   }
-  const unnamed = named.filter(({ value, rivals }) => !isSpoken(text, value, rivals)).map(({ name }) => name);
-  if (unnamed.length > 0) {
-    const names = [...new Set(unnamed)].join(', ');
+  if (missing.length > 0) {
+    const names = [...new Set(missing.map(({ name }) => name))].join(', ');
     return [violated(`the proposal did not name ${names} as it stands in the call`, [last.step])];
   }
+  const open = named.find(({ value, rivals }) => isLeftOpen(text, value, rivals));
+  if (open !== undefined) return [violated(`the proposal left open which ${open.name} it is`, evidence)];
   const other = departureIn(answer.content, named);
   if (other !== null) return [violated(other, evidence)];
   const isYes = reply === 'yes' || (reply === 'assent' && invitation === 'asked');
@@ -54,32 +64,31 @@ function valuesIn(names: readonly string[], call: ToolCall, { domain, calls }: S
   const args = call.arguments;
   const tool = domain.tools.find((each) => each.name === call.name);
   return names.flatMap((name) =>
-    valuesOf(args[name]).map((value) => ({ name, value, rivals: rivalsOf(value, name, tool, calls()) })),
+    valuesOf(args[name]).map((value) => ({ name, value, rivals: once(() => rivalsOf(value, name, tool, calls())) })),
   );
 }
 
+type Standing = { readonly chain: readonly Spoken[]; readonly missing: readonly Named[] };
+
 /**
- * The agent's messages that the last answer is an answer to, latest first: the last one, and, while it leaves out a
- * value and names no other in its place, the proposal before it to which the user only asked back or asked for time.
+ * The agent's messages that the last answer is an answer to, latest first, and the values that they leave out: the
+ * last one, and, while it leaves out a value and names no other in its place, the proposal before it to which the
+ * user only asked back or asked for time.
  */
-function standing(spoken: readonly Spoken[], named: readonly Named[]): readonly Spoken[] {
+function standing(spoken: readonly Spoken[], named: readonly Named[]): Standing {
   const chain: Spoken[] = [];
+  let missing = named;
   for (let at = spoken.length - 2; at >= 0 && chain.length < 3; at -= 2) {
-    const message = spoken[at];
+    const [message, answer] = [spoken[at], spoken[at + 1]];
     if (message?.role !== 'agent') break;
-    if (chain.length > 0) {
-      const between = spoken[at + 1];
-      const isOpen = between?.role === 'user' && isAskedBack(message, between, named);
-      if (!isOpen) break;
-    }
+    if (chain.length > 0 && !(answer?.role === 'user' && isAskedBack(message, answer, named))) break;
     chain.push(message);
     const text = chain.map(({ content }) => content).join('\n');
-    const missing = named.filter(({ value, rivals }) => !isSpoken(text, value, rivals));
+    missing = missing.filter(({ value, rivals }) => !isSpoken(text, value, rivals));
     const isComplete = missing.length === 0 && chain.some(({ content }) => invitationOf(content, named) !== null);
-    const isOther = missing.some(({ value, rivals }) => namesOther(message.content, value, rivals));
-    if (isComplete || isOther) break;
+    if (isComplete || missing.some(({ value, rivals }) => namesOther(message.content, value, rivals))) break;
   }
-  return chain;
+  return { chain, missing };
 }
 
 function isAskedBack(proposal: Spoken, answer: Spoken, named: readonly Named[]): boolean {
@@ -103,16 +112,25 @@ function invitationOf(content: string, named: readonly Named[]): 'asked' | 'anno
 /** Why the answer is to something other than the call: it names a rival of a value, and not the value. */
 function departureIn(answer: string, named: readonly Named[]): string | null {
   const demands = demandsIn(answer);
+  if (!saysMore(demands)) return null;
   const found = named.find(
     ({ value, rivals }) => namesOther(demands, value, rivals) && !isSpoken(answer, value, rivals),
   );
   return found === undefined ? null : `the user named another ${found.name} than the call has: "${excerpt(answer)}"`;
 }
 
-function namesOther(text: string, value: string, rivals: readonly string[]): boolean {
+function namesOther(text: string, value: string, rivals: Rivals): boolean {
   if (isSpoken(text, value, rivals)) return false;
   const wanted = text.replace(/\b(?:instead of|rather than|in place of|not|from|no longer)\b[^,.;!?]*/gi, ' ');
-  return rivals.some((rival) => rival.length > 1 && namesValue(wanted, rival));
+  return rivals().some((rival) => rival.length > 1 && namesValue(wanted, rival));
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 function because(reply: Reply): string {

@@ -5,6 +5,9 @@ import type { Json, JsonObject } from '../json.ts';
 import type { Tool } from '../tool.ts';
 import type { MadeCall } from './calls.ts';
 
+/** Made when it is asked for. */
+export type Rivals = () => readonly string[];
+
 /** The scalar values of an argument as texts; none where it is absent. */
 export function valuesOf(argument: Json | undefined): readonly string[] {
   if (argument === undefined || argument === null) return [];
@@ -16,17 +19,51 @@ export function valuesOf(argument: Json | undefined): readonly string[] {
  * What else an argument could have been, as far as the conversation tells: the other values of its schema, and those
  * that stand in a tool's result where this one stands (the other variants of a list, the other cards of a customer).
  */
-export function rivalsOf(value: string, argument: string, tool: Tool | undefined, calls: readonly MadeCall[]) {
+export function rivalsOf(
+  value: string,
+  argument: string,
+  tool: Tool | undefined,
+  calls: readonly MadeCall[],
+): readonly string[] {
   const wanted = value.toLowerCase();
-  const places = new Map<string, Set<string>>();
-  const note = (place: string, found: string) => {
-    const known = places.get(place) ?? new Set<string>();
-    places.set(place, known.add(found));
-  };
-  for (const { tool: name, result, failed } of calls) if (!failed) visit(result, name, note);
-  const choices = optionsOf(tool, argument);
-  const sets = [...places.values(), choices].filter((set) => [...set].some((each) => each.toLowerCase() === wanted));
-  return [...new Set(sets.flatMap((set) => [...set]))].filter((each) => each.toLowerCase() !== wanted);
+  const options = optionsOf(tool, argument);
+  const found = new Set(options.some((each) => each.toLowerCase() === wanted) ? options : []);
+  const read = calls.flatMap(({ tool: name, failed, result }) =>
+    !failed && typeof result === 'object' && result !== null ? [{ name, ...placesIn(result) }] : [],
+  );
+  const homes = new Set<string>();
+  for (const { name, places, texts } of read) {
+    if (!texts.has(wanted)) continue;
+    for (const [place, values] of places) if (values.has(wanted)) homes.add(`${name}${place}`);
+  }
+  if (homes.size === 0 && found.size === 0) return [];
+  for (const { name, places } of read) {
+    for (const [place, values] of places) {
+      if (homes.has(`${name}${place}`)) for (const each of values.values()) found.add(each);
+    }
+  }
+  return [...found].filter((each) => each.toLowerCase() !== wanted);
+}
+
+type Places = {
+  /** The texts of a result by the place where they stand, in lower case with their spelling. */
+  readonly places: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  readonly texts: ReadonlySet<string>;
+};
+const known = new WeakMap<object, Places>();
+
+function placesIn(result: object): Places {
+  const before = known.get(result);
+  if (before) return before;
+  const places = new Map<string, Map<string, string>>();
+  const texts = new Set<string>();
+  visit(result as Json, '', (place, text) => {
+    const here = places.get(place) ?? new Map<string, string>();
+    places.set(place, here.set(text.toLowerCase(), text));
+    texts.add(text.toLowerCase());
+  });
+  known.set(result, { places, texts });
+  return { places, texts };
 }
 
 function visit(value: Json, place: string, note: (place: string, found: string) => void): void {
@@ -44,11 +81,11 @@ function visit(value: Json, place: string, note: (place: string, found: string) 
   }
 }
 
-function optionsOf(tool: Tool | undefined, argument: string): ReadonlySet<string> {
+function optionsOf(tool: Tool | undefined, argument: string): readonly string[] {
   const properties = tool?.parameters['properties'] as JsonObject | undefined;
   const property = properties?.[argument] as JsonObject | undefined;
   const options = property?.['enum'];
-  return new Set(Array.isArray(options) ? options.map(String) : []);
+  return Array.isArray(options) ? options.map(String) : [];
 }
 
 /**
@@ -57,12 +94,25 @@ function optionsOf(tool: Tool | undefined, argument: string): ReadonlySet<string
  * any longer"); or by a part that picks it out of its rivals: a number of three digits or more ("the card ending in
  * 3121"), or the noun at its end ("the speaker").
  */
-export function isSpoken(proposal: string, value: string, rivals: readonly string[]): boolean {
+export function isSpoken(proposal: string, value: string, rivals: Rivals): boolean {
   if (namesValue(proposal, value) || saysInOrder(proposal, value)) return true;
   const words = wordsOf(value);
   if (words.length < 2) return false;
   const said = wordsOf(plain(proposal));
-  return saysLoosely(proposal, value) || picksOut(said, words, rivals);
+  return saysLoosely(proposal, value) || picksOut(said, words, rivals());
+}
+
+/**
+ * Whether a proposal names a value only as one of several: "white, brass or green". To pick one of them is a request,
+ * and no yes to it. "Shall I change it to white, or leave it?" names one thing.
+ */
+export function isLeftOpen(proposal: string, value: string, rivals: Rivals): boolean {
+  if (!/\bor\b/i.test(proposal) || rivals().length === 0) return false;
+  const sentences = sentencesOf(plain(proposal)).filter(({ text }) => isSpoken(text, value, rivals));
+  const isChoice = (text: string) =>
+    /\bor (?!(?:not|no)(?=$|[,.])|(?:leave|keep|stay|would you rather)\b)/.test(text) &&
+    rivals().some((rival) => namesValue(text, rival));
+  return sentences.length > 0 && sentences.every(({ text }) => isChoice(text));
 }
 
 function picksOut(said: readonly string[], words: readonly string[], rivals: readonly string[]): boolean {
