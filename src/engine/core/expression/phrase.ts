@@ -80,3 +80,8 @@ export function keysNamed(text: string, table: object): readonly string[] {
   });
   return [...new Set(found)];
 }
+
+/** The sentences of a text, as they stand there. */
+export function textSentences(text: string): readonly string[] {
+  return text.split(/(?<=[.!?]["')\]]*)\s+|\n+|(?<=;)\s+/).filter((sentence) => sentence.trim() !== '');
+}
