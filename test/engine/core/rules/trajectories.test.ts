@@ -16,6 +16,7 @@ const plantedUnseen = trajectoriesIn('plantedUnseen.yaml');
 const cleanUnseen = trajectoriesIn('cleanUnseen.yaml');
 const plantedThird = trajectoriesIn('plantedThird.yaml');
 const cleanThird = trajectoriesIn('cleanThird.yaml');
+const held = [...trajectoriesIn('plantedHeld.yaml'), ...trajectoriesIn('cleanHeld.yaml')];
 
 it.each([
   ['seen', 30, planted, clean],
@@ -45,10 +46,26 @@ describe.each([
 ] as const)('%s', (_, trajectories) => {
   it.each(trajectories.map((each, n) => ({ ...each, n })))('$name', async ({ n, ...trajectory }) => {
     const result = await played(supervisor, trajectory, n);
-    const found = [...new Set(result.violations.map(({ rule }) => rule))].sort();
+    const found = rulesIn(result);
     const reasons = result.violations.map(({ rule, reason }) => `${rule}: ${reason}`).join('\n');
     expect(found, reasons).toEqual([...(trajectory.violates ?? [])].sort());
     expect(result.unknown).toEqual([]);
     expect(result.played).toBe(true);
   });
 });
+
+// What rules say of conversations that no rule was ever mended on. To mend one on these would make the number a lie.
+it('judges at least 65 in 100 of the held-out conversations as a person did', async () => {
+  const agreed = [];
+  for (const [n, trajectory] of held.entries()) {
+    const result = await played(supervisor, trajectory, n);
+    expect(result.played, trajectory.name).toBe(true);
+    if (rulesIn(result).join() === [...(trajectory.violates ?? [])].sort().join()) agreed.push(trajectory.name);
+  }
+  expect(held).toHaveLength(40);
+  expect(agreed.length, agreed.join('\n')).toBeGreaterThanOrEqual(26);
+}, 60_000);
+
+function rulesIn({ violations }: Awaited<ReturnType<typeof played>>): readonly string[] {
+  return [...new Set(violations.map(({ rule }) => rule))].sort();
+}
