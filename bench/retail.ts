@@ -96,14 +96,14 @@ export type RetailRun = {
 };
 
 /** A domain of that size and shape under a supervisor; `play` runs at least so many rollouts of it. */
-export async function openRetail(lanes: number) {
+export async function openRetail(lanes: number, inspect = false) {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-retail-'));
   for (const name of ['personas', 'tasks', 'runs']) mkdirSync(join(folder, name));
   for (const [name, text] of Object.entries(filesOf(retailDatabase()))) writeFileSync(join(folder, name), text);
   const domain = loadDomain(folder);
   const faults = domain.diagnostics.filter(({ severity }) => severity === 'error');
   if (faults.length > 0) throw new Error(faults.map(({ message }) => message).join('\n'));
-  const supervisor = await openSupervisor(domain, { lanes });
+  const supervisor = await openSupervisor(domain, { lanes, inspect });
   const key = signingKey(join(folder, 'key.pem'));
   let runs = 0;
   const play = async (count: number): Promise<RetailRun> => {
@@ -137,7 +137,7 @@ export async function openRetail(lanes: number) {
     await supervisor.close();
     rmSync(folder, { recursive: true });
   };
-  return { play, close };
+  return { play, close, inspectUrl: () => supervisor.inspectUrl() };
 }
 
 /** How often each type of event stands in a recording. */

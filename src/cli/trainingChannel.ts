@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { hashOf, openDatabase } from '../engine/core/database.ts';
 import { resultOf } from '../engine/shell/batch.ts';
 import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import { Fault } from '../engine/shell/fault.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../engine/shell/outside.ts';
 import type { SeatSpec } from '../engine/shell/seats/seatSpec.ts';
-import { startOf } from '../engine/shell/start.ts';
+import { databaseHash, startOf } from '../engine/shell/start.ts';
 import { type LiveRollout, openSupervisor, type Supervisor } from '../engine/shell/supervisor.ts';
 import { version } from '../engine/shell/version.ts';
 
@@ -123,7 +122,7 @@ async function openDomain(folder: string, log: (text: string) => void): Promise<
     throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   const supervisor = await openSupervisor(domain, { log });
-  return { supervisor, database: hashOf(openDatabase(supervisor.loaded.world.agent)) };
+  return { supervisor, database: databaseHash(supervisor.loaded) };
 }
 
 async function rollout(

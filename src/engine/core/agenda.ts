@@ -49,17 +49,19 @@ function folded(view: SeatView): Folding {
     folding = after(view, folding, message);
   if (folding.heard && folding.hasSpoken && !folding.decision)
     folding = { ...folding, decision: decide(view, folding.progress, folding.heard) };
-  remembered.set(first, { ...folding, domain, task, persona, messages: [...messages] });
+  remembered.set(first, { ...folding, domain, task, persona, messages });
   return folding;
 }
 
 function isContinued(known: Remembered, { domain, task, persona, messages }: SeatView): boolean {
   return (
-    known.domain === domain &&
-    known.task === task &&
-    known.persona === persona &&
-    known.messages.every((message, at) => message === messages[at])
+    known.domain === domain && known.task === task && known.persona === persona && beginsWith(messages, known.messages)
   );
+}
+
+function beginsWith(messages: readonly Message[], known: readonly Message[]): boolean {
+  for (let at = 0; at < known.length; at++) if (known[at] !== messages[at]) return false;
+  return true;
 }
 
 function after(view: SeatView, folding: Folding, message: Message): Folding {
@@ -81,7 +83,7 @@ function hear({ domain, task }: SeatView, text: string): Heard {
 function afterHearing(progress: Progress, heard: Heard, { move, isFruitful }: Decision): Progress {
   return {
     ...progress,
-    asked: new Set([...progress.asked, ...heard.acts.asks]),
+    asked: withAll(progress.asked, heard.acts.asks),
     confirmed:
       move.type === 'confirm' || (move.type === 'answer' && move.isYes)
         ? [...progress.confirmed, heard.text]
@@ -91,8 +93,12 @@ function afterHearing(progress: Progress, heard: Heard, { move, isFruitful }: De
     wasInformed: progress.wasInformed || heard.acts.informs,
     fruitless: isFruitful ? 0 : progress.fruitless + 1,
     wasLost: move.type === 'clarify' || (!isFruitful && progress.wasLost),
-    tried: new Set([...progress.tried, keyOf(progress, move)]),
+    tried: withAll(progress.tried, [keyOf(progress, move)]),
   };
+}
+
+function withAll<T>(set: ReadonlySet<T>, items: readonly T[]): ReadonlySet<T> {
+  return items.every((item) => set.has(item)) ? set : new Set([...set, ...items]);
 }
 
 function decide(view: SeatView, progress: Progress, heard: Heard): Decision {

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { hashOf, openDatabase } from '../core/database.ts';
 import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
 import type { Task } from '../core/task.ts';
@@ -13,7 +12,7 @@ import { type AskPerson, laneSeats, type Outside, outsideOf, type ReadKey } from
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
 import { type SeatSpec, seatName } from './seats/seatSpec.ts';
-import { startOf } from './start.ts';
+import { databaseHash, startOf } from './start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
 
 export type BatchOptions = {
@@ -63,7 +62,7 @@ export type TrialResult = {
 export async function runBatch(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
-  const database = hashOf(openDatabase(supervisor.loaded.world.agent));
+  const database = databaseHash(supervisor.loaded);
   const outside = outsideOf(options.agent, options.user, options.readKey, options.askPerson, options.judge);
   const metered = options.meter?.metered(outside) ?? outside;
   const waiting = options.tasks

@@ -7,7 +7,7 @@ import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
 import type { ToolCall } from '../core/message.ts';
 import type { Random } from '../core/random.ts';
 import { observedStream, randomStream } from '../core/random.ts';
-import { advance, begin, resumable, type Setting } from '../core/rollout.ts';
+import { advance, begin, resumable, type Setting, stateHash } from '../core/rollout.ts';
 import type { AgentReply, SeatView, UserReply } from '../core/seat.ts';
 import { type Strike, strikesOf } from '../core/seededFault.ts';
 import type { RolloutState } from '../core/state.ts';
@@ -53,13 +53,20 @@ export type Step = { readonly n: number; readonly event: RolloutEvent; readonly 
 
 export type Rollout = { readonly setting: Setting; readonly task: Task; readonly ports: Ports };
 
+/** What has to be waited for between two steps: whoever drains the loop gives back what it came to. */
+type Waiting = Promise<readonly RolloutEvent[]>;
+
 /**
  * The one loop: decide, perform, append. Yields every step from the start on, those of a given prefix
- * included; the debugger pauses between steps, a batch drains them, training drains many at once.
+ * included; the debugger pauses between steps, a batch drains them, training drains many at once. Between steps it
+ * yields the promises that something has to come of first: a rollout that waits for nothing is drained in one go.
  * @param from the start of a new rollout, or the events of one that goes on (a fork, or after a crash); a group
  *   of events that was cut short is made again
  */
-export async function* run(rollout: Rollout, from: RolloutStarted | readonly RolloutEvent[]): AsyncGenerator<Step> {
+export function* play(
+  rollout: Rollout,
+  from: RolloutStarted | readonly RolloutEvent[],
+): Generator<Step | Waiting, void, readonly RolloutEvent[] | undefined> {
   const { setting } = rollout;
   const [started, ...prefix] = 'type' in from ? [from] : resumable(from);
   if (started?.type !== 'rolloutStarted') throw new Error('a rollout begins with rolloutStarted');
@@ -71,9 +78,22 @@ export async function* run(rollout: Rollout, from: RolloutStarted | readonly Rol
   }
   for (let [effect] = effects; effect !== undefined; [effect] = effects) {
     const performed = performSafely(rollout, effect, state);
-    for (const event of performed instanceof Promise ? await performed : performed) {
+    for (const event of performed instanceof Promise ? ((yield performed) ?? []) : performed) {
       [state, effects] = advance(setting, state, event);
       yield { n: state.next - 1, event, state };
+    }
+  }
+}
+
+/** The steps of the loop, waited for. */
+export async function* run(...started: Parameters<typeof play>): AsyncGenerator<Step> {
+  const steps = play(...started);
+  for (let next = steps.next(); !next.done; ) {
+    const { value } = next;
+    if (value instanceof Promise) next = steps.next(await value);
+    else {
+      yield value;
+      next = steps.next();
     }
   }
 }
@@ -198,7 +218,7 @@ async function judged({ ports }: Rollout, asked: JudgeQuestion): Promise<readonl
   return [{ type: 'judged', subject, question, ...(answer ?? { holds: null, reason: 'nobody judges here' }) }];
 }
 
-function verify(rollout: Rollout, state: RolloutState): Promise<readonly RolloutEvent[]> {
+function verify(rollout: Rollout, state: RolloutState): Performed {
   const { setting, task, ports } = rollout;
   return verification(setting, task, state, {
     readSource: ports.readSource,
@@ -216,12 +236,12 @@ const goldWorldsKept = 256;
  * The world after the task's gold actions, from the same start. A gold action that fails changes nothing
  * (tau2-bench does the same).
  */
-export async function goldWorld(rollout: Rollout, started: RolloutStarted): Promise<World> {
-  const { setting, task, ports } = rollout;
-  const known = goldWorlds.get(setting) ?? new Map();
-  goldWorlds.set(setting, known);
-  const found = known.get(task);
-  if (found?.now === started.now) return found.world;
+export function goldWorld(rollout: Rollout, started: RolloutStarted): Promise<World> | World {
+  const found = goldWorlds.get(rollout.setting)?.get(rollout.task);
+  return found?.now === started.now ? found.world : playGold(rollout, started);
+}
+
+async function playGold({ setting, task, ports }: Rollout, started: RolloutStarted): Promise<World> {
   let isRandom = false;
   let [state] = advance(setting, begin(setting, started)[0], {
     type: 'worldPrepared',
@@ -239,6 +259,10 @@ export async function goldWorld(rollout: Rollout, started: RolloutStarted): Prom
     [state] = advance(setting, state, { type: 'worldEdited', writes });
   }
   if (isRandom) return state.world;
+  // A world that was hashed is compared by its hash.
+  stateHash(state);
+  const known = goldWorlds.get(setting) ?? new Map();
+  goldWorlds.set(setting, known);
   const [oldest] = known.keys();
   if (known.size >= goldWorldsKept && oldest !== undefined) known.delete(oldest);
   known.set(task, { now: started.now, world: state.world });
@@ -247,6 +271,17 @@ export async function goldWorld(rollout: Rollout, started: RolloutStarted): Prom
 
 /** The writes that turn the domain's database into the task's own start. */
 export function preparation(task: Task, world: World): Writes {
+  const known = preparations.get(task);
+  if (known?.world === world) return known.writes;
+  const writes = prepared(task, world);
+  preparations.set(task, { world, writes });
+  return writes;
+}
+
+/** By task: rollouts that begin alike share one start, and what was worked out of it. */
+const preparations = new WeakMap<Task, { readonly world: World; readonly writes: Writes }>();
+
+function prepared(task: Task, world: World): Writes {
   return (['agent', 'user'] as const).flatMap((side) => {
     const entries = task.state.filter((entry) => entry.side === side);
     if (entries.length === 0) return [];

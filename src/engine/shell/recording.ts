@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
 import { onDisk } from './disk.ts';
 
@@ -27,39 +27,63 @@ export type RecordedLine = {
   readonly text?: string;
 };
 
-/** A new recording at `path`, or one that goes on after `head` when the file is there already. */
-export function openRecording(path: string, head = chainStart): ChainedFile<RecordedLine> {
-  return openChained(path, head, (line) => {
+/** A new recording at `path`; one that is there already is replaced. */
+export function openRecording(path: string): ChainedFile<RecordedLine> {
+  return openChained(path, (line) => {
     if (line.text !== undefined) return line.text;
     const { n, event, state } = line;
     return JSON.stringify({ n, event, state });
   });
 }
 
-/** Wall time, latency, retries, cost and the exact requests, keyed by event number; never part of a replay. */
+/**
+ * Wall time, latency, retries, cost and the exact requests, keyed by event number; never part of a replay. Events that
+ * arrived at one moment, of which there is no more to say than how long each took, share a line: `ms` is then a list,
+ * and `n` is the number of the first.
+ */
 export type SidecarLine = {
   readonly n: number;
   readonly at: string;
-  readonly ms?: number;
+  readonly ms?: number | readonly number[];
   readonly retries?: number;
   readonly usage?: { readonly input: number; readonly output: number };
   readonly request?: unknown;
   readonly note?: string;
 };
 
-export function openSidecar(path: string, head = chainStart): ChainedFile<SidecarLine> {
-  return openChained(path, head, (line) => JSON.stringify(line));
+/** A new sidecar at `path`; one that is there already is replaced. */
+export function openSidecar(path: string): ChainedFile<SidecarLine> {
+  return openChained(path, (line) => JSON.stringify(line));
 }
+
+/** What a sidecar says of each event, without its chain; ends at the first line that is torn. */
+export function readSidecar(path: string): readonly EventNote[] {
+  if (!existsSync(path)) return [];
+  const notes: EventNote[] = [];
+  for (const raw of readFileSync(path, 'utf8').split('\n')) {
+    try {
+      const { chain: _, n, ms, ...rest } = JSON.parse(raw) as SidecarLine & { readonly chain: string };
+      if (typeof ms === 'object') notes.push(...ms.map((each, index) => ({ n: n + index, ms: each, ...rest })));
+      else notes.push({ n, ...(ms === undefined ? {} : { ms }), ...rest });
+    } catch {
+      return notes;
+    }
+  }
+  return notes;
+}
+
+/** What the sidecar says of one event. */
+export type EventNote = Omit<SidecarLine, 'ms'> & { readonly ms?: number };
 
 /** The sidecar that belongs to a recording. */
 export function sidecarPath(recording: string): string {
   return recording.replace(/\.traj\.jsonl$/, '.sidecar.jsonl');
 }
 
-function openChained<Line>(path: string, start: string, textOf: (line: Line) => string): ChainedFile<Line> {
-  const file = onDisk(path, () => openSync(path, 'a'));
-  let size = fstatSync(file).size;
-  let head = start;
+function openChained<Line>(path: string, textOf: (line: Line) => string): ChainedFile<Line> {
+  const file = onDisk(path, () => openSync(path, 'w'));
+  let size = 0;
+  let head = chainStart;
   return {
     append: (...lines) => {
       const sealed = lines.map((line) => {

@@ -1,5 +1,4 @@
 import { basename, join } from 'node:path';
-import { hashOf, openDatabase } from '../core/database.ts';
 import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import type { Json } from '../core/json.ts';
 import { underPresentRules } from '../core/regrade.ts';
@@ -11,6 +10,7 @@ import type { SigningKey } from './ledger.ts';
 import { readRecording } from './recording.ts';
 import { settingOf } from './replay.ts';
 import type { FinishedRollout, RunRecord } from './runRecord.ts';
+import { databaseHash } from './start.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export type RegradeOptions = {
@@ -100,7 +100,7 @@ function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRoll
   const events = lines.map(({ event }) => event);
   const [first] = events;
   if (first?.type !== 'rolloutStarted') return 'its recording does not begin with rolloutStarted';
-  if (first.database !== hashOf(openDatabase(supervisor.loaded.world.agent)))
+  if (first.database !== databaseHash(supervisor.loaded))
     return 'it was recorded on another database than the domain has now';
   const prepared = events.find((event) => event.type === 'worldPrepared');
   if (prepared && JSON.stringify(prepared.writes) !== JSON.stringify(preparation(task, setting.world)))

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Domain } from '../core/domain.ts';
 import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
 import { contentHash } from '../core/hash.ts';
 import type { Json } from '../core/json.ts';
 import { outsideSource } from '../core/tool.ts';
-import { readRecording, type SidecarLine, sidecarPath } from './recording.ts';
+import { type EventNote, readRecording, readSidecar, sidecarPath } from './recording.ts';
 import type { RolloutRequest } from './supervisor.ts';
 
 /**
@@ -32,17 +32,8 @@ function beforeCancelling(events: readonly RolloutEvent[]): readonly RolloutEven
   return end < 0 ? events : events.slice(0, end);
 }
 
-function readTimes(path: string, count: number): readonly SidecarLine[] {
-  if (!existsSync(path)) return [];
-  const lines: SidecarLine[] = [];
-  for (const raw of readFileSync(path, 'utf8').split('\n').slice(0, count)) {
-    try {
-      const { chain: _, ...line } = JSON.parse(raw) as SidecarLine & { readonly chain: string };
-      if (line.n !== lines.length) return lines;
-      lines.push(line);
-    } catch {
-      return lines;
-    }
-  }
-  return lines;
+function readTimes(path: string, count: number): readonly EventNote[] {
+  const notes = readSidecar(path).slice(0, count);
+  const gap = notes.findIndex(({ n }, index) => n !== index);
+  return gap < 0 ? notes : notes.slice(0, gap);
 }

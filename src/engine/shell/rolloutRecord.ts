@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { EventType } from '../core/event.ts';
 import { onDisk } from './disk.ts';
@@ -7,6 +7,7 @@ import type { SideNote } from './outside.ts';
 import {
   type ChainedFile,
   chainStart,
+  type EventNote,
   openRecording,
   openSidecar,
   type RecordedLine,
@@ -23,7 +24,7 @@ const answers: readonly EventType[] = ['agentReplied', 'userReplied', 'toolRetur
 /** What is kept of one rollout under way: the events that arrived, and its two files where it has them. */
 export class RolloutRecord {
   readonly #path: string | null;
-  readonly #known: readonly SidecarLine[];
+  readonly #known: readonly EventNote[];
   #arrived: LaneEvent[] = [];
   #recording: ChainedFile<RecordedLine> | null = null;
   #sidecar: ChainedFile<SidecarLine> | null = null;
@@ -37,7 +38,7 @@ export class RolloutRecord {
    * @param path of the recording; null keeps none
    * @param known what the sidecar said of the first events when they were recorded
    */
-  constructor(path: string | null, known: readonly SidecarLine[] = []) {
+  constructor(path: string | null, known: readonly EventNote[] = []) {
     this.#path = path;
     this.#known = known;
   }
@@ -60,10 +61,8 @@ export class RolloutRecord {
     this.#arrived = [];
     const path = this.#path;
     if (path === null) return;
-    onDisk(path, () => {
-      mkdirSync(dirname(path), { recursive: true });
-      for (const each of [path, sidecarPath(path)]) rmSync(each, { force: true });
-    });
+    const folder = dirname(path);
+    if (!existsSync(folder)) onDisk(path, () => mkdirSync(folder, { recursive: true }));
     this.#recording = openRecording(path);
     this.#sidecar = openSidecar(sidecarPath(path));
   }
@@ -75,13 +74,20 @@ export class RolloutRecord {
 
   /** Takes events over. They are on the disk after the next `write`. */
   keep(events: readonly LaneEvent[]): void {
+    for (const each of events) this.#arrived[each.n] = each;
+    if (!this.#recording) return;
     const at = new Date().toISOString();
+    let plain: { readonly n: number; readonly ms: number[] } | null = null;
     for (const each of events) {
-      this.#arrived[each.n] = each;
-      if (!this.#recording) continue;
       this.#lines.push(each);
-      this.#notes.push(this.#noteOf(each, at));
       this.#waiting += each.text.length;
+      const note = this.#noteOf(each, at);
+      if (note) this.#notes.push(note);
+      else if (plain && plain.n + plain.ms.length === each.n) plain.ms.push(each.ms);
+      else {
+        plain = { n: each.n, ms: [each.ms] };
+        this.#notes.push({ n: plain.n, at, ms: plain.ms });
+      }
     }
   }
 
@@ -107,11 +113,12 @@ export class RolloutRecord {
     [this.#lines, this.#notes, this.#waiting] = [[], [], 0];
   }
 
-  #noteOf({ n, type, ms }: LaneEvent, at: string): SidecarLine {
+  /** The line of an event of which there is more to say than how long it took. */
+  #noteOf({ n, type, ms }: LaneEvent, at: string): SidecarLine | null {
     const known = this.#known[n];
     if (known) return known;
     const note = answers.includes(type) ? this.#note : null;
-    if (!note) return { n, at, ms };
+    if (!note) return null;
     this.#note = null;
     return Object.assign({ n, at, ms }, note);
   }

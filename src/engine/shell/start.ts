@@ -1,7 +1,10 @@
+import { hashOf, openDatabase } from '../core/database.ts';
 import type { Domain } from '../core/domain.ts';
 import { type RolloutStarted, recordingFormat } from '../core/event.ts';
+import type { JsonObject } from '../core/json.ts';
 import { systemPrompt } from '../core/policy.ts';
 import { type Task, taskHash } from '../core/task.ts';
+import type { StaticDomain } from './load/loadDomain.ts';
 import { type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { version } from './version.ts';
 
@@ -15,6 +18,17 @@ export type StartOptions = {
   readonly judge?: SeatSpec;
   readonly turnCap?: number;
 };
+
+const hashes = new WeakMap<JsonObject, string>();
+
+/** Hash of a domain's base database, made once. */
+export function databaseHash({ world }: Pick<StaticDomain, 'world'>): string {
+  const known = hashes.get(world.agent);
+  if (known !== undefined) return known;
+  const hash = hashOf(openDatabase(world.agent));
+  hashes.set(world.agent, hash);
+  return hash;
+}
 
 /** Event 0 of a new rollout of a task. `database` is the hash of the domain's base database. */
 export function startOf(domain: Domain, database: string, task: Task, options: StartOptions): RolloutStarted {

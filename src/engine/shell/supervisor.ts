@@ -11,7 +11,7 @@ import type { FromLane, LaneEvent, LaneSeats, Question } from './lane/laneMessag
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
 import { completeDomain, type LoadedDomain, type StaticDomain } from './load/loadDomain.ts';
 import { answerQuestion, type Outside } from './outside.ts';
-import type { SidecarLine } from './recording.ts';
+import type { EventNote } from './recording.ts';
 import { RolloutRecord } from './rolloutRecord.ts';
 import { RolloutTools } from './rolloutTools.ts';
 import { SharedTools } from './sharedTools.ts';
@@ -26,7 +26,7 @@ export type RolloutRequest = {
   readonly recording: string | null;
   readonly pace?: 'step' | 'run';
   /** What the sidecar said of the first events already, when a rollout goes on after its process died. */
-  readonly sidecar?: readonly SidecarLine[];
+  readonly sidecar?: readonly EventNote[];
   /** Recorded states of tool sources, which then stand for the sources themselves: none of them is started. */
   readonly recordedSources?: Readonly<Record<string, Json>>;
 };

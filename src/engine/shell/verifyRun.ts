@@ -10,7 +10,7 @@ export type Verified = { readonly checked: number; readonly problems: readonly R
 export function verifyRecording(path: string): Verified {
   const { problems } = readRecording(path);
   const own = problems.map((problem) => ({ file: path, ...problem }));
-  return { checked: 1, problems: [...own, ...readSidecar(sidecarPath(path)).problems] };
+  return { checked: 1, problems: [...own, ...checkSidecar(sidecarPath(path)).problems] };
 }
 
 /**
@@ -61,7 +61,7 @@ function verifyReceipt(
       line: lines.length,
       message: `says reward ${rewarded.reward}, its receipt ${receipt.reward}`,
     });
-  const sidecar = readSidecar(sidecarPath(path));
+  const sidecar = checkSidecar(sidecarPath(path));
   found.push(...sidecar.problems);
   if (sidecar.problems.length === 0 && sidecar.head !== receipt.sidecarChain)
     found.push({
@@ -72,7 +72,7 @@ function verifyReceipt(
   return found;
 }
 
-function readSidecar(path: string): { readonly head: string; readonly problems: readonly RunProblem[] } {
+function checkSidecar(path: string): { readonly head: string; readonly problems: readonly RunProblem[] } {
   if (!existsSync(path))
     return { head: chainStart, problems: [{ file: path, line: 1, message: 'the sidecar is missing' }] };
   let head = chainStart;

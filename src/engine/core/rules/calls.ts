@@ -24,8 +24,22 @@ export function callsOf(messages: readonly Message[]): readonly MadeCall[] {
     if (message.role !== 'tool') return [];
     const call = open.find(({ id }) => id === message.callId);
     const args = call === undefined || typeof call.arguments === 'string' ? {} : call.arguments;
-    return [{ tool: message.name, args, result: resultOf(message), failed: message.isError, step: message.step }];
+    return [madeCall(message, args)];
   });
+}
+
+/** The result is read when somebody looks at it: most calls of most conversations are only counted. */
+function madeCall(message: ToolMessage, args: JsonObject): MadeCall {
+  const { name: tool, isError: failed, step } = message;
+  return {
+    tool,
+    args,
+    get result() {
+      return resultOf(message);
+    },
+    failed,
+    step,
+  };
 }
 
 function resultOf(message: ToolMessage): Json {
