@@ -49,7 +49,7 @@ function folded(view: SeatView): Folding {
     folding = after(view, folding, message);
   if (folding.heard && folding.hasSpoken && !folding.decision)
     folding = { ...folding, decision: decide(view, folding.progress, folding.heard) };
-  remembered.set(first, { ...folding, domain, task, persona, messages });
+  remembered.set(first, { ...folding, domain, task, persona, messages: [...messages] });
   return folding;
 }
 
