@@ -223,4 +223,7 @@ const hopeful = (progress: Progress, move: Move): Decision => ({
 });
 const wasTried = (progress: Progress, move: Move) => progress.tried.has(keyOf(progress, move));
 /** Equal for moves that say the same; after a change of mind they say something else. */
-const keyOf = ({ isChanged }: Progress, move: Move) => `${isChanged} ${JSON.stringify(move)}`;
+function keyOf({ isChanged }: Progress, move: Move): string {
+  const about = 'facts' in move ? [move.isYes, ...move.facts].join() : 'fact' in move ? move.fact : '';
+  return `${isChanged} ${move.type} ${'stop' in move ? move.stop : about}`;
+}

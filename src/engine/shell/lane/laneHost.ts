@@ -27,7 +27,8 @@ type Start = Extract<ToLane, { readonly type: 'start' }>;
 /** One rollout under way in this lane. */
 type Served = {
   readonly start: Start;
-  readonly abort: AbortController;
+  /** Made when something waits that a cancelled rollout does not need. */
+  abort: AbortController | null;
   isCancelled: boolean;
   /** Steps that the supervisor has allowed and the rollout has not taken. */
   permits: number;
@@ -100,7 +101,7 @@ export class LaneHost {
   }
 
   #begin(start: Start): void {
-    const served: Served = { start, abort: new AbortController(), isCancelled: false, permits: 0, wake: null };
+    const served: Served = { start, abort: null, isCancelled: false, permits: 0, wake: null };
     this.#served.set(start.rollout, served);
     this.#starting.push(served);
     if (this.#starting.length === 1) this.#startWaiting();
@@ -189,7 +190,7 @@ export class LaneHost {
     const served = this.#served.get(rollout);
     if (!served) return;
     served.isCancelled = true;
-    served.abort.abort();
+    served.abort?.abort();
     served.wake?.();
     for (const [question, waiting] of this.#waiting)
       if (waiting.rollout === rollout) this.#settle(question)?.reject(cancelled());
@@ -233,7 +234,11 @@ export class LaneHost {
           ? this.#callCode(rollout, tool, values, context)
           : outside.call(tool, values, context);
       }),
-      wait: (ms) => pause(ms, served.abort.signal),
+      wait: (ms) => {
+        if (served.isCancelled) throw cancelled();
+        served.abort ??= new AbortController();
+        return pause(ms, served.abort.signal);
+      },
       readSource: unlessCancelled((source) =>
         this.#ask(rollout, { type: 'source', source }).then((answer) => (answer as { readonly state: Json }).state),
       ),
