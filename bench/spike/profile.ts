@@ -13,9 +13,11 @@ type Profile = {
 /** By where the innermost frame of ours stands that matches; the first row that fits decides. */
 const subsystems: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['collection of garbage', /^\(garbage collector\)/],
-  ['chain', / (?:.*)shell\/(?:recording|rolloutRecord)\.ts.*\bchained|^chained /],
+  ['chain', /^chained /],
   ['recording: lines and writes', /shell\/(?:recording|rolloutRecord|disk)\.ts/],
   ['receipt and ledger', /shell\/ledger\.ts|^receiptOf|core\/task\.ts/],
+  ['text of events', /^eventText /],
+  ['pipe, waiting included', /^flush /],
   ['channel', /lane\/(?:laneChannel|laneProcess|laneMessage)\.ts/],
   ['marker', /lane\/laneMarker\.ts/],
   ['verification', /shell\/verification\.ts|core\/(?:verify|conclusion|reward|recovery|reportCard)\.ts|verifiers\//],

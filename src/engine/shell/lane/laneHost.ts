@@ -104,7 +104,8 @@ export class LaneHost {
     const served: Served = { start, abort: null, isCancelled: false, permits: 0, wake: null };
     this.#served.set(start.rollout, served);
     this.#starting.push(served);
-    if (this.#starting.length === 1) this.#startWaiting();
+    // Never here: as long as messages arrive, the runtime reads on, and neither timers nor the heartbeat have a turn.
+    if (this.#starting.length === 1) setImmediate(() => this.#startWaiting());
   }
 
   /**
@@ -113,14 +114,12 @@ export class LaneHost {
    */
   #startWaiting(): void {
     const from = performance.now();
-    for (let served = this.#starting[0]; served; served = this.#starting[0]) {
-      if (performance.now() - from > turnMs) {
-        setImmediate(() => this.#startWaiting());
-        return;
-      }
-      void this.#serve(served);
+    while (this.#starting.length > 0 && performance.now() - from < turnMs) {
+      const [served] = this.#starting;
+      if (served) void this.#serve(served);
       this.#starting.shift();
     }
+    if (this.#starting.length > 0) setImmediate(() => this.#startWaiting());
   }
 
   async #serve(served: Served): Promise<void> {
