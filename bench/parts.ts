@@ -18,6 +18,7 @@ export const parts: Readonly<Record<string, Part>> = {
     const { measureLive } = await import('./rollouts.ts');
     return () => measureLive(256, 20);
   },
+  batches: async () => (await import('./batches.ts')).measureBatches,
   debugger: async () => (await import('./debugger.ts')).measureDebugger,
   editor: async () => (await import('./editor.ts')).measureEditor,
 };

@@ -35,7 +35,9 @@ const contractions: readonly (readonly [RegExp, string])[] = [
  * The text in lower case with straight quotes, without markdown, accents and contractions. Line breaks stay;
  * the lines of a list become parts of the sentence that introduces them.
  */
-export function plain(text: string): string {
+export const plain: (text: string) => string = memo(plainText, 2000);
+
+function plainText(text: string): string {
   const bare = text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
