@@ -280,5 +280,11 @@ const fieldsOf = memo((content): JsonObject => {
 }, 200);
 
 function keyOf({ tool, arguments: values }: GoldAction): string {
-  return `${tool} ${canonicalJson(values as JsonObject)}`;
+  const known = texts.get(values);
+  const text = known ?? canonicalJson(values as JsonObject);
+  if (known === undefined) texts.set(values, text);
+  return `${tool} ${text}`;
 }
+
+/** Texts of arguments: a plan is made again each turn, of the same calls. */
+const texts = new WeakMap<object, string>();
