@@ -136,17 +136,13 @@ function copyZodTypes(target: string): void {
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest)}\n`);
 }
 
-/** The bridge for tools in Python, as it is: it runs with any Python. */
-function copyBridge(): void {
-  rmSync(inRoot('dist', 'bridge'), { recursive: true, force: true });
+/** What is shipped as it is: the bridge, which runs with any Python, and the packs of personas, which are copied. */
+function copyShipped(): void {
   const filter = (path: string) => !path.endsWith('__pycache__');
-  cpSync(inRoot('src', 'engine', 'bridge'), inRoot('dist', 'bridge'), { recursive: true, filter });
-}
-
-/** The packs of personas, as they are: `rehearsal personas` copies them into a domain. */
-function copyPersonas(): void {
-  rmSync(inRoot('dist', 'personas'), { recursive: true, force: true });
-  cpSync(inRoot('src', 'engine', 'personas'), inRoot('dist', 'personas'), { recursive: true });
+  for (const name of ['bridge', 'personas']) {
+    rmSync(inRoot('dist', name), { recursive: true, force: true });
+    cpSync(inRoot('src', 'engine', name), inRoot('dist', name), { recursive: true, filter });
+  }
 }
 
 /** Makes the command line executable; its entry file carries the shebang. */
@@ -218,8 +214,7 @@ export async function buildAll(production: boolean): Promise<void> {
   removeStale(results);
   finishCommandLine();
   writeSchemas();
-  copyBridge();
-  copyPersonas();
+  copyShipped();
   writeStamp(stampFile, stamp);
   const size = listFiles(inRoot('dist'))
     .filter((file) => /\.(?:[cm]?js|css)$/.test(file))

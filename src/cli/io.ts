@@ -20,8 +20,8 @@ export type ExitCode = 0 | 1 | 2;
 export class UsageError extends Error {}
 
 /** A progress bar in the last line of a terminal; without one, a word every tenth step. */
-export function progress(io: Io, total: number, line = statusLine(io)): (done: number, note: string) => void {
-  return (done, note) => {
+export function progress(io: Io, line = statusLine(io)): (done: number, total: number, note: string) => void {
+  return (done, total, note) => {
     if (!io.terminal) {
       if (done === total || done % Math.ceil(total / 10) === 0) io.err(`${done}/${total} ${note}\n`);
       return;

@@ -1,16 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { Fault } from '../engine/shell/fault.ts';
+import { shippedFolder } from '../engine/shell/shippedFolder.ts';
 import type { Io } from './io.ts';
 
 /** The Python package as it is shipped beside the bundle, or as it lies beside the sources. */
 export function trainerFolder(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const beside = join(here, '..', 'trainer');
-  return existsSync(beside) ? beside : join(here, '..', '..', 'trainer');
+  return shippedFolder('trainer');
 }
 
 /**

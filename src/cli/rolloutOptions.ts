@@ -47,7 +47,8 @@ export type RolloutOptions = {
   readonly seed: string;
   readonly basis: 'evaluate' | 'train';
   readonly turnCap?: number;
-  readonly agentFor: (task: Task) => SeatSpec;
+  /** The agent's seat of a task; of one that names none, that of the domain. */
+  readonly agentFor: (task: Pick<Task, 'agent'>) => SeatSpec;
   readonly user: SeatSpec;
   readonly judge?: SeatSpec;
 };
@@ -109,19 +110,33 @@ function seat(
   io: Io,
   folder: string,
 ): SeatSpec {
-  const isChosen = chosen !== undefined;
-  const folders = isChosen ? [io.cwd, folder] : [folder];
-  const parsed = parseSeat(chosen ?? own, which, isChosen ? 'person' : 'domain', io.environment, folders);
-  if (typeof parsed === 'string') throw new UsageError(parsed);
   const temperature = temperatureOf(given);
   const maxTokens = wholeNumber(given, 'max-tokens');
   const timeoutMs = timeoutOf(given);
-  return withModel(parsed, (model) => ({
+  return withModel(chosenSeat(which, chosen, own, folder, io), (model) => ({
     ...model,
     ...(temperature === undefined ? {} : { temperature }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   }));
+}
+
+/**
+ * The seat that a person chose, else the one that the domain names. A person's agent file may stand where the person
+ * is, too. Throws a `UsageError` for what is no seat.
+ * @param folder of the domain
+ */
+export function chosenSeat(
+  which: 'agent' | 'user',
+  chosen: string | undefined,
+  own: string,
+  folder: string,
+  { cwd, environment }: Pick<Io, 'cwd' | 'environment'>,
+): SeatSpec {
+  const [from, folders] = chosen === undefined ? (['domain', [folder]] as const) : (['person', [cwd, folder]] as const);
+  const parsed = parseSeat(chosen ?? own, which, from, environment, folders);
+  if (typeof parsed === 'string') throw new UsageError(parsed);
+  return parsed;
 }
 
 /** Milliseconds. */

@@ -1,10 +1,9 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { main } from '../../src/cli/main.ts';
+import { modelServer } from '../support/modelServer.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -70,23 +69,11 @@ test('a run does not go on with other options', async () => {
 });
 
 /** A model that always says the same, and uses 30 tokens for it. */
-async function endpoint(say = () => 'What is your email address, please?') {
-  let requests = 0;
-  const server = createServer((_request, response) => {
-    requests += 1;
-    const message = { role: 'assistant', content: say() };
-    const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 };
-    response
-      .writeHead(200, { 'content-type': 'application/json' })
-      .end(JSON.stringify({ id: 'c', choices: [{ index: 0, finish_reason: 'stop', message }], usage }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-  return { url, requests: () => requests, [Symbol.dispose]: () => server.close() };
-}
+const endpoint = (say = () => 'What is your email address, please?') =>
+  modelServer(say, { prompt_tokens: 20, completion_tokens: 10 });
 
 test('a budget stops the run, and with another one it goes on without asking again', async () => {
-  using model = await endpoint();
+  const model = await endpoint();
   const run = folder();
   const options = ['--agent', `openai:m@${model.url}`, '--tasks', 'cancel-*', '--turn-cap', '5', '--concurrency', '1'];
   const stopped = await evaluated(run, ...options, '--budget-tokens', '400', '--json');
@@ -94,7 +81,7 @@ test('a budget stops the run, and with another one it goes on without asking aga
   expect(stopped.err).toMatch(/the budget is spent \(420 tokens, .*rollouts are finished. Go on with --out/);
   const finished = tasksOf(stopped.out).length;
   expect(finished).toBeLessThan(4);
-  const asked = model.requests();
+  const asked = model.requests.length;
   expect(asked).toBe(14);
   const whole = await evaluated(run, ...options, '--price', '1/2', '--json');
   expect(whole.code).toBe(0);
@@ -102,22 +89,22 @@ test('a budget stops the run, and with another one it goes on without asking aga
     summary: { rollouts: number; tokens: { total: number }; money: number };
   };
   expect(summary.rollouts).toBe(4);
-  expect(summary.tokens.total).toBe(30 * model.requests());
-  expect(summary.money).toBeCloseTo((model.requests() * (20 + 2 * 10)) / 1_000_000, 12);
+  expect(summary.tokens.total).toBe(30 * model.requests.length);
+  expect(summary.money).toBeCloseTo((model.requests.length * (20 + 2 * 10)) / 1_000_000, 12);
   expect((await rehearsal('verify', run)).code).toBe(0);
 });
 
 test('a budget in money counts by the price', async () => {
-  using model = await endpoint();
+  const model = await endpoint();
   const options = ['--agent', `openai:m@${model.url}`, '--tasks', 'cancel-*', '--concurrency', '1'];
   const { code } = await evaluated(folder(), ...options, '--price', '1000/2000', '--budget-money', '0.1');
   expect(code).toBe(2);
-  expect(model.requests()).toBe(3);
+  expect(model.requests.length).toBe(3);
 });
 
 test('a judge is asked what a task leaves to it, its tokens count, and its answers outlive the run', async () => {
   let asked = 0;
-  using model = await endpoint(() => {
+  const model = await endpoint(() => {
     asked += 1;
     return '{"holds": true, "reason": "the agent was kind"}';
   });

@@ -31,9 +31,9 @@ function terminal() {
 test('in a terminal one line counts the seconds, beside the progress bar, and is gone with the answer', () => {
   const { io, shown } = terminal();
   const line = statusLine(io);
-  const show = progress(io as never, 4, line);
+  const show = progress(io as never, line);
   const wait = modelWait(() => expect.fail('a terminal has its line'), line);
-  show(1, 'mean reward 1.00');
+  show(1, 4, 'mean reward 1.00');
   wait.onModel({ ...about(1), type: 'asked' });
   expect(shown()).toEqual(['[#####...............] 1/4 mean reward 1.00']);
   vi.advanceTimersByTime(3000);
@@ -42,7 +42,7 @@ test('in a terminal one line counts the seconds, beside the progress bar, and is
   vi.advanceTimersByTime(2000);
   expect(shown()).toEqual(['[#####...............] 1/4 mean reward 1.00  waiting for the model (2 calls), 5 s']);
   wait.onModel({ ...about(1), type: 'answered' });
-  show(2, 'mean reward 0.50');
+  show(2, 4, 'mean reward 0.50');
   vi.advanceTimersByTime(1000);
   expect(shown()).toEqual(['[##########..........] 2/4 mean reward 0.50  waiting for the model, 3 s']);
   wait.onModel({ ...about(2), ...again });
@@ -52,7 +52,7 @@ test('in a terminal one line counts the seconds, beside the progress bar, and is
   ]);
   wait.onModel({ ...about(2), type: 'answered' });
   expect(shown().at(-1)).toBe('[##########..........] 2/4 mean reward 0.50');
-  show(4, 'mean reward 0.75');
+  show(4, 4, 'mean reward 0.75');
   expect(shown().slice(1)).toEqual(['[####################] 4/4 mean reward 0.75', '']);
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { arrangeDebugView, picture, pictured } from './support/picture.ts';
+import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
@@ -10,9 +10,9 @@ import { copyDomain, Workbench } from './support/workbench.ts';
  * taken back, answered differently, and rewarded.
  */
 const domain = copyDomain('order-desk');
-const runs = join(domain.folder, '.rehearsal', 'runs');
+const recordings = recordingsIn(join(domain.folder, '.rehearsal', 'runs'));
 const task = 'tasks/lamp-variant.task.yaml';
-const rule = lineOf('policy.md', '- Before any call that changes something');
+const rule = domain.lineOf('policy.md', '- Before any call that changes something');
 const asking =
   'I can change the desk lamp in W1138 to white, and the items of an order can be changed only once. Shall I do that?';
 const offeringBrass =
@@ -50,7 +50,7 @@ test('F5 on the well-known failure stops on the rule that it breaks, and says wh
 
 test('a message that asks, in place of the call, makes a fork that ends with reward 1', async () => {
   const { debug } = workbench;
-  const first = bytesOf('lamp-variant.0.traj.jsonl');
+  const first = recordings.bytes('lamp-variant.0.traj.jsonl');
   await debug.press('step-back');
   await waitForStack('agent calls change_item');
   await edit(['Messages', call], asking, 1);
@@ -73,24 +73,24 @@ test('a message that asks, in place of the call, makes a fork that ends with rew
   // VS Code can leave a breakpoint's mark on the file that it switches to; showing that file anew takes it away.
   await workbench.page.locator('.tab', { hasText: 'policy.md' }).click();
   await workbench.page.locator('.debug-call-stack .monaco-list-row').first().click();
-  await debug.stoppedAt(lineOf(task, 'id: lamp-variant'));
+  await debug.stoppedAt(domain.lineOf(task, 'id: lamp-variant'));
   await picture(workbench, 'reward');
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(1);
   expect(said('lamp-variant.0.fork-1.traj.jsonl')).toContain(asking);
-  expect(bytesOf('lamp-variant.0.traj.jsonl').equals(first)).toBe(true);
+  expect(recordings.bytes('lamp-variant.0.traj.jsonl').equals(first)).toBe(true);
 });
 
 test('another edit gives another conversation, again with reward 1', async () => {
   const { debug } = workbench;
-  const [first, fork] = ['lamp-variant.0.traj.jsonl', 'lamp-variant.0.fork-1.traj.jsonl'].map(bytesOf);
+  const [first, fork] = ['lamp-variant.0.traj.jsonl', 'lamp-variant.0.fork-1.traj.jsonl'].map(recordings.bytes);
   await edit(['Messages', call], offeringBrass, 2);
   await waitForStack('agent: I can change the desk lamp in W1138 to brass');
   await debug.waitForValue(['Messages', call], 'to brass');
   await untilEnd();
   expect(rewardOf('lamp-variant.0.fork-2.traj.jsonl')).toBe(1);
   expect(said('lamp-variant.0.fork-2.traj.jsonl')).not.toEqual(said('lamp-variant.0.fork-1.traj.jsonl'));
-  expect(bytesOf('lamp-variant.0.traj.jsonl').equals(first as Buffer)).toBe(true);
-  expect(bytesOf('lamp-variant.0.fork-1.traj.jsonl').equals(fork as Buffer)).toBe(true);
+  expect(recordings.bytes('lamp-variant.0.traj.jsonl').equals(first as Buffer)).toBe(true);
+  expect(recordings.bytes('lamp-variant.0.fork-1.traj.jsonl').equals(fork as Buffer)).toBe(true);
   await debug.press('continue');
   await debug.ended();
 });
@@ -100,7 +100,7 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await workbench.openFile(task);
   await debug.start();
   await debug.stoppedAt(rule);
-  const before = bytesOf('lamp-variant.0.traj.jsonl');
+  const before = recordings.bytes('lamp-variant.0.traj.jsonl');
   await debug.press('step-back');
   await waitForStack('agent calls change_item');
   await debug.expand('Messages', call, 'change_item');
@@ -110,7 +110,7 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await waitForStack('reward 0');
   await debug.waitForConsole(/rule confirm-before-write.*gates the reward/);
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(0);
-  expect(bytesOf('lamp-variant.0.traj.jsonl').equals(before)).toBe(true);
+  expect(recordings.bytes('lamp-variant.0.traj.jsonl').equals(before)).toBe(true);
   await workbench.screenshot('reward-0');
   await debug.press('stop');
   await debug.ended();
@@ -129,7 +129,7 @@ async function edit(path: readonly string[], text: string, fork: number): Promis
 }
 
 function forked(fork: number): boolean {
-  return readdirSync(newestRun()).includes(`lamp-variant.0.fork-${fork}.traj.jsonl`);
+  return recordings.names().includes(`lamp-variant.0.fork-${fork}.traj.jsonl`);
 }
 
 /** Continues over every stop until the rollout has its reward. */
@@ -150,34 +150,13 @@ async function waitForStack(text: string): Promise<void> {
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', text);
 }
 
-function lineOf(file: string, text: string): number {
-  const lines = readFileSync(join(domain.folder, file), 'utf8').split('\n');
-  return lines.findIndex((line) => line.includes(text)) + 1;
-}
-
-function newestRun(): string {
-  return join(runs, readdirSync(runs).sort().at(-1) ?? '');
-}
-
-/** A recording of the newest run. */
-function bytesOf(name: string): Buffer {
-  return readFileSync(join(newestRun(), name));
-}
-
-type Line = { readonly event?: { readonly type: string; readonly content?: string; readonly reward?: number } };
-
-function eventsOf(name: string): NonNullable<Line['event']>[] {
-  const lines = bytesOf(name).toString('utf8').trim().split('\n');
-  return lines.flatMap((line) => (JSON.parse(line) as Line).event ?? []);
-}
-
 function rewardOf(name: string): number | undefined {
-  return eventsOf(name).find(({ type }) => type === 'rewarded')?.reward;
+  return recordings.events(name).find(({ type }) => type === 'rewarded')?.reward;
 }
 
 /** What agent and user said, in order. */
 function said(name: string): string[] {
-  return eventsOf(name).flatMap(({ type, content }) =>
-    /^(?:agent|user)Replied$/.test(type) && content ? [content] : [],
-  );
+  return recordings
+    .events(name)
+    .flatMap(({ type, content }) => (/^(?:agent|user)Replied$/.test(type) && content ? [content] : []));
 }

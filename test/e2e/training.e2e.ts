@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FrameLocator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pictured } from './support/picture.ts';
+import { newestRun } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
@@ -35,7 +36,9 @@ test('GRPO from the palette: two optimizer steps are two points on the canvas an
   const frame = workbench.webviewFrame();
   await frame.locator('.status.finished').waitFor({ timeout: 7 * minutes });
   expect(await stepsInTable(frame)).toEqual(['2', '1']);
-  const metrics = readFileSync(join(newestRun(), 'metrics.jsonl'), 'utf8').trim().split('\n');
+  const metrics = readFileSync(join(newestRun(training), 'metrics.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
   expect(metrics.map((line) => (JSON.parse(line) as { step: number }).step)).toEqual([1, 2]);
   for (const metric of ['Reward', 'Turns']) {
     const drawn = await drawnAt(frame, metric, [1, 2]);
@@ -49,7 +52,7 @@ test('a point opens the rollouts behind it, and a rollout its recording', async 
   await clickPoint(frame, 'Reward', 2);
   await frame.getByText('Rollouts of optimizer step 2', { exact: true }).waitFor();
   const rows = frame.locator('[aria-label="Rollouts of optimizer step 2"] vscode-data-grid-row.opens');
-  const recordings = readdirSync(join(newestRun(), 'trajectories', 'step-000002')).filter((name) =>
+  const recordings = readdirSync(join(newestRun(training), 'trajectories', 'step-000002')).filter((name) =>
     name.endsWith('.traj.jsonl'),
   );
   await until('one row for each recording', async () => expect(await rows.count()).toBe(recordings.length));
@@ -77,7 +80,7 @@ test('SFT from the palette: the gold seat plays, the model learns from it and is
   const frame = workbench.webviewFrame();
   await frame.locator('.status.finished').waitFor({ timeout: 7 * minutes });
   await until('three rows', async () => expect(await stepsInTable(frame)).toEqual(['3', '2', '1']));
-  const run = newestRun();
+  const run = newestRun(training);
   const metrics = linesOf<{ step: number; loss: number; grad_norm: number }>(join(run, 'metrics.jsonl'));
   expect(metrics.map(({ step }) => step)).toEqual([1, 2, 3]);
   expect(metrics.filter(({ loss, grad_norm }) => !(loss > 0 && grad_norm > 0))).toEqual([]);
@@ -98,7 +101,7 @@ test('Stop Training ends the run after its step and keeps a checkpoint', { timeo
   await until('the first optimizer step', async () => expect(await stepsInTable(frame)).toContain('1'), 6 * minutes);
   await workbench.runCommand('Rehearsal: Stop Training');
   await frame.locator('.status.stopped').waitFor({ timeout: 3 * minutes });
-  const run = newestRun();
+  const run = newestRun(training);
   await until('the trainer is gone', async () => expect(existsSync(join(run, 'pid'))).toBe(false), minutes);
   const checkpoints = readdirSync(join(run, 'checkpoints'));
   expect(checkpoints.some((name) => name.startsWith('checkpoint-'))).toBe(true);
@@ -111,12 +114,6 @@ async function train(kind: 'SFT' | 'GRPO', model: string, steps: number): Promis
   await workbench.pick(model);
   await workbench.answer(String(steps));
   await workbench.waitForText('.tabs-container', 'Training');
-}
-
-function newestRun(): string {
-  const name = readdirSync(training).sort().at(-1);
-  if (!name) throw new Error(`${training} holds no run`);
-  return join(training, name);
 }
 
 function linesOf<Line>(path: string): Line[] {

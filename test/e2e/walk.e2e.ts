@@ -1,16 +1,17 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { arrangeDebugView, pictured } from './support/picture.ts';
+import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 /** Every button of the debug toolbar, on a breakpoint in a task file and one on a tool. */
 const domain = copyDomain('order-desk');
-const runs = join(domain.folder, '.rehearsal', 'runs');
+const recordings = recordingsIn(join(domain.folder, '.rehearsal', 'runs'));
 const task = 'tasks/lamp-variant.task.yaml';
-const starts = lineOf(task, 'id: lamp-variant');
-const tool = lineOf('tools.ts', 'export const get_order');
+const starts = domain.lineOf(task, 'id: lamp-variant');
+const tool = domain.lineOf('tools.ts', 'export const get_order');
 let workbench: Workbench;
 
 beforeAll(async () => {
@@ -59,17 +60,17 @@ test('over, into, out, back and reverse go where they say', async () => {
     await debug.press(button);
     await standsAt(place);
   }
-  expect(recordings(), 'to go back and forth makes nothing new').toEqual(['lamp-variant.0.traj.jsonl']);
+  expect(recordings.names(), 'to go back and forth makes nothing new').toEqual(['lamp-variant.0.traj.jsonl']);
 });
 
 test('a database value that is edited in VARIABLES makes a fork that goes on from it', async () => {
   const { debug } = workbench;
-  const first = bytesOf('lamp-variant.0.traj.jsonl');
+  const first = recordings.bytes('lamp-variant.0.traj.jsonl');
   const place = ['Database', 'products', 'desk lamp', 'variants', 'white', 'available'];
   await until('the fork', async () => {
-    if (recordings().length > 1) return;
+    if (recordings.names().length > 1) return;
     await debug.setValue(place, 'false');
-    await until('its recording', async () => expect(recordings()).toHaveLength(2), 5000);
+    await until('its recording', async () => expect(recordings.names()).toHaveLength(2), 5000);
   });
   await debug.waitForConsole('--- fork: products["desk lamp"].variants.white.available was edited');
   await standsAt('the database was edited');
@@ -80,22 +81,22 @@ test('a database value that is edited in VARIABLES makes a fork that goes on fro
   await standsAt('get_order is called');
   await debug.press('continue');
   await until('the stock that the agent reads', async () =>
-    expect(bytesOf('lamp-variant.0.fork-1.traj.jsonl').toString('utf8')).toContain(
+    expect(recordings.bytes('lamp-variant.0.fork-1.traj.jsonl').toString('utf8')).toContain(
       String.raw`\"white\":{\"price\":55.9,\"available\":false}`,
     ),
   );
   await debug.paused();
-  const events = eventsOf('lamp-variant.0.fork-1.traj.jsonl');
+  const events = recordings.events('lamp-variant.0.fork-1.traj.jsonl');
   expect(events.map(({ type }) => type)).toContain('worldEdited');
   expect(events[0]).toMatchObject({ parent: { recording: 'lamp-variant.0.traj.jsonl' } });
-  expect(bytesOf('lamp-variant.0.traj.jsonl').equals(first)).toBe(true);
+  expect(recordings.bytes('lamp-variant.0.traj.jsonl').equals(first)).toBe(true);
 });
 
 test('stop ends the session where it stands, and what was recorded is kept', async () => {
   const { debug } = workbench;
   await debug.press('stop');
   await debug.ended();
-  expect(eventsOf('lamp-variant.0.fork-1.traj.jsonl').length).toBeGreaterThan(5);
+  expect(recordings.events('lamp-variant.0.fork-1.traj.jsonl').length).toBeGreaterThan(5);
 });
 
 test('pause stops a rollout that waits for a person; continue waits on; stop ends it', async () => {
@@ -126,10 +127,10 @@ test('pause stops a rollout that waits for a person; continue waits on; stop end
   await workbench.screenshot('walk-pause');
   await debug.press('continue');
   await debug.evaluate('Could you tell me your email address, please?');
-  await debug.waitForConsole('hugo.okafor@example.com');
+  await debug.waitForConsole('My email address is hugo.okafor@example.com');
   await debug.press('stop');
   await debug.ended();
-  const [typed] = eventsOf('lamp-variant.0.traj.jsonl').filter(({ type }) => type === 'agentReplied');
+  const [typed] = recordings.events('lamp-variant.0.traj.jsonl').filter(({ type }) => type === 'agentReplied');
   expect(typed).toMatchObject({ content: 'Could you tell me your email address, please?' });
 });
 
@@ -141,28 +142,4 @@ async function top(): Promise<string> {
 
 async function standsAt(place: string): Promise<void> {
   await until(`the debugger at "${place}"`, async () => expect(await top()).toContain(place));
-}
-
-function lineOf(file: string, text: string): number {
-  const lines = readFileSync(join(domain.folder, file), 'utf8').split('\n');
-  return lines.findIndex((line) => line.includes(text)) + 1;
-}
-
-function newestRun(): string {
-  return join(runs, readdirSync(runs).sort().at(-1) ?? '');
-}
-
-function recordings(): string[] {
-  return readdirSync(newestRun())
-    .filter((name) => name.endsWith('.traj.jsonl'))
-    .sort();
-}
-
-function bytesOf(name: string): Buffer {
-  return readFileSync(join(newestRun(), name));
-}
-
-function eventsOf(name: string): { readonly type: string }[] {
-  const lines = bytesOf(name).toString('utf8').trim().split('\n');
-  return lines.map((line) => (JSON.parse(line) as { event: { type: string } }).event);
 }

@@ -7,9 +7,11 @@ export type ModelRequest = { readonly messages: readonly { readonly role: string
 /**
  * A test server that speaks like a model's endpoint and answers what a test says: a text, or fields of a message; null
  * never answers. It keeps every request, parsed and as it was sent.
+ * @param used the tokens that every answer says it took
  */
 export async function modelServer(
   answer: (request: ModelRequest, nth: number) => string | object | null,
+  used = { prompt_tokens: 7, completion_tokens: 3 },
 ): Promise<{ readonly url: string; readonly requests: ModelRequest[]; readonly bodies: string[] }> {
   const requests: ModelRequest[] = [];
   const bodies: string[] = [];
@@ -21,7 +23,7 @@ export async function modelServer(
     if (said === null) return;
     const message = { role: 'assistant', content: null, ...(typeof said === 'string' ? { content: said } : said) };
     const choices = [{ index: 0, finish_reason: 'stop', message }];
-    const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+    const usage = { ...used, total_tokens: used.prompt_tokens + used.completion_tokens };
     const completion = { id: 'c', object: 'chat.completion', created: 0, model: 'm', choices, usage };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(completion));
   });

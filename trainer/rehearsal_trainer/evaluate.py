@@ -120,15 +120,7 @@ def play(worker: RolloutWorker, run: RunFolder, config: Config, tasks: Sequence[
     """Plays one part of the evaluation and says what it came to."""
     from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, measure, write_summary
 
-    settings = RolloutSettings(
-        config.domain,
-        config.user,
-        config.basis,
-        config.turn_cap,
-        config.rollout_timeout_s,
-        config.concurrency,
-        config.agent,
-    )
+    settings = RolloutSettings.of(config)
     folder = run.path / "trajectories" / part.name
     folder.mkdir(parents=True, exist_ok=True)
     requests = [

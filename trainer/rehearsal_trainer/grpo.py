@@ -192,15 +192,7 @@ def step_player(config: Config, run: RunFolder, worker: RolloutWorker, measured:
     from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings, measure, write_summary
 
     gateway, sampling = worker.gateway, sampling_of(config)
-    settings = RolloutSettings(
-        config.domain,
-        config.user,
-        config.basis,
-        config.turn_cap,
-        config.rollout_timeout_s,
-        config.concurrency,
-        config.agent,
-    )
+    settings = RolloutSettings.of(config)
 
     def play(prompts: Sequence[str], step: int) -> tuple[list[CompletionRow], list[float | None]]:
         started = time.monotonic()

@@ -8,7 +8,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -56,10 +56,15 @@ class RolloutSettings:
     user: Json = "agenda"
     basis: str = "train"
     turn_cap: int | None = None
-    timeout_s: float = 600
+    rollout_timeout_s: float = 600
     concurrency: int = 32
     agent: str | None = None
     """The file of an agent that takes the seat, with the gateway as its model; without one the model does."""
+
+    @classmethod
+    def of(cls, config: object) -> Self:
+        """Those of a script's configuration, which calls them the same."""
+        return cls(**{each.name: getattr(config, each.name) for each in fields(cls)})
 
 
 class RolloutWorker:
@@ -138,7 +143,7 @@ class RolloutWorker:
             "agent": {"base_url": gateway.session_url(session), "api_key": session.token, "model": gateway.model},
             "user": settings.user,
             "basis": settings.basis,
-            "timeout_s": settings.timeout_s,
+            "timeout_s": settings.rollout_timeout_s,
         }
         if settings.agent is not None:
             params["agent"]["program"] = settings.agent
@@ -148,7 +153,7 @@ class RolloutWorker:
             params["turn_cap"] = settings.turn_cap
         try:
             # The engine keeps the time; waiting a little longer only guards against an engine that hangs itself.
-            result = await self.engine.rollout(params, settings.timeout_s + 30)
+            result = await self.engine.rollout(params, settings.rollout_timeout_s + 30)
         except EngineError as error:
             if error.code in ("ended", "unknown-domain", "bad-domain", "unknown-task", "bad-request", "unknown-method"):
                 raise TrainingError(f"the engine cannot play task {request.task}: {error}") from error

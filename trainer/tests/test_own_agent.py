@@ -46,7 +46,7 @@ def agent_file(folder: Path, node: str) -> str:
 
 
 def play(gateway: Gateway, node: str, agent: str | None, recording: Path, tasks: list[str]) -> list[PlayedRollout]:
-    settings = RolloutSettings(DESK, turn_cap=6, timeout_s=120, concurrency=4, agent=agent)
+    settings = RolloutSettings(DESK, turn_cap=6, rollout_timeout_s=120, concurrency=4, agent=agent)
     requests = [
         RolloutRequest(task, member, f"seed/{task}", SAMPLING, str(recording / f"{task}.{member}.traj.jsonl"))
         for member, task in enumerate(tasks)

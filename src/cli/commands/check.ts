@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Audited, audit } from '../../engine/shell/audit/audit.ts';
-import { type CheckResult, check as checkDomain } from '../../engine/shell/check.ts';
+import { check as checkDomain } from '../../engine/shell/check.ts';
 import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
 import { type Diagnostic, formatDiagnostic, sortDiagnostics } from '../../engine/shell/diagnostic.ts';
 import { applyFixes } from '../../engine/shell/fixes.ts';
-import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { type LoadedDomain, loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { soundnessOf } from '../../engine/shell/soundness.ts';
 import type { Command, Given } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
@@ -34,15 +34,30 @@ Exit code 0: no error. 1: an error, with --audit also a warning. 2: cancelled, o
     const folder = resolve(io.cwd, given.positionals[0]);
     if (!existsSync(join(folder, 'domain.yaml')))
       throw new UsageError(`${folder}: there is no domain here (a folder with domain.yaml)`);
-    const { result, fixed } = await checked(folder, given, io);
-    const audited = given.values['audit'] === true && result.ok ? await audit(result.loaded, auditOptions(io)) : null;
-    const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
-    if (given.values['json'] === true) printJson(io, result, diagnostics, fixed, audited);
-    else printText(io, result, diagnostics, fixed, audited);
-    if (audited?.isCancelled) return 2;
-    return exitCodeOf(diagnostics, audited !== null);
+    const found = await look(folder, given, io);
+    if (given.values['json'] === true) printJson(io, found);
+    else printText(io, found);
+    return found.audited?.isCancelled ? 2 : exitCodeOf(found);
   },
 };
+
+/** What a check came to. */
+type Found = {
+  readonly loaded: LoadedDomain;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Findings that were mended. */
+  readonly fixed: number;
+  readonly audited: Audited | null;
+};
+
+async function look(folder: string, given: Given, io: Io): Promise<Found> {
+  const { result, fixed } = await checked(folder, given, io);
+  const { loaded, ok } = result;
+  const options = { signal: io.signal, onProgress: progress(io) };
+  const audited = given.values['audit'] === true && ok ? await audit(loaded, options) : null;
+  const diagnostics = sortDiagnostics([...result.diagnostics, ...(audited?.diagnostics ?? [])]);
+  return { loaded, diagnostics, fixed, audited };
+}
 
 /** The findings, after what can be mended has been. */
 async function checked(folder: string, given: Given, io: Io) {
@@ -50,43 +65,24 @@ async function checked(folder: string, given: Given, io: Io) {
     describeTools: () => describeCodeTools(loadDomain(folder)),
     describeOutside: describeOutsideTools,
   };
-  const look = () => checkDomain({ folder, ...(given.values['static'] === true ? {} : describe) });
-  let result = await look();
+  const again = () => checkDomain({ folder, ...(given.values['static'] === true ? {} : describe) });
+  let result = await again();
   let fixed = 0;
   for (let round = 0; given.values['fix'] === true && round < rounds && !io.signal.aborted; round++) {
     const { count } = applyFixes(result.diagnostics);
     if (count === 0) break;
     fixed += count;
-    result = await look();
+    result = await again();
   }
   return { result, fixed };
 }
 
-function auditOptions(io: Io) {
-  let show: ReturnType<typeof progress> | undefined;
-  let known = 0;
-  return {
-    signal: io.signal,
-    onProgress: (done: number, total: number, what: string) => {
-      if (total !== known) show = progress(io, total);
-      known = total;
-      show?.(done, what);
-    },
-  };
+function exitCodeOf({ diagnostics, audited }: Found): ExitCode {
+  const counts = audited ? ['error', 'warning'] : ['error'];
+  return diagnostics.some(({ severity }) => counts.includes(severity)) ? 1 : 0;
 }
 
-function exitCodeOf(diagnostics: readonly Diagnostic[], isAudit: boolean): ExitCode {
-  const isFound = diagnostics.some(({ severity }) => severity === 'error' || (isAudit && severity === 'warning'));
-  return isFound ? 1 : 0;
-}
-
-function printJson(
-  io: Io,
-  { loaded }: CheckResult,
-  diagnostics: readonly Diagnostic[],
-  fixed: number,
-  audited: Audited | null,
-): void {
+function printJson(io: Io, { loaded, diagnostics, fixed, audited }: Found): void {
   const found = diagnostics.map((each) => ({ ...each, soundness: soundnessOf(each.code) }));
   const { undecided, rollouts } = audited ?? {};
   const said = {
@@ -99,13 +95,7 @@ function printJson(
   io.out(`${JSON.stringify({ ...said, ...(audited ? { audit: { rollouts, undecided } } : {}) })}\n`);
 }
 
-function printText(
-  io: Io,
-  { loaded }: CheckResult,
-  diagnostics: readonly Diagnostic[],
-  fixed: number,
-  audited: Audited | null,
-): void {
+function printText(io: Io, { loaded, diagnostics, fixed, audited }: Found): void {
   for (const found of diagnostics) io.out(`${formatDiagnostic(found, io.cwd)}\n`);
   for (const { task, reason } of audited?.undecided ?? []) io.out(`${task}: not audited, ${reason}\n`);
   const { domain, toolNames } = loaded;

@@ -1,7 +1,7 @@
 import { type Comparison, compareRuns, type Divergence, firstDivergence } from '../../engine/core/comparison.ts';
 import { eventsOf, type FinishedRollout, type RunRecord } from '../../engine/shell/runRecord.ts';
 import type { Command } from '../command.ts';
-import { headline, tableLines } from '../report/text.ts';
+import { excerpt, headline, tableLines } from '../report/text.ts';
 import { openRunRecord } from './report.ts';
 
 /** Share of chance below which a difference is called more than noise. */
@@ -125,12 +125,8 @@ function comparisonText(runs: readonly [RunRecord, RunRecord], compared: Compare
 
 function partingText({ trial, steps, what, texts }: Parting): string {
   const at = steps.map((step) => step ?? 'end').join(' and ');
-  return `trial ${trial}, step ${at}, ${what}: ${excerpt(texts[0])} | ${excerpt(texts[1])}`;
+  return `trial ${trial}, step ${at}, ${what}: ${texts.map((text) => `"${excerpt(text, 50)}"`).join(' | ')}`;
 }
 
 const cell = (reward: number, trials: number) => `${reward.toFixed(2)} of ${trials}`;
 const signed = (value: number) => `${value > 0 ? '+' : ''}${value.toFixed(3)}`;
-const excerpt = (text: string) => {
-  const line = text.replace(/\s+/g, ' ');
-  return `"${line.length > 50 ? `${line.slice(0, 49)}…` : line}"`;
-};

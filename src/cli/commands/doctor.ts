@@ -1,3 +1,4 @@
+import { messageOf } from '../../engine/shell/fault.ts';
 import type { ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { type Command, type Given, text } from '../command.ts';
 import type { Condition, Status } from '../doctor/condition.ts';
@@ -105,7 +106,6 @@ async function firstModel(baseUrl: string, key: string | undefined): Promise<str
     if (data?.[0]?.id) return data[0].id;
     throw new Error(`it answered ${answer.status}`);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${baseUrl} does not say which models it has (${reason}). ${advice}`);
+    throw new UsageError(`${baseUrl} does not say which models it has (${messageOf(error)}). ${advice}`);
   }
 }

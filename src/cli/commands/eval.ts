@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/gate.ts';
-import { type ModelRole, modelRoles } from '../../engine/core/measure.ts';
+import { literal } from '../../engine/core/literal.ts';
+import { byRole, type ModelRole, modelRoles } from '../../engine/core/measure.ts';
 import { metricsOf, type Price, type Prices } from '../../engine/core/metrics.ts';
 import { type Task, taskHash } from '../../engine/core/task.ts';
 import { taskIn, underId } from '../../engine/core/underPersona.ts';
@@ -100,13 +101,8 @@ function planOf(given: Given, io: Io, domain: LoadedDomain): Plan {
   const gate = text(given, 'gate');
   const thresholds = gate === undefined ? [] : parseGate(gate, trials);
   if (typeof thresholds === 'string') throw new UsageError(`--gate: ${thresholds}`);
-  const agent = agentFor({ ...(tasks[0] as Task), agent: undefined });
-  const prices = {
-    agent: priceOf(given, 'price'),
-    user: priceOf(given, 'user-price'),
-    judge: priceOf(given, 'judge-price'),
-    tools: priceOf(given, 'tools-price'),
-  };
+  const agent = agentFor({});
+  const prices = byRole((role) => priceOf(given, priceOption(role)));
   return {
     ...options,
     folder: newRunFolder(io, given, domain.file.name),
@@ -142,7 +138,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
     );
   const isQuiet = given.values['json'] === true;
   const line = statusLine(io);
-  const show = isQuiet ? () => undefined : progress(io, Math.max(left, 1), line);
+  const show = isQuiet ? () => undefined : progress(io, line);
   const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
   const lanes = isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
   const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
@@ -159,7 +155,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
       onFinished: ({ reward }) => {
         done += 1;
         rewarded += reward ?? 0;
-        show(done, `mean reward ${(rewarded / done).toFixed(2)}`);
+        show(done, left, `mean reward ${(rewarded / done).toFixed(2)}`);
       },
     });
   } finally {
@@ -240,7 +236,7 @@ function tasksUnder({ domain, folder }: LoadedDomain, task: Task, patterns: read
 }
 
 function matches(id: string, pattern: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = pattern.split('*').map(literal);
   return new RegExp(`^${parts.join('.*')}$`).test(id);
 }
 
@@ -251,7 +247,7 @@ function meterOf(given: Given, asked: Readonly<Record<ModelRole, boolean>>, pric
   const [unpriced] = modelRoles.filter((role) => asked[role] && !prices[role]);
   if (money !== undefined && unpriced)
     throw new UsageError(
-      `--budget-money needs the price of the model ${unpriced === 'tools' ? 'that simulates tools' : `in the ${unpriced}'s seat`}: --${unpriced === 'agent' ? '' : `${unpriced}-`}price IN/OUT`,
+      `--budget-money needs the price of the model ${unpriced === 'tools' ? 'that simulates tools' : `in the ${unpriced}'s seat`}: --${priceOption(unpriced)} IN/OUT`,
     );
   return openMeter(
     { tokens: wholeNumber(given, 'budget-tokens'), money: money === undefined ? undefined : Number(money) },
@@ -259,7 +255,9 @@ function meterOf(given: Given, asked: Readonly<Record<ModelRole, boolean>>, pric
   );
 }
 
-function priceOf(given: Given, name: 'price' | 'user-price' | 'judge-price' | 'tools-price'): Price | undefined {
+const priceOption = (role: ModelRole) => (role === 'agent' ? 'price' : `${role}-price`);
+
+function priceOf(given: Given, name: string): Price | undefined {
   const value = text(given, name);
   if (value === undefined) return undefined;
   const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(value) ?? [];

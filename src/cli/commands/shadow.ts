@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { callText } from '../../engine/core/message.ts';
 import {
   type Action,
   type Agreement,
@@ -9,17 +10,17 @@ import {
   type ShadowTurn,
   shadowDivergence,
 } from '../../engine/core/shadow.ts';
-import type { Task } from '../../engine/core/task.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
-import { agentTurns, shadow } from '../../engine/shell/shadow.ts';
+import { shadow } from '../../engine/shell/shadow.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Stage, type Traffic, trafficOfChats, trafficOfRecording } from '../../engine/shell/traffic.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { tableLines } from '../report/text.ts';
+import { percent } from '../report/sections.ts';
+import { excerpt, tableLines } from '../report/text.ts';
 import { askAtTerminal, openDomain, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
 
 const shownDivergences = 20;
@@ -67,9 +68,8 @@ Exit code 0: done. 1: the gate was missed. 2: cancelled, or no turn could be com
     const domain = openDomain(io, given.positionals[0]);
     const files = trafficFiles(io, given.positionals.slice(1));
     const gate = gateOf(given);
-    const [first] = domain.tasks;
-    if (!first) throw new UsageError(`${domain.folder} has no task`);
-    const agent = readRolloutOptions(given, domain, io).agentFor({ ...first, agent: undefined } as Task);
+    if (domain.tasks.length === 0) throw new UsageError(`${domain.folder} has no task`);
+    const agent = readRolloutOptions(given, domain, io).agentFor({});
     const compared = await compareAll(given, io, domain, files, agent);
     if (given.values['json'] === true) io.out(`${JSON.stringify(compared)}\n`);
     else io.out(shadowText(domain, agent, compared));
@@ -98,16 +98,14 @@ async function compareAll(
     const stage = { domain: supervisor.domain, database: baseHashOf(supervisor.loaded) };
     const read = files.flatMap((file) => readTraffic(file, stage));
     const traffic = read.filter((each): each is Traffic => typeof each !== 'string');
-    const planned = traffic.reduce((sum, each) => sum + agentTurns(supervisor, each).length, 0);
-    const show = given.values['json'] === true ? () => undefined : progress(io, Math.max(planned, 1));
-    let done = 0;
-    const rollouts = await shadow(supervisor, traffic, {
+    const show = given.values['json'] === true ? () => undefined : progress(io);
+    const { rollouts, planned } = await shadow(supervisor, traffic, {
       agent,
       outside: outsideOf(agent, { type: 'human' }, (name) => io.environment[name], askAtTerminal(io)),
       reads: given.values['reads'] === true,
       concurrency: wholeNumber(given, 'concurrency') ?? 8,
       signal: io.signal,
-      onTurn: () => show(++done, 'turns'),
+      onTurn: (done, total) => show(done, total, 'turns'),
     });
     const isWrite = (tool: string) =>
       supervisor.domain.tools.some(({ name, effect }) => name === tool && effect === 'write');
@@ -209,15 +207,7 @@ function divergenceRow(name: string, { turn, place, kind, done, proposed, proble
 
 function actionText({ content, toolCalls }: Action): string {
   if (toolCalls.length === 0) return `"${short(content ?? '')}"`;
-  return short(
-    toolCalls
-      .map(({ name, arguments: given }) => `${name}(${typeof given === 'string' ? given : JSON.stringify(given)})`)
-      .join(', '),
-  );
+  return short(toolCalls.map(callText).join(', '));
 }
 
-const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
-const short = (value: string) => {
-  const line = value.replace(/\s+/g, ' ');
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
-};
+const short = (text: string) => excerpt(text, 60);

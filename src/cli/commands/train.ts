@@ -104,7 +104,8 @@ async function recordingsFor(given: Given, io: Io, domain: LoadedDomain, run: st
   if (tasks.length === 0) throw new UsageError(`${domain.folder} has no task in the split train`);
   io.err(`the gold seat plays ${tasks.length} tasks, ${trials} trials each\n`);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
-  const show = progress(io, tasks.length * trials);
+  const show = progress(io);
+  const total = tasks.length * trials;
   let done = 0;
   try {
     const options = {
@@ -118,7 +119,7 @@ async function recordingsFor(given: Given, io: Io, domain: LoadedDomain, run: st
       concurrency: 16,
     } as const;
     const ports = { key: signingKey(), readKey: () => undefined, askPerson: askAtTerminal(io), signal: io.signal };
-    await runBatch(supervisor, { ...options, ...ports, onFinished: () => show(++done, 'gold rollouts') });
+    await runBatch(supervisor, { ...options, ...ports, onFinished: () => show(++done, total, 'gold rollouts') });
   } finally {
     await supervisor.close();
   }

@@ -229,6 +229,8 @@ export class RehearsalSession extends DebugSession {
     args: DebugProtocol.SetVariableArguments,
   ): void {
     void this.#answer(response, async () => {
+      if (this.#inspection.references.isGone(args.variablesReference))
+        throw new UsageError(`the rollout has moved since ${args.name} was shown: edit it as it stands now`);
       const variable = this.#inspection.variable(args.variablesReference, args.name);
       const body = { value: args.value };
       if (variable && variable.value === args.value) return { body };

@@ -10,7 +10,7 @@ import { readRecording } from '../../engine/shell/recording.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
 import { UsageError } from '../io.ts';
-import { domainBeside, openDomainAt, taskNamed } from '../rolloutOptions.ts';
+import { chosenSeat, domainBeside, openDomainAt, taskNamed } from '../rolloutOptions.ts';
 import type { Configuration } from './configuration.ts';
 import { Debuggee } from './debuggee.ts';
 import { receiptOfClosed, signFork } from './receipts.ts';
@@ -41,12 +41,10 @@ export async function launched(configuration: Configuration, host: Host): Promis
 async function begun(domain: LoadedDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
   const { seed, trial, basis, turnCap } = configuration;
   const task = taskNamed(domain, configuration.task);
-  const { timeout } = configuration;
-  const { folder } = domain;
-  const agent = timed(chosenSeat(configuration.agent, task.agent ?? domain.file.agent, 'agent', folder), timeout);
-  const user = timed(chosenSeat(configuration.user, userSeatFor(domain.file, basis), 'user', folder), timeout);
+  const agent = seatOf(configuration, domain, 'agent', configuration.agent, task.agent ?? domain.file.agent);
+  const user = seatOf(configuration, domain, 'user', configuration.user, userSeatFor(domain.file, basis));
   const forkAgent = configuration.forkAgent
-    ? timed(seat(configuration.forkAgent, 'agent', folder), timeout)
+    ? seatOf(configuration, domain, 'agent', configuration.forkAgent)
     : agent.type === 'scripted'
       ? ({ type: 'gold' } as const)
       : agent;
@@ -76,15 +74,11 @@ export function attached(configuration: Configuration, host: Host): Debuggee {
       `${recording}: which domain was it recorded in? Name its folder as "domain" in the configuration`,
     );
   const domain = openDomainAt(resolve(folder));
-  const { timeout } = configuration;
-  const forkAgent = timed(
-    seat(configuration.forkAgent ?? configuration.agent ?? 'gold', 'agent', domain.folder),
-    timeout,
-  );
-  const user = timed(
-    configuration.user === undefined ? recordedUser(recording) : seat(configuration.user, 'user', domain.folder),
-    timeout,
-  );
+  const forkAgent = seatOf(configuration, domain, 'agent', configuration.forkAgent ?? configuration.agent ?? 'gold');
+  const user =
+    configuration.user === undefined
+      ? timed(recordedUser(recording), configuration)
+      : seatOf(configuration, domain, 'user', configuration.user);
   const debuggee = new Debuggee({ domain, agent: { type: 'gold' }, user, forkAgent, ...host });
   debuggee.onClosed = (fork, closed) => {
     const receipt = receiptOfClosed(domain, fork, closed);
@@ -103,19 +97,19 @@ function recordedUser(recording: string): SeatSpec {
   return typeof parsed === 'string' ? { type: 'agenda' } : parsed;
 }
 
-function chosenSeat(chosen: string | undefined, own: string, which: 'agent' | 'user', folder: string): SeatSpec {
-  return chosen === undefined ? seat(own, which, folder, 'domain') : seat(chosen, which, folder);
+/** The seat that the configuration names, else the domain's own. */
+function seatOf(
+  configuration: Configuration,
+  { folder }: LoadedDomain,
+  which: 'agent' | 'user',
+  chosen: string | undefined,
+  own = '',
+): SeatSpec {
+  const here = { cwd: process.cwd(), environment: process.env };
+  return timed(chosenSeat(which, chosen, own, folder, here), configuration);
 }
 
-/** @param folder of the domain, where an agent's file may stand */
-function seat(text: string, which: 'agent' | 'user', folder: string, from: 'person' | 'domain' = 'person'): SeatSpec {
-  const parsed = parseSeat(text, which, from, process.env, from === 'person' ? [process.cwd(), folder] : [folder]);
-  if (typeof parsed === 'string') throw new UsageError(parsed);
-  return parsed;
-}
-
-/** @param timeout seconds that a model may take for one response */
-function timed(spec: SeatSpec, timeout: number | undefined): SeatSpec {
+function timed(spec: SeatSpec, { timeout }: Configuration): SeatSpec {
   return timeout === undefined ? spec : withModel(spec, (model) => ({ ...model, timeoutMs: timeout * 1000 }));
 }
 

@@ -26,6 +26,11 @@ export class References {
     return { variables: children?.() ?? [], isKept };
   }
 
+  /** Whether a number was given at a stop that is over. */
+  isGone(reference: number): boolean {
+    return reference < this.#next && !this.#stopped.has(reference) && !this.#kept.has(reference);
+  }
+
   /** What was shown at the last stop is gone. */
   forget(): void {
     this.#stopped = new Map();

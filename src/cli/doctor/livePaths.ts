@@ -1,14 +1,15 @@
 import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { hashOf, openDatabase } from '../../engine/core/database.ts';
+import { join } from 'node:path';
 import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { Task } from '../../engine/core/task.ts';
+import { baseHash } from '../../engine/core/world.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
+import { settingOf } from '../../engine/shell/replay.ts';
 import type { ModelCall } from '../../engine/shell/seats/modelCall.ts';
 import type { ModelSeat, SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
+import { shippedFolder } from '../../engine/shell/shippedFolder.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../../engine/shell/supervisor.ts';
 
@@ -74,12 +75,9 @@ export async function livePaths(options: LiveOptions): Promise<readonly LivePath
   }
 }
 
-/** The domains that are shipped beside the bundle, or lie beside the sources. */
 function sampleDomain(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const candidates = [join(here, '..'), join(here, '..', '..'), join(here, '..', '..', '..')];
-  const found = candidates.map((each) => join(each, 'domains', 'parcel-desk')).find((each) => existsSync(each));
-  if (!found) throw new Error('the sample domains are missing: install Rehearsal again');
+  const found = join(shippedFolder('domains'), 'parcel-desk');
+  if (!existsSync(found)) throw new Error('the sample domains are missing: install Rehearsal again');
   return found;
 }
 
@@ -134,7 +132,7 @@ async function played(supervisor: Supervisor, trial: Trial, options: LiveOptions
   const from = performance.now();
   const live = supervisor.start({
     task,
-    from: startOf(domain, hashOf(openDatabase(loaded.world.agent)), task, start),
+    from: startOf(domain, baseHash(settingOf(loaded).world), task, start),
     seats: laneSeats(agent, user),
     outside: meter.outside,
     recording: null,

@@ -4,8 +4,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describeCodeTools } from '../../engine/shell/describe.ts';
+import { messageOf } from '../../engine/shell/fault.ts';
 import { signingKeyPath } from '../../engine/shell/ledger.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { pythonNames } from '../../engine/shell/python/bridgeProcess.ts';
 import type { Io } from '../io.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import { oldestNode, runtimeObstacle } from '../runtime.ts';
@@ -147,11 +149,9 @@ function pythonVersion(command: string): string | null {
   return status === 0 ? stdout.trim() : null;
 }
 
-const pythons = process.platform === 'win32' ? ['python', 'py'] : ['python3', 'python'];
-
 function bridgeCondition(): Condition {
   const [name, version] =
-    pythons.map((command) => [command, pythonVersion(command)] as const).find(([, found]) => found !== null) ?? [];
+    pythonNames.map((command) => [command, pythonVersion(command)] as const).find(([, found]) => found !== null) ?? [];
   const advice = 'Install Python 3.10 or newer, or name one with python: in domain.yaml.';
   if (name === undefined || !version) return lacking('Python', 'none, so tools.py and environments do not run', advice);
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -161,9 +161,9 @@ function bridgeCondition(): Condition {
 
 function trainerCondition(): Condition {
   const script = join(trainerFolder(), 'setup_environment.py');
-  const make = `Run "${pythons[0]} ${script}", or start a training: it makes what it needs.`;
+  const make = `Run "${pythonNames[0]} ${script}", or start a training: it makes what it needs.`;
   if (!existsSync(script)) return broken('trainer', `${script} is missing`, 'Install Rehearsal again.');
-  for (const command of pythons) {
+  for (const command of pythonNames) {
     const { status, stdout } = spawnSync(command, [script, '--check'], { encoding: 'utf8', timeout: quickMs });
     if (status !== 0 && status !== 1) continue;
     const said = JSON.parse(stdout.trim().split('\n').at(-1) ?? '{}') as { python?: string; ready?: boolean };
@@ -181,5 +181,3 @@ function editorCondition(): Condition {
   const advice = 'The command line works without. In a clone, npm start opens a VS Code in the browser.';
   return lacking('VS Code', 'no code or code-server on the PATH', advice);
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

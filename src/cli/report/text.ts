@@ -43,6 +43,12 @@ function failureLine(rollout: FinishedRollout): string {
   return `${rollout.task}: reward ${rollout.reward ?? 'none'}, ${failureText(rollout)}`;
 }
 
+/** A text on one line, cut where it is longer than so many characters. */
+export function excerpt(text: string, most: number): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
+}
+
 /** A table in columns: the first to the left, numbers to the right. */
 export function tableLines({ columns, rows }: Pick<Section, 'columns' | 'rows'>): readonly string[] {
   const widths = columns.map((column, at) => Math.max(column.length, ...rows.map((row) => row[at]?.length ?? 0)));

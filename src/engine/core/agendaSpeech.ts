@@ -1,9 +1,11 @@
 import { leavesOf } from './dialogue/value.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { Json } from './json.ts';
 import type { Lexicon } from './lexicon.ts';
+import { fieldsOf } from './message.ts';
 import type { Deed } from './ownTools.ts';
 import type { Persona } from './persona.ts';
 import type { Random } from './random.ts';
+import { fromTemplate } from './template.ts';
 
 type Style = Persona['style'];
 type Told = { readonly label: string; readonly say: string };
@@ -107,13 +109,10 @@ function told(
 ): string {
   if (isError) return ended(`That did not work: ${content.replace(/^Error: /, '')}`);
   const result = fieldsOf(content);
-  const slots: JsonObject = { ...values, ...result, result: content };
-  const templates = (lexicon.tools[tool]?.tell ?? []).filter((template) =>
-    [...template.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => slots[name] !== undefined),
-  );
+  const slots = Object.entries({ ...values, ...result, result: content }).map(([name, each]) => [name, spoken(each)]);
   const lead = random.pick(deedLeads[style]);
-  if (templates.length > 0)
-    return `${lead}${random.pick(templates).replace(/\{(\w+)\}/g, (_, name: string) => spoken(slots[name]))}`;
+  const written = fromTemplate(lexicon.tools[tool]?.tell, Object.fromEntries(slots), random);
+  if (written !== null) return `${lead}${written}`;
   const fields = Object.entries(result).map(([name, value]) => `${name.replaceAll('_', ' ')} ${spoken(value)}`);
   return `${lead}${ended(fields.length > 0 ? `It says: ${fields.join(', ')}` : `It says: ${content}`)}`;
 }
@@ -124,15 +123,6 @@ const deedLeads: Readonly<Record<Style, readonly string[]>> = {
   chatty: ['Okay, I have just done that! ', 'All right, done! ', 'Just a second... there, done! '],
   formal: ['I have done so. ', 'Very well, that is done. '],
 };
-
-function fieldsOf(content: string): JsonObject {
-  try {
-    const parsed: unknown = JSON.parse(content);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonObject) : {};
-  } catch {
-    return {};
-  }
-}
 
 const spoken = (value: Json | undefined): string =>
   typeof value === 'boolean' ? (value ? 'yes' : 'no') : leavesOf(value).join(', ') || 'nothing';

@@ -2,6 +2,7 @@ import type { EventOf, RolloutEvent } from './event.ts';
 import { contentHash } from './hash.ts';
 import type { Json } from './json.ts';
 import type { Measure } from './measure.ts';
+import { callText, type ToolCall } from './message.ts';
 import { mean, pairedPermutation } from './statistics.ts';
 
 /** Where two rollouts of one task part: the first thing that was said or done otherwise. */
@@ -102,8 +103,5 @@ function saidIn(events: readonly RolloutEvent[]): readonly Said[] {
 
 function called(toolCalls: EventOf<'agentReplied'>['toolCalls']) {
   const calls = toolCalls.map(({ name, arguments: values }) => [name, values] as Json[]);
-  const shown = toolCalls.map(
-    ({ name, arguments: values }) => `${name}(${typeof values === 'string' ? values : JSON.stringify(values)})`,
-  );
-  return { calls, shown };
+  return { calls, shown: (toolCalls as readonly ToolCall[]).map(callText) };
 }

@@ -4,6 +4,7 @@ import { namesValue } from './dialogue.ts';
 import type { Domain } from './domain.ts';
 import { type Facts, factsBehind } from './facts.ts';
 import { factOf, type GoldAction, type Task } from './task.ts';
+import { isWrite } from './tool.ts';
 
 /** Why a user can't say yes to a proposal. */
 export type Disagreement = { readonly type: 'wrongValue'; readonly fact: string } | { readonly type: 'wrongAction' };
@@ -87,9 +88,7 @@ function isOtherAction(proposal: string, said: readonly string[], domain: Domain
 /** The write calls that the agent has to make for this user. */
 export function writesOf(domain: Domain, task: Task): readonly GoldAction[] {
   return task.actions.filter(
-    ({ tool, by }) =>
-      by === 'agent' &&
-      domain.tools.some(({ name, effect, handsOff }) => name === tool && effect === 'write' && !handsOff),
+    ({ tool, by }) => by === 'agent' && domain.tools.some((each) => each.name === tool && isWrite(each)),
   );
 }
 
@@ -116,7 +115,7 @@ function wordedTools(domain: Domain): readonly WordedTool[] {
   const known = worded.get(domain);
   if (known) return known;
   const made = domain.tools
-    .filter(({ effect, handsOff, owner }) => effect === 'write' && !handsOff && owner === 'agent')
+    .filter((tool) => isWrite(tool) && tool.owner === 'agent')
     .map(({ name }) => {
       const template = (domain.lexicon.tools[name]?.propose ?? []).join(' ').replace(/\{\w+\}/g, ' ');
       return { name, words: new Set([...wordsOf(name), ...wordsOf(template)].filter((word) => !common.has(word))) };

@@ -45,15 +45,14 @@ function asking(view: SeatView, plan: Plan, missing: readonly string[], lead = '
   const later =
     missing.length === 1 && view.random.chance(0.5) ? plan.missingLater.filter((fact) => !missing.includes(fact)) : [];
   const facts = [...missing, ...later].slice(0, 2);
-  const unreported = plan.unreported.length > 0 ? `${reports(view, plan)} ` : '';
-  return saying(`${lead}${unreported}${speak.ask(facts, labelOf)}`);
+  return saying(`${lead}${news(view, plan)}${speak.ask(facts, labelOf)}`);
 }
 
 /** Asks the user to do something that only the user can do. */
 function instructing(view: SeatView, plan: Plan, action: GoldAction, lead = ''): AgentReply {
   const { labelOf } = recogniserOf(view.domain, view.task);
   const text = instructionOf(action.tool, valuesOf(action.arguments), view.domain.lexicon, labelOf, view.random);
-  return saying(`${lead}${plan.unreported.length > 0 ? `${reports(view, plan)} ` : ''}${text}`);
+  return saying(`${lead}${news(view, plan)}${text}`);
 }
 
 function proposing(view: SeatView, plan: Plan, action: GoldAction, lead: string): AgentReply {
@@ -76,8 +75,7 @@ function proposing(view: SeatView, plan: Plan, action: GoldAction, lead: string)
     plan.namesToConfirm(action.tool).flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
   );
   const text = proposalOf(action.tool, values, required, view.domain.lexicon, labelOf, isProposal, view.random);
-  const unreported = plan.unreported.length > 0 ? `${reports(view, plan)} ` : '';
-  return saying(`${lead}${unreported}${text}`);
+  return saying(`${lead}${news(view, plan)}${text}`);
 }
 
 /** Whether the user's last words are a yes to a proposal of exactly this call, not used up by another. */
@@ -97,7 +95,7 @@ function isAgreed({ messages }: SeatView, plan: Plan, action: GoldAction): boole
 /** Reports what was done, says what has to be said, and offers more help. */
 function closing(view: SeatView, plan: Plan, lead = ''): AgentReply {
   const speak = goldSpeech(view.domain.lexicon, view.random);
-  const done = plan.unreported.length > 0 ? reports(view, plan) : '';
+  const done = reports(view, plan);
   const isBrief = view.persona.style === 'brief';
   const said = `${plan.spoken} ${done} ${lead}`;
   const notes = view.task.communicate.filter((text) => !said.toLowerCase().includes(text.toLowerCase())).map(speak.say);
@@ -144,6 +142,11 @@ function handOffArguments(parameters: JsonObject, plan: Plan): Record<string, Js
     return schema.type === 'boolean' ? [[name, true]] : [[name, plan.summary]];
   });
   return Object.fromEntries(values);
+}
+
+/** What was done and not told yet, to stand before other words. */
+function news(view: SeatView, plan: Plan): string {
+  return plan.unreported.length > 0 ? `${reports(view, plan)} ` : '';
 }
 
 function reports(view: SeatView, plan: Plan): string {

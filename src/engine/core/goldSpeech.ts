@@ -2,6 +2,7 @@ import { joined, possessive } from './agendaSpeech.ts';
 import { namesValue } from './dialogue.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { Random } from './random.ts';
+import { fromTemplate } from './template.ts';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -90,8 +91,7 @@ export function proposalOf(
   isProposal: (text: string) => boolean,
   random: Random,
 ): string {
-  const usable = (lexicon.tools[tool]?.propose ?? []).filter((template) => fills(template, values));
-  const text = usable.length > 0 ? filled(random.pick(usable), values) : generic(tool, values, labelOf, random);
+  const text = fromTemplate(lexicon.tools[tool]?.propose, values, random) ?? generic(tool, values, labelOf, random);
   const missing = Object.entries(required).filter(([, value]) => !namesValue(text, value));
   const named =
     missing.length === 0 ? '' : ` That is with ${joined(missing.map(([name, value]) => `${labelOf(name)} ${value}`))}.`;
@@ -107,8 +107,8 @@ export function instructionOf(
   labelOf: (name: string) => string,
   random: Random,
 ): string {
-  const usable = (lexicon.tools[tool]?.instruct ?? []).filter((template) => fills(template, values));
-  if (usable.length > 0) return filled(random.pick(usable), values);
+  const written = fromTemplate(lexicon.tools[tool]?.instruct, values, random);
+  if (written !== null) return written;
   const details = detailsOf(values, labelOf);
   return `Please ${tool.replace(/[_-]/g, ' ')}${details === '' ? '' : ` with ${details}`}, and tell me what you see.`;
 }
@@ -121,8 +121,8 @@ export function reportOf(
   labelOf: (name: string) => string,
   random: Random,
 ): string {
-  const usable = (lexicon.tools[tool]?.done ?? []).filter((template) => fills(template, values));
-  if (usable.length > 0) return filled(random.pick(usable), values);
+  const written = fromTemplate(lexicon.tools[tool]?.done, values, random);
+  if (written !== null) return written;
   const details = detailsOf(values, labelOf);
   const deed = tool.replace(/[_-]/g, ' ');
   return details === ''
@@ -139,12 +139,4 @@ function generic(tool: string, values: Values, labelOf: (name: string) => string
 
 function detailsOf(values: Values, labelOf: (name: string) => string): string {
   return joined(Object.entries(values).map(([name, value]) => `${labelOf(name)} ${value}`));
-}
-
-function fills(template: string, values: Values): boolean {
-  return [...template.matchAll(/\{(\w+)\}/g)].every(([, name]) => name !== undefined && values[name] !== undefined);
-}
-
-function filled(template: string, values: Values): string {
-  return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }

@@ -36,10 +36,10 @@ function questionsOf(domain: Domain, state: RolloutState): readonly Asked[] {
     const applies = rule.when === undefined || seen.holds(rule.when, { type: 'end' }) === true;
     return applies ? [{ subject: { type: 'rule', rule: rule.rule }, question: rule.question }] : [];
   });
-  const ofTask = (taskOf(domain, state)?.judge ?? []).map(
+  const task = taskOf(domain, state);
+  const ofTask = (task?.judge ?? []).map(
     (statement, index): Asked => ({ subject: { type: 'task', index }, question: `Is this true? ${statement}` }),
   );
-  const task = taskOf(domain, state);
   const ofAttacks = ((task && personaOf(domain, task)?.attacks) ?? []).map(
     ({ breach }, index): Asked => ({ subject: { type: 'attack', index }, question: `Is this true? ${breach}` }),
   );

@@ -23,6 +23,12 @@ export type Timing = {
 /** What models are asked for: the seats, the judge, and the simulated tools. */
 export const modelRoles = ['agent', 'user', 'judge', 'tools'] as const;
 export type ModelRole = (typeof modelRoles)[number];
+
+/** Something of each role. */
+export function byRole<T>(of: (role: ModelRole) => T): Record<ModelRole, T> {
+  return Object.fromEntries(modelRoles.map((role) => [role, of(role)])) as Record<ModelRole, T>;
+}
+
 export type Tokens = { readonly input: number; readonly output: number };
 
 /** The numbers of one rollout that the metrics of a run are made of. */

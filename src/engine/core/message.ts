@@ -71,6 +71,17 @@ export function parsedArguments(text: string): JsonObject | string {
   }
 }
 
+/** The fields of a tool's result that is a JSON object; none of any other. */
+export function fieldsOf(content: string): JsonObject {
+  const fields = parsedArguments(content);
+  return typeof fields === 'string' ? {} : fields;
+}
+
+/** A call as people read it: `get_order({"order_id":"W1"})`. */
+export function callText({ name, arguments: given }: Pick<ToolCall, 'name' | 'arguments'>): string {
+  return `${name}(${typeof given === 'string' ? given : JSON.stringify(given)})`;
+}
+
 /** The calls that a message makes. */
 export function callsIn(message: Message): readonly ToolCall[] {
   return message.role === 'tool' ? [] : (message.toolCalls ?? []);

@@ -1,4 +1,4 @@
-import { type CallCount, type Measure, type ModelRole, modelRoles, type Tokens } from './measure.ts';
+import { byRole, type CallCount, type Measure, type ModelRole, modelRoles, type Tokens } from './measure.ts';
 import { type LayerName, layerNames } from './reportCard.ts';
 import { type Estimate, mean, passHat, quantile, sum, wilson } from './statistics.ts';
 
@@ -89,12 +89,7 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
   const calls = sum(measures.flatMap((each) => each.calls.map((count) => count.calls)));
   const of = (part: number) => (calls === 0 ? null : part / calls);
   const due = sum(measures.map(({ confirmations }) => confirmations.due));
-  const tokens = {
-    agent: tokensOf(measures, 'agent'),
-    user: tokensOf(measures, 'user'),
-    judge: tokensOf(measures, 'judge'),
-    tools: tokensOf(measures, 'tools'),
-  };
+  const tokens = byRole((role) => tokensOf(measures, role));
   return {
     rollouts: measures.length,
     scored: scored.length,

@@ -1,7 +1,7 @@
 import type { AgentActs } from './dialogue.ts';
 import type { RolloutStarted } from './event.ts';
 import { type OccasionalBehaviour, occasionalBehaviours, type Persona } from './persona.ts';
-import { randomStream } from './random.ts';
+import { randomStream, rolloutKey } from './random.ts';
 
 /** Something that the user does at a reply which the seed has drawn. */
 export type Cue =
@@ -27,7 +27,7 @@ export function scheduleOf(persona: Persona, started: RolloutStarted): readonly 
   return made;
 }
 
-function drawn({ behaviours, attacks }: Persona, { seed, task, trial }: RolloutStarted): readonly Scheduled[] {
+function drawn({ behaviours, attacks }: Persona, started: RolloutStarted): readonly Scheduled[] {
   const taken = new Map<number, Cue>();
   const place = (wanted: number, cue: Cue): number => {
     let reply = wanted;
@@ -36,7 +36,7 @@ function drawn({ behaviours, attacks }: Persona, { seed, task, trial }: RolloutS
     return reply;
   };
   for (const [index, { say, from, to }] of attacks.entries()) {
-    const random = randomStream(seed, task.id, trial, `attack:${index}`);
+    const random = randomStream(...rolloutKey(started), `attack:${index}`);
     let reply = from + random.integer(Math.max(to - from, 0) + 1);
     for (const part of say.keys()) reply = place(reply, { type: 'attack', attack: index, part }) + 1;
   }
@@ -44,7 +44,7 @@ function drawn({ behaviours, attacks }: Persona, { seed, task, trial }: RolloutS
     const given = behaviours[behaviour];
     if (given === false) continue;
     const { from, to, chance } = given === true ? { from: 1, to: 3, chance: 1 } : given;
-    const random = randomStream(seed, task.id, trial, `behaviour:${behaviour}`);
+    const random = randomStream(...rolloutKey(started), `behaviour:${behaviour}`);
     const reply = from + random.integer(Math.max(to - from, 0) + 1);
     if (random.chance(chance)) place(reply, { type: 'behaviour', behaviour });
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Json } from './json.ts';
-import { randomStream } from './random.ts';
+import { randomStream, rolloutKey } from './random.ts';
 import type { RolloutState } from './state.ts';
 import type { Task } from './task.ts';
 
@@ -48,12 +48,11 @@ export type Strike = { readonly index: number; readonly fault: SeededFault };
  */
 export function strikesOf(task: Task, state: RolloutState, tool: string): readonly Strike[] {
   if (!task.faults) return none;
-  const { seed, trial } = state.started;
   const nth = 1 + state.messages.filter((message) => message.role === 'tool' && message.name === tool).length;
   return task.faults.flatMap((fault, index) => {
     if (fault.tool !== tool || (fault.calls && !fault.calls.includes(nth))) return [];
     if (fault.times !== undefined && state.strikes.filter((each) => each === index).length >= fault.times) return [];
-    const isStruck = randomStream(seed, task.id, trial, 'fault', index, nth).chance(fault.chance);
+    const isStruck = randomStream(...rolloutKey(state.started), 'fault', index, nth).chance(fault.chance);
     return isStruck ? [{ index, fault }] : [];
   });
 }

@@ -66,6 +66,11 @@ export type Tool = {
   readonly retries?: number;
 };
 
+/** Whether a call of the tool changes something of the world; to hand over changes nothing in it. */
+export function isWrite({ effect, handsOff }: Pick<Tool, 'effect' | 'handsOff'>): boolean {
+  return effect === 'write' && !handsOff;
+}
+
 /** Name of the source that holds the state a tool works on, or null when that is the engine's database. */
 export function outsideSource({ source }: Tool): string | null {
   switch (source.type) {

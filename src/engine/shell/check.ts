@@ -4,7 +4,7 @@ import { type Diagnostic, errorsOf, sortDiagnostics, startOf } from './diagnosti
 import { completeDomain } from './load/completeDomain.ts';
 import { duplicateKeys } from './load/database.ts';
 import { loadDomain } from './load/loadDomain.ts';
-import type { LoadedDomain } from './load/loadedDomain.ts';
+import { hasOutsideTools, type LoadedDomain } from './load/loadedDomain.ts';
 
 export type CheckOptions = {
   readonly folder: string;
@@ -26,8 +26,7 @@ export async function check({ folder, describeTools, describeOutside }: CheckOpt
   const { agent, user } = loaded.parts.databases;
   const extra = [agent, user].flatMap((source) => (source ? duplicateKeys(source) : []));
   const hasCode = loaded.toolsFile !== null;
-  const { mcpServers, environments } = loaded.domain.file;
-  const hasOutside = loaded.pythonFile !== null || Object.keys({ ...mcpServers, ...environments }).length > 0;
+  const hasOutside = hasOutsideTools(loaded);
   if (!describeTools || (hasOutside && !describeOutside && !hasCode)) return resultOf(loaded, extra);
   try {
     const codeTools = hasCode ? await describeTools(loaded.folder) : [];

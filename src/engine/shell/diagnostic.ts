@@ -50,4 +50,9 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Di
 /** The first character of a file, for findings about the file as a whole. */
 export const startOf = (file: string): Location => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 });
 
+/** The place alone, of something that says more of itself. */
+export function placeAt({ file, line, column, endLine, endColumn }: Location): Location {
+  return { file, line, column, endLine, endColumn };
+}
+
 const inOrder = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Fault } from './fault.ts';
 
@@ -18,6 +18,27 @@ export function onDisk<T>(path: string, act: () => T): T {
         : `${path}: can't be written (${message.split(', ')[0]}); what was recorded before is kept`,
       file: path,
     });
+  }
+}
+
+/** Writes a file whole or not at all, in place of the one that is there. */
+export function replaceFile(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+}
+
+/** Makes a file whole or not at all; false where there is one, also one that another process makes meanwhile. */
+export function makeOnce(path: string, content: string | Buffer, mode = 0o666): boolean {
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, content, { mode });
+  try {
+    linkSync(own, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(own, { force: true });
   }
 }
 

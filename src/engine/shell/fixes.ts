@@ -1,5 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Diagnostic, Edit } from './diagnostic.ts';
+import { replaceFile } from './disk.ts';
 
 /** The text with edits made that do not overlap; of two that do, the first is made. */
 export function edited(text: string, edits: readonly Edit[]): string {
@@ -42,10 +43,9 @@ export function applyFixes(found: readonly Diagnostic[]): Mended {
   );
   for (const [file, edits] of byFile) {
     const text = readFileSync(file, 'utf8');
-    const lines = text.includes('\r\n');
-    const mended = edited(lines ? text.replaceAll('\r\n', '\n') : text, edits);
-    writeFileSync(`${file}.new`, lines ? mended.replaceAll('\n', '\r\n') : mended);
-    renameSync(`${file}.new`, file);
+    const hasReturns = text.includes('\r\n');
+    const mended = edited(hasReturns ? text.replaceAll('\r\n', '\n') : text, edits);
+    replaceFile(file, hasReturns ? mended.replaceAll('\n', '\r\n') : mended);
   }
   return { count: chosen.length, files: [...byFile.keys()] };
 }

@@ -7,21 +7,11 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import {
-  appendFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { onDisk } from './disk.ts';
+import { makeOnce, onDisk } from './disk.ts';
 import { wholeLines } from './recording.ts';
 
 /** What a receipt vouches for. A rollout is finished when its receipt is there. */
@@ -67,23 +57,10 @@ export function signingKey(path = signingKeyPath()): SigningKey {
   if (!existsSync(path)) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const { privateKey } = generateKeyPairSync('ed25519');
-    writeOnce(path, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+    makeOnce(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), 0o600);
   }
   const privateKey = createPrivateKey(readFileSync(path));
   return { privateKey, publicKey: publicKeyText(createPublicKey(privateKey)) };
-}
-
-/** Whole or not at all, and never over a key that another process made meanwhile. */
-function writeOnce(path: string, text: string | Buffer): void {
-  const own = `${path}.${process.pid}`;
-  writeFileSync(own, text, { mode: 0o600 });
-  try {
-    linkSync(own, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(own);
-  }
 }
 
 function publicKeyText(key: KeyObject): string {
@@ -184,11 +161,8 @@ export function finishedRollouts(path: string): readonly Receipt[] {
 }
 
 function ledgerLines(path: string): readonly LedgerLine[] {
-  return existingLines(path).flatMap((raw) => parseLedgerLine(raw) ?? []);
-}
-
-function existingLines(path: string): readonly string[] {
-  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
+  return lines.flatMap((raw) => parseLedgerLine(raw) ?? []);
 }
 
 function parseLedgerLine(raw: string): LedgerLine | null {

@@ -12,7 +12,7 @@ import { declaredLimits, type Tool } from '../core/tool.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import type { Location } from './diagnostic.ts';
 import { Fault, messageOf } from './fault.ts';
-import { argumentProblems } from './load/arguments.ts';
+import { misfitOf } from './load/arguments.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
 import { watchedFetch } from './streamWatch.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.ts';
@@ -103,7 +103,8 @@ class McpInstance implements ToolSource {
   }
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
-    const problem = argumentProblem(this.tools, name, args);
+    const tool = this.tools.find((each) => each.name === name);
+    const problem = tool ? misfitOf(tool, args) : `there is no tool named "${name}"`;
     if (problem) return { content: `Error: ${problem}`, isError: true };
     // Only a server that keeps nothing for this rollout may be a fresh one in the middle of it.
     if (!this.#client && this.#server.state === 'none') await this.open();
@@ -287,13 +288,6 @@ function withoutKey(schema: JsonObject, key: string | undefined): JsonObject {
   const { [key]: _, ...properties } = (schema.properties ?? {}) as JsonObject;
   const required = Array.isArray(schema.required) ? { required: schema.required.filter((name) => name !== key) } : {};
   return { ...schema, properties, ...required };
-}
-
-function argumentProblem(tools: readonly Tool[], name: string, args: JsonObject): string | null {
-  const tool = tools.find((each) => each.name === name);
-  if (!tool) return `there is no tool named "${name}"`;
-  const problems = argumentProblems(tool, args).map(({ message }) => message);
-  return problems.length === 0 ? null : `the arguments of ${name} do not fit: ${problems.join(' ')}`;
 }
 
 function textOf(result: Awaited<ReturnType<Client['callTool']>>): string {

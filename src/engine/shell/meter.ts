@@ -1,4 +1,4 @@
-import type { ModelRole } from '../core/measure.ts';
+import { byRole, type ModelRole } from '../core/measure.ts';
 import { moneyOf, type Prices } from '../core/metrics.ts';
 import { cancelled, Fault } from './fault.ts';
 import type { Outside } from './outside.ts';
@@ -21,8 +21,7 @@ export type Meter = {
  * and others under way answer is kept, and a rollout that asks again is cancelled, to go on with another budget.
  */
 export function openMeter(budget: Budget, prices: Prices): Meter {
-  const none = { input: 0, output: 0 };
-  const used = { agent: { ...none }, user: { ...none }, judge: { ...none }, tools: { ...none } };
+  const used = byRole(() => ({ input: 0, output: 0 }));
   let uncounted = 0;
   const spent = () => ({
     tokens: Object.values(used).reduce((total, { input, output }) => total + input + output, 0),
@@ -38,40 +37,29 @@ export function openMeter(budget: Budget, prices: Prices): Meter {
     used[role].input += call.usage?.input ?? 0;
     used[role].output += call.usage?.output ?? 0;
   };
-  const judging =
-    (judge: NonNullable<Outside['judge']>): NonNullable<Outside['judge']> =>
-    async (...given) => {
+  const counting =
+    <Given extends readonly unknown[], Answered extends { readonly call?: SideNote }>(
+      role: ModelRole,
+      ask: (...given: Given) => Promise<Answered>,
+    ) =>
+    async (...given: Given): Promise<Answered> => {
       if (isSpent()) throw cancelled();
-      const answered = await judge(...given);
-      count('judge', answered.call);
-      return answered;
+      try {
+        const answered = await ask(...given);
+        count(role, answered.call);
+        return answered;
+      } catch (error) {
+        // A simulated user that its guard refused has answered all the same.
+        if (error instanceof Fault && error.note?.flaws) count(role, error.note);
+        throw error;
+      }
     };
   const metered = <T extends Omit<Outside, 'forRollout'>>(outside: T): T => ({
     ...outside,
-    agent: async (...given) => {
-      if (isSpent()) throw cancelled();
-      const answered = await outside.agent(...given);
-      count('agent', answered.call);
-      return answered;
-    },
-    user: async (...given) => {
-      if (isSpent()) throw cancelled();
-      try {
-        const answered = await outside.user(...given);
-        count('user', answered.call);
-        return answered;
-      } catch (error) {
-        if (error instanceof Fault && error.note?.flaws) count('user', error.note);
-        throw error;
-      }
-    },
-    simulate: async (...given) => {
-      if (isSpent()) throw cancelled();
-      const answered = await outside.simulate(...given);
-      count('tools', answered.call);
-      return answered;
-    },
-    ...(outside.judge ? { judge: judging(outside.judge) } : {}),
+    agent: counting('agent', outside.agent),
+    user: counting('user', outside.user),
+    simulate: counting('tools', outside.simulate),
+    ...(outside.judge ? { judge: counting('judge', outside.judge) } : {}),
   });
   return {
     isSpent,

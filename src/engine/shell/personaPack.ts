@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { type Persona, personaSchema } from '../core/persona.ts';
 import { onDisk } from './disk.ts';
 import { parseItems } from './load/items.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import { inside, readSource } from './load/source.ts';
+import { shippedFolder } from './shippedFolder.ts';
 
 const suffix = '.persona.yaml';
 
@@ -14,7 +14,7 @@ export type PersonaPack = { readonly name: string; readonly file: string; readon
 
 /** The packs that ship with the engine, by name. */
 export function personaPacks(): readonly PersonaPack[] {
-  const folder = packFolder();
+  const folder = shippedFolder('personas');
   return readdirSync(folder)
     .filter((file) => file.endsWith(suffix))
     .toSorted()
@@ -49,11 +49,4 @@ function personasIn(file: string): readonly Persona[] {
   const [problem] = diagnostics;
   if (problem) throw new Error(`${file}:${problem.line}: ${problem.message}`);
   return items.map(({ value }) => value);
-}
-
-/** The folder beside this code when it is bundled, or its source. */
-function packFolder(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const places = [join(here, 'personas'), join(here, '..', 'personas')];
-  return places.find((place) => existsSync(place)) ?? here;
 }

@@ -1,4 +1,4 @@
-import { keptSecret } from './secrets.ts';
+import { keptSecret, without } from './secrets.ts';
 
 export type Filled = {
   /** The text with its placeholders replaced. Throws when an environment variable is not set. */
@@ -28,10 +28,10 @@ export function fillPlaceholders(
       secrets.set(name, value);
       return keptSecret(name, value);
     });
-  // The longest first: one secret may be a part of another.
   const redact = (text: string) =>
-    [...secrets]
-      .toSorted(([, a], [, b]) => b.length - a.length)
-      .reduce((rest, [name, value]) => rest.replaceAll(value, `[${name}]`), text);
+    without(
+      [...secrets].map(([name, value]) => [value, name]),
+      text,
+    );
   return { fill, redact, variables: () => [...secrets.keys()] };
 }

@@ -17,14 +17,27 @@ export function policyChangeSince(folder: string, { domain, folder: source }: Lo
   return before === null ? change : { ...change, lines: changedLines(before, domain.policy.text.trim()) };
 }
 
+/** The newest first, so that most runs beside this one are never read. */
 function lastRunBeside(folder: string, isMeant: (file: RunFile) => boolean) {
   const beside = dirname(folder);
   const runs = namesIn(beside).flatMap((name) => {
     const path = join(beside, name);
-    const file = path === folder ? null : readRunFile(path);
-    return file && isMeant(file) ? [{ path, file, at: statSync(join(path, 'run.json')).mtimeMs }] : [];
+    const at = path === folder ? null : writtenAt(join(path, 'run.json'));
+    return at === null ? [] : [{ path, at }];
   });
-  return runs.toSorted((a, b) => b.at - a.at || (a.path < b.path ? 1 : -1))[0];
+  for (const { path } of runs.toSorted((a, b) => b.at - a.at || (a.path < b.path ? 1 : -1))) {
+    const file = readRunFile(path);
+    if (file && isMeant(file)) return { path, file };
+  }
+  return null;
+}
+
+function writtenAt(file: string): number | null {
+  try {
+    return statSync(file).mtimeMs;
+  } catch {
+    return null;
+  }
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -6,7 +6,7 @@ import type { Task } from '../core/task.ts';
 import { outsideSource, type Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 import type { CallAnswer, PythonAnswer, Question } from './lane/laneMessage.ts';
-import { argumentProblems } from './load/arguments.ts';
+import { misfitOf } from './load/arguments.ts';
 import type { SharedTools } from './sharedTools.ts';
 import type { ToolSource } from './toolSource.ts';
 
@@ -69,11 +69,8 @@ export class RolloutTools {
     const { python, calls } = this.#shared;
     if (!python) throw unable('tool/missing', `this domain has no tools in Python, but ${tool.name} is one`);
     const { arguments: args, isFresh, changes, now, seed, step } = asked;
-    const problems = argumentProblems(tool, args).map(({ message }) => message);
-    if (problems.length > 0) {
-      const content = `Error: the arguments of ${tool.name} do not fit: ${problems.join(' ')}`;
-      return { answer: { refusal: content }, attempts: 1 };
-    }
+    const misfit = misfitOf(tool, args);
+    if (misfit) return { answer: { refusal: `Error: ${misfit}` }, attempts: 1 };
     this.#usesPython = true;
     const session = this.#session;
     const params = {

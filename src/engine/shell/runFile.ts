@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { modelRoles } from '../core/measure.ts';
 import type { Prices } from '../core/metrics.ts';
-import { onDisk } from './disk.ts';
+import { onDisk, replaceFile } from './disk.ts';
 
 const priceSchema = z.object({ input: z.number(), output: z.number() });
 
@@ -68,9 +68,6 @@ export function runFileHash(folder: string): string | null {
 export function writeRunFile(folder: string, file: RunFile): string {
   const path = join(folder, 'run.json');
   const text = `${JSON.stringify(file, null, 2)}\n`;
-  onDisk(path, () => {
-    writeFileSync(`${path}.new`, text);
-    renameSync(`${path}.new`, path);
-  });
+  onDisk(path, () => replaceFile(path, text));
   return hash('sha256', text, 'hex');
 }

@@ -1,8 +1,9 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { makeRunFolder, onDisk } from './disk.ts';
+import { makeOnce, makeRunFolder, onDisk } from './disk.ts';
 import { Fault } from './fault.ts';
+import { isAlive } from './isAlive.ts';
 
 type Owner = { readonly pid: number; readonly host: string };
 
@@ -16,7 +17,7 @@ export function lockRun(folder: string): () => void {
   const own: Owner = { pid: process.pid, host: hostname() };
   const text = JSON.stringify(own);
   makeRunFolder(folder);
-  for (let attempt = 0; !onDisk(path, () => isMade(path, text)); attempt += 1) {
+  for (let attempt = 0; !onDisk(path, () => makeOnce(path, text)); attempt += 1) {
     const found = readOwner(path);
     if (found && isElsewhere(found, own)) throw inUse(folder, path, found, own);
     if (attempt > 10) throw inUse(folder, path, found ?? own, own);
@@ -26,21 +27,6 @@ export function lockRun(folder: string): () => void {
     const found = readOwner(path);
     if (found && !isElsewhere(found, own)) rmSync(path, { force: true });
   };
-}
-
-/** Makes the file whole or not at all; false where there is one. */
-function isMade(path: string, text: string): boolean {
-  const fresh = `${path}.${process.pid}`;
-  writeFileSync(fresh, text);
-  try {
-    linkSync(fresh, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  } finally {
-    rmSync(fresh, { force: true });
-  }
 }
 
 /** Takes a dead owner's file away, and nothing that another process has put there meanwhile. */
@@ -69,15 +55,6 @@ function readOwner(path: string): Owner | null {
 function isElsewhere({ pid, host }: Owner, own: Owner): boolean {
   if (host !== own.host) return true;
   return pid !== own.pid && isAlive(pid);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 function inUse(folder: string, path: string, { pid, host }: Owner, own: Owner): Fault {

@@ -19,9 +19,14 @@ export function keptSecret(name: string, value: string): string {
 
 /** The text with the name of each secret in place of its value. */
 export function redacted(text: string): string {
+  return without(known, text);
+}
+
+/** The text with the name of each of these secrets in place of its value. */
+export function without(secrets: Iterable<readonly [value: string, name: string]>, text: string): string {
   let rest = text;
   // The longest first: one secret may be a part of another.
-  for (const [value, name] of [...known].toSorted(([a], [b]) => b.length - a.length))
+  for (const [value, name] of [...secrets].toSorted(([a], [b]) => b.length - a.length))
     if (rest.includes(value)) rest = rest.replaceAll(value, `[${name}]`);
   return rest;
 }

@@ -3,6 +3,7 @@ import { advance, begin, type Setting } from '../core/rollout.ts';
 import { type Action, kindOf, type ShadowedRollout, type ShadowTurn } from '../core/shadow.ts';
 import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
+import { forEach } from './forEach.ts';
 import { laneSeats, type Outside } from './outside.ts';
 import { settingOf } from './replay.ts';
 import type { SeatSpec } from './seats/seatSpec.ts';
@@ -17,14 +18,15 @@ export type ShadowOptions = {
   /** Turns at once. */
   readonly concurrency: number;
   readonly signal?: AbortSignal;
-  readonly onTurn?: () => void;
+  /** Told after each turn how many are done, of how many. */
+  readonly onTurn?: (done: number, planned: number) => void;
 };
 
 /** Reads that one turn may begin with. */
 const mostReads = 10;
 
 /** The turns of the agent in a recorded conversation, by the number of their event. */
-export function agentTurns(supervisor: Supervisor, { events }: Traffic): readonly number[] {
+function agentTurns(supervisor: Supervisor, { events }: Traffic): readonly number[] {
   const base = settingOf(supervisor.loaded);
   // What the rules say is no part of what an agent is shown.
   const setting: Setting = { ...base, domain: { ...supervisor.domain, rules: [] } };
@@ -50,24 +52,23 @@ export async function shadow(
   supervisor: Supervisor,
   traffic: readonly Traffic[],
   options: ShadowOptions,
-): Promise<readonly ShadowedRollout[]> {
-  const waiting = traffic.flatMap((each) =>
+): Promise<{ readonly rollouts: readonly ShadowedRollout[]; readonly planned: number }> {
+  const turns = traffic.flatMap((each) =>
     agentTurns(supervisor, each).map((n, index) => ({ traffic: each, n, turn: index + 1 })),
   );
   const found = new Map<Traffic, ShadowTurn[]>(traffic.map((each) => [each, []]));
-  const work = async () => {
-    for (let next = waiting.shift(); next && !options.signal?.aborted; next = waiting.shift()) {
-      const turn = await shadowTurn(supervisor, next.traffic, next.n, next.turn, options);
-      found.get(next.traffic)?.push(turn);
-      options.onTurn?.();
-    }
+  let done = 0;
+  const work = async ({ traffic: own, n, turn }: (typeof turns)[number]) => {
+    found.get(own)?.push(await shadowTurn(supervisor, own, n, turn, options));
+    options.onTurn?.(++done, turns.length);
   };
-  await Promise.all(Array.from({ length: Math.min(options.concurrency, waiting.length) }, work));
-  return traffic.map((each) => ({
+  await forEach(turns, options.concurrency, work, options.signal);
+  const rollouts = traffic.map((each) => ({
     name: each.name,
     task: each.task,
     turns: (found.get(each) ?? []).toSorted((a, b) => a.turn - b.turn),
   }));
+  return { rollouts, planned: turns.length };
 }
 
 async function shadowTurn(

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { messageOf } from '../../engine/shell/fault.ts';
 import { debugType } from '../contributions.ts';
 
 type Shown = { readonly name: string; readonly body: string };
@@ -21,7 +22,7 @@ export async function showRequest(target: unknown): Promise<string | undefined> 
     await vscode.window.showTextDocument(document, { preview: true });
     return body;
   } catch (error) {
-    void vscode.window.showInformationMessage(error instanceof Error ? error.message : String(error));
+    void vscode.window.showInformationMessage(messageOf(error));
     return undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAlive } from '../../engine/shell/isAlive.ts';
 
 /** How much later than its `pid` file a process may seem to have begun: clocks and `ps` count in whole seconds. */
 const slackMs = 2000;
@@ -19,15 +20,6 @@ export function trainerOf(folder: string): { readonly pid: number; readonly isRu
     return { pid, isRunning: began !== null && began <= statSync(file).mtimeMs + slackMs };
   } catch {
     return null;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

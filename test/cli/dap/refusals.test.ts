@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
 import { domain, lineOf, policy, ruleLine, session } from './harness.ts';
 
@@ -56,6 +57,14 @@ test('what can not be edited says so, and makes no fork', async () => {
   expect(await run.set(['Rollout', 'seed'], '2')).toMatch(/^refused: seed can't be edited: only messages/);
   expect(await run.set(['Messages', '3 tool'], 'ok')).toMatch(/^refused: 3 tool can't be edited/);
   expect(await run.set(['Messages', '1 user'], '/call get_order {}')).toMatch(/^refused: the user makes no calls/);
+  const { reference } = await run.variables('Messages');
+  await run.step('stepBack');
+  const late = await run.client.request<{ error: DebugProtocol.Message }>('setVariable', {
+    variablesReference: reference,
+    name: '8 agent',
+    value: 'Shall I do that?',
+  });
+  expect(late.body.error.format).toBe('the rollout has moved since 8 agent was shown: edit it as it stands now');
   expect(run.recordings()).toHaveLength(1);
   await run.finish();
   expect(await run.set([...row, 'status'], 'shipped')).toBe(

@@ -158,6 +158,8 @@ export class DebugView {
   /** Gives the value at a path a new text, in the edit box that a double click opens. */
   async setValue(path: readonly string[], text: string): Promise<void> {
     const input = this.#page.locator('.debug-variables .monaco-inputbox input:visible');
+    // VS Code draws VARIABLES anew 400 ms after a stop; what is edited before that is a value of the stop before.
+    await this.#page.waitForTimeout(600);
     await until(`the edit box of ${path.join(' > ')}`, async () => {
       const { row } = await this.#row(path);
       // A refresh of the tree closes the box again, so a whole attempt is short and repeated.

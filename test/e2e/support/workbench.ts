@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
@@ -238,10 +238,24 @@ export class Workbench {
   }
 }
 
+export type DomainCopy = {
+  readonly folder: string;
+  /** The first line (from 1) of a file on which a text stands. */
+  lineOf(file: string, text: string): number;
+  remove(): void;
+};
+
 /** A copy of a sample domain in a temporary folder, so that a test may change it; `remove` deletes it. */
-export function copyDomain(name: string): { folder: string; remove(): void } {
+export function copyDomain(name: string): DomainCopy {
   const parent = mkdtempSync(join(tmpdir(), 'rehearsal-domain-'));
   const folder = join(parent, name);
   cpSync(inRoot('domains', name), folder, { recursive: true, filter: (path) => !path.includes('.rehearsal') });
-  return { folder, remove: () => rmSync(parent, { recursive: true, force: true, maxRetries: 5 }) };
+  return {
+    folder,
+    lineOf: (file, text) => {
+      const lines = readFileSync(join(folder, file), 'utf8').split('\n');
+      return lines.findIndex((line) => line.includes(text)) + 1;
+    },
+    remove: () => rmSync(parent, { recursive: true, force: true, maxRetries: 5 }),
+  };
 }

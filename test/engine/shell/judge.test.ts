@@ -1,12 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { JudgeQuestion } from '../../../src/engine/core/judgement.ts';
 import { answerQuestion, outsideOf, type ToolReach } from '../../../src/engine/shell/outside.ts';
-
-let server: Server | undefined;
-afterEach(() => server?.closeAllConnections());
-afterEach(() => server?.close());
+import { modelServer } from '../../support/modelServer.ts';
 
 const question: JudgeQuestion = {
   subject: { type: 'rule', rule: 'polite' },
@@ -20,20 +15,7 @@ const nothing = {} as ToolReach;
 
 /** Asks a judge at an endpoint that answers with this text. */
 async function judged(text: string) {
-  let asked: { messages?: { role: string; content: string }[]; temperature?: number } = {};
-  server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk) => {
-      body += chunk;
-    });
-    request.on('end', () => {
-      asked = JSON.parse(body);
-      const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: text } }];
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'c', choices }));
-    });
-  });
-  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const { url: baseUrl, requests } = await modelServer(() => text);
   const judge = { type: 'openai', model: 'j', baseUrl, keyName: 'KEY' } as const;
   const gold = { type: 'gold' } as const;
   const outside = outsideOf(
@@ -45,14 +27,14 @@ async function judged(text: string) {
   );
   const about = { type: 'judge', question } as const;
   const { answer, note } = await answerQuestion(about, outside, nothing, AbortSignal.timeout(10_000));
-  return { answer, note, asked };
+  return { answer, note, asked: requests[0] };
 }
 
 test('a judge is asked with the policy, the conversation and the question, and its call is kept', async () => {
   const { answer, note, asked } = await judged('{"holds": true, "reason": "it said good day"}');
   expect(answer).toEqual({ holds: true, reason: 'it said good day' });
   expect(note?.request).toMatchObject({ model: 'j', temperature: 0 });
-  expect(asked.messages).toEqual([
+  expect(asked?.messages).toEqual([
     { role: 'system', content: 'You judge.' },
     { role: 'user', content: 'customer: Hi\nagent: Good day.\n\nQuestion: Was the agent polite?' },
   ]);

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -63,4 +63,44 @@ test('two that sign into one ledger by turns follow each other', () => {
   const { receipts, problems } = readLedger(path, key.publicKey);
   expect(receipts.map(({ rollout }) => rollout)).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect(problems).toEqual([]);
+});
+
+function ledger() {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  const key = signingKey(join(folder, 'key', 'signing-key.pem'));
+  const path = join(folder, 'ledger.jsonl');
+  const receive = openLedger(path, key);
+  for (const rollout of ['a.0', 'a.1', 'a.2']) receive(receipt(rollout));
+  return { path, key, text: readFileSync(path, 'utf8') };
+}
+
+test('receipts verify with the key that signed them', () => {
+  const { path, key } = ledger();
+  expect(readLedger(path, key.publicKey)).toMatchObject({
+    receipts: [{ rollout: 'a.0' }, { rollout: 'a.1' }, { rollout: 'a.2' }],
+    problems: [],
+  });
+});
+
+test.each([
+  {
+    name: 'a changed reward',
+    damage: (text: string) => text.replace('"reward":1', '"reward":0'),
+    message: /a\.0 was changed/,
+  },
+  {
+    name: 'a dropped receipt',
+    damage: (text: string) => text.split('\n').toSpliced(1, 1).join('\n'),
+    message: /does not follow/,
+  },
+])('$name is found', ({ damage, message }) => {
+  const { path, key, text } = ledger();
+  writeFileSync(path, damage(text));
+  expect(readLedger(path, key.publicKey).problems[0]?.message).toMatch(message);
+});
+
+test('another key verifies nothing', () => {
+  const { path } = ledger();
+  const other = signingKey(join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'other.pem'));
+  expect(readLedger(path, other.publicKey).problems).toHaveLength(3);
 });

@@ -1,9 +1,8 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
-import { openLedger, type Receipt, readLedger, signingKey } from '../../../src/engine/shell/ledger.ts';
 import { openRecording, parseRecording, readRecording } from '../../../src/engine/shell/recording.ts';
 
 const events: readonly RolloutEvent[] = [
@@ -87,59 +86,4 @@ test('a full disk is one clear fault that names the file', () => {
   expect(() => file.append({ n: 0, event: events[0] as RolloutEvent, state: '' })).toThrow(
     /\/dev\/full: the disk is full; what was recorded before is kept/,
   );
-});
-
-const receipt: Receipt = {
-  rollout: 'a.0',
-  recording: 'a.0.traj.jsonl',
-  task: { id: 'a', hash: 'h' },
-  trial: 0,
-  seed: '1',
-  policyHash: 'p',
-  basis: 'evaluate',
-  reward: 1,
-  endReason: 'userStopped',
-  databaseDiff: 'd',
-  chain: 'c',
-  sidecarChain: 's',
-};
-
-function ledger() {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
-  const key = signingKey(join(folder, 'key', 'signing-key.pem'));
-  const path = join(folder, 'ledger.jsonl');
-  const receive = openLedger(path, key);
-  for (const rollout of ['a.0', 'a.1', 'a.2']) receive({ ...receipt, rollout });
-  return { path, key, text: readFileSync(path, 'utf8') };
-}
-
-test('receipts verify with the key that signed them', () => {
-  const { path, key } = ledger();
-  expect(readLedger(path, key.publicKey)).toMatchObject({
-    receipts: [{ rollout: 'a.0' }, { rollout: 'a.1' }, { rollout: 'a.2' }],
-    problems: [],
-  });
-});
-
-test.each([
-  {
-    name: 'a changed reward',
-    damage: (text: string) => text.replace('"reward":1', '"reward":0'),
-    message: /a\.0 was changed/,
-  },
-  {
-    name: 'a dropped receipt',
-    damage: (text: string) => text.split('\n').toSpliced(1, 1).join('\n'),
-    message: /does not follow/,
-  },
-])('$name is found', ({ damage, message }) => {
-  const { path, key, text } = ledger();
-  writeFileSync(path, damage(text));
-  expect(readLedger(path, key.publicKey).problems[0]?.message).toMatch(message);
-});
-
-test('another key verifies nothing', () => {
-  const { path } = ledger();
-  const other = signingKey(join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'other.pem'));
-  expect(readLedger(path, other.publicKey).problems).toHaveLength(3);
 });

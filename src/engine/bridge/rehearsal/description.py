@@ -93,7 +93,8 @@ def failure_of(name: str, error: BaseException, folder: str, log: Callable[[str]
     """What the agent sees of an exception. Anything but a `ToolError` is also logged with its place."""
     text = str(error) if isinstance(error, (ToolError, ReadOnlyError)) else message_of(error)
     if not isinstance(error, ToolError):
-        log(f"{name}: {text}{place_in(error, folder)}")
+        place = place_in(error, folder)
+        log(f"{name}: {text}{f' ({place[0]}:{place[1]})' if place else ''}")
     return f"Error: {text}"
 
 
@@ -105,7 +106,7 @@ def message_of(error: BaseException) -> str:
     return f"{type(error).__name__}: {text}" if isinstance(error, KeyError) or not text else text
 
 
-def place_in(error: BaseException, folder: str) -> str:
-    """The innermost line of the domain in a traceback, in brackets; empty where it has none."""
+def place_in(error: BaseException, folder: str) -> tuple[str, int | None] | None:
+    """File and line of the innermost frame of the domain in a traceback; none where it has no such frame."""
     frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(folder)]
-    return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    return (frames[-1].filename, frames[-1].lineno) if frames else None

@@ -9,11 +9,10 @@ import queue
 import signal
 import sys
 import threading
-import traceback
 from collections.abc import Mapping
 from typing import Any
 
-from .description import BridgeError
+from .description import BridgeError, place_in
 from .hosted import Hosted
 from .tools_file import ToolsFile
 
@@ -107,9 +106,8 @@ def described(error: BaseException, folder: str) -> dict[str, Any]:
     """Message and place of an exception: the innermost line that lies in the domain."""
     if isinstance(error, SyntaxError):
         return {"message": f"{type(error).__name__}: {error.msg}", "file": error.filename, "line": error.lineno}
-    frames = [each for each in traceback.extract_tb(error.__traceback__) if each.filename.startswith(folder)]
-    place = {"file": frames[-1].filename, "line": frames[-1].lineno} if frames else {"file": None, "line": None}
-    return {"message": f"{type(error).__name__}: {error}", **place}
+    file, line = place_in(error, folder) or (None, None)
+    return {"message": f"{type(error).__name__}: {error}", "file": file, "line": line}
 
 
 def log(text: str) -> None:

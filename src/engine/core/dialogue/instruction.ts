@@ -1,6 +1,7 @@
 import { saysInOrder } from '../expression/phrase.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Lexicon } from '../lexicon.ts';
+import { literal } from '../literal.ts';
 import type { Tool } from '../tool.ts';
 import { memo } from './memo.ts';
 import { clausesOf, plain, sentencesOf, wordsOf } from './text.ts';
@@ -48,7 +49,7 @@ function byTemplate(text: string, tool: Tool, lexicon: Lexicon): readonly (Instr
     const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     const pattern = template
       .split(/\{\w+\}/)
-      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+      .map(literal)
       .join('(.+?)');
     const match = new RegExp(`${pattern}(?=\\s|$)`, 'i').exec(text);
     if (!match) continue;

@@ -1,3 +1,4 @@
+import { literal } from '../literal.ts';
 import { plain } from './text.ts';
 
 /** A pattern of a lexicon's sentence in a plain text: its words in order, `{anything}` for one to eight words. */
@@ -7,6 +8,6 @@ export function phrasePattern(phrase: string): RegExp {
     .replace(/[^\p{L}\p{N}\s']+/gu, ' ')
     .trim()
     .split(/\s+/)
-    .map((word) => (word === 'slotted' ? slot : word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+    .map((word) => (word === 'slotted' ? slot : literal(word)));
   return new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[^\\p{L}\\p{N}]+')}(?![\\p{L}\\p{N}])`, 'u');
 }

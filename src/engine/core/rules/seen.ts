@@ -8,6 +8,7 @@ import type { RuleOf } from '../rule.ts';
 import type { RolloutState } from '../state.ts';
 import type { Task } from '../task.ts';
 import type { Tool } from '../tool.ts';
+import { isWrite } from '../tool.ts';
 import { taskIn } from '../underPersona.ts';
 import { callsOf, type MadeCall } from './calls.ts';
 import type { Moment } from './finding.ts';
@@ -22,7 +23,8 @@ export type Seen = {
   readonly holds: (condition: string, moment: Moment | MadeCall) => boolean | { readonly problem: string };
 };
 
-type Tools = RuleOf<'before'>['tools'];
+/** The tools that a rule binds: by their names, or by what they do. */
+export type Tools = RuleOf<'before'>['tools'];
 
 /** Names that every expression of rules.yaml can start with. */
 export const ruleNames = [
@@ -146,7 +148,7 @@ export function binds(tools: Tools, name: string, known: readonly Tool[], requir
   if (typeof tools !== 'string') return tools.includes(name);
   const tool = known.find((each) => each.name === name);
   if (!tool || tool.owner === 'user' || required.includes(name)) return false;
-  return tools === 'writes' ? tool.effect === 'write' && !tool.handsOff : !tool.generic && !tool.handsOff;
+  return tools === 'writes' ? isWrite(tool) : !tool.generic && !tool.handsOff;
 }
 
 function unknownName(name: never): never {

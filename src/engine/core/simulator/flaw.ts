@@ -17,7 +17,8 @@ export type FlawCode = (typeof flawCodes)[number];
 
 /** What is wrong with a message of a simulated user: no person with this task would have written it. */
 export type Flaw = {
-  readonly code: FlawCode /** A clause for people and for the model: "it ...". */;
+  readonly code: FlawCode;
+  /** A clause for people and for the model: "it ...". */
   readonly message: string;
 };
 
@@ -29,13 +30,17 @@ export type Flaw = {
 export function flawOf(view: UserView, reply: UserReply): Flaw | null {
   const { content, stop } = reply;
   if (!/[\p{L}\p{N}]/u.test(content) && stop === null) return { code: 'empty', message: 'it says nothing' };
-  const found: readonly (readonly [FlawCode, string | null])[] = [
-    ['role-flip', roleFlip(view, content)],
-    ['leaked-instructions', leakedInstructions(view, content)],
-    ['repeated', repetition(view, content)],
-    ['early-stop', earlyStop(view, reply)],
-    ['invented-goal', inventedGoal(view, content)],
-  ];
-  const first = found.find(([, message]) => message !== null);
-  return first ? { code: first[0], message: first[1] ?? '' } : null;
+  for (const [code, problem] of problems) {
+    const message = problem(view, reply);
+    if (message !== null) return { code, message };
+  }
+  return null;
 }
+
+const problems: readonly (readonly [FlawCode, (view: UserView, reply: UserReply) => string | null])[] = [
+  ['role-flip', (view, { content }) => roleFlip(view, content)],
+  ['leaked-instructions', (view, { content }) => leakedInstructions(view, content)],
+  ['repeated', (view, { content }) => repetition(view, content)],
+  ['early-stop', earlyStop],
+  ['invented-goal', (view, { content }) => inventedGoal(view, content)],
+];

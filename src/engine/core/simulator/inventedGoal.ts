@@ -5,6 +5,7 @@ import { factsOf } from '../facts.ts';
 import { messagesOf } from '../message.ts';
 import type { UserView } from '../seat.ts';
 import { factOf } from '../task.ts';
+import { isWrite } from '../tool.ts';
 import { standingOf } from './direction.ts';
 import { excerpt } from './roleFlip.ts';
 import { turnsOf } from './turns.ts';
@@ -23,7 +24,7 @@ export function inventedGoal(view: UserView, content: string): string | null {
   const deed = otherDeed(view, content, given);
   if (deed !== null) return `it asks to ${deed} something, and wants nothing of the kind`;
   if (direction?.type === 'behaviour' || content.includes('?')) return null;
-  const facts = isChanged ? factsOf(view.task, true) : factsOf(view.task, false);
+  const facts = factsOf(view.task, isChanged);
   const wrong = disagreementWith(content, view.domain, view.task, facts, given);
   return wrong?.type === 'wrongValue' && !isNegated(content)
     ? `it says another ${wrong.fact} than it knows: "${excerpt(content)}"`
@@ -60,7 +61,7 @@ function otherDeed({ domain, task }: UserView, content: string, given: string): 
   const own = new Set(task.actions.map(({ tool }) => deedOf(tool)));
   const said = new Set(wordsOf(given));
   const strange = domain.tools
-    .filter(({ effect, handsOff, owner }) => effect === 'write' && !handsOff && owner === 'agent')
+    .filter((tool) => isWrite(tool) && tool.owner === 'agent')
     .map(({ name }) => deedOf(name))
     .filter((deed) => /^[a-z]{4,}$/.test(deed) && !own.has(deed) && !said.has(deed));
   const text = plain(content);

@@ -1,12 +1,16 @@
 import type { Task } from '../../core/task.ts';
 import { type Diagnostic, type Location, sortDiagnostics } from '../diagnostic.ts';
+import { forEach } from '../forEach.ts';
 import { type Placed, placeOf } from '../load/items.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
-import type { Note } from '../load/note.ts';
+import { type Note, notebook } from '../load/note.ts';
 import type { RolloutClosed } from '../supervisor.ts';
 import { madeIn, noteFailures, noteUntried, noteViolations, type Replayed, undecided } from './goldReplay.ts';
-import { forEach, openStage, type Stage } from './stage.ts';
+import { openStage, type Stage } from './stage.ts';
 import { changesSource, noteTools, repeat, type Sample, samplesOf, type Tried } from './toolRepeats.ts';
+
+/** Rollouts at once; each is a few milliseconds of a lane. */
+const width = 16;
 
 export type AuditOptions = {
   readonly signal: AbortSignal;
@@ -28,11 +32,7 @@ export type Audited = {
  * @param loaded a domain without errors, with its tools described
  */
 export async function audit(loaded: LoadedDomain, options: AuditOptions): Promise<Audited> {
-  const found: Diagnostic[] = [];
-  const note: Note = (at, severity, code, message, hint, fix) => {
-    const { file, line, column, endLine, endColumn } = at;
-    found.push({ file, line, column, endLine, endColumn, code, severity, message, hint, ...(fix ? { fix } : {}) });
-  };
+  const { found, note } = notebook();
   const { rollouts, played } = await playAll(loaded, options);
   const isCancelled = options.signal.aborted;
   if (!isCancelled) judge(loaded, played, note);
@@ -65,6 +65,7 @@ async function playAll(loaded: LoadedDomain, { signal, onProgress }: AuditOption
   const gold = (stage: Stage, kept: Map<Placed<Task>, RolloutClosed>, order: typeof tasks) =>
     forEach(
       order,
+      width,
       async (placed) => {
         kept.set(placed, await stage.play({ task: placed.value, agent: 'gold' }));
         tell(`gold seat, ${placed.value.id}`);
@@ -75,6 +76,7 @@ async function playAll(loaded: LoadedDomain, { signal, onProgress }: AuditOption
   await onStage(loaded, signal, [], async (stage) => {
     await forEach(
       idleParts,
+      width,
       async ({ placed, basis }) => {
         idle.push({ placed, basis, closed: await stage.play({ task: placed.value, basis, agent: doesNothing }) });
         tell(`nobody in the agent's seat, ${placed.value.id}`);
@@ -86,6 +88,7 @@ async function playAll(loaded: LoadedDomain, { signal, onProgress }: AuditOption
     total += 2 * samples.length;
     await forEach(
       samples,
+      width,
       async (sample) => {
         half.set(sample, await repeat(stage, sample));
         tell(`${sample.tool.name} twice`);
@@ -100,6 +103,7 @@ async function playAll(loaded: LoadedDomain, { signal, onProgress }: AuditOption
     async (stage) => {
       await forEach(
         samples,
+        width,
         async (sample) => {
           const [one, other] = [half.get(sample), await repeat(stage, sample)];
           if (one) tried.push({ sample, one, other, changes: await changesSource(stage, sample) });

@@ -1,15 +1,14 @@
-import { hashOf, openDatabase } from '../../core/database.ts';
 import type { RolloutEvent } from '../../core/event.ts';
 import type { AgentReply, UserReply } from '../../core/seat.ts';
 import type { Task } from '../../core/task.ts';
+import { baseHash } from '../../core/world.ts';
 import { Fault } from '../fault.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import type { Outside } from '../outside.ts';
+import { settingOf } from '../replay.ts';
 import { startOf } from '../start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../supervisor.ts';
 
-/** Rollouts at once; each is a few milliseconds of a lane. */
-const width = 16;
 /** Every audit of a domain plays the same rollouts. */
 const seed = 'audit';
 
@@ -40,7 +39,7 @@ export const needsModel = 'audit/needs-model';
 export async function openStage(loaded: LoadedDomain, signal: AbortSignal, more: readonly Task[] = []): Promise<Stage> {
   const tasks = [...loaded.tasks, ...more];
   const supervisor = await openSupervisor({ ...loaded, tasks, domain: { ...loaded.domain, tasks } });
-  const database = hashOf(openDatabase(supervisor.loaded.world.agent));
+  const database = baseHash(settingOf(supervisor.loaded).world);
   const play = (part: Part): Promise<RolloutClosed> => {
     const { task, basis = 'evaluate', agent, user, from } = part;
     const seats = { agent: { type: agent === 'gold' ? 'gold' : 'scripted' }, user: { type: 'agenda' } } as const;
@@ -68,17 +67,4 @@ function outsideOf({ agent, user }: Part): Outside {
     user: async () => ({ reply: user ?? nobody() }),
     simulate: async () => nobody(),
   };
-}
-
-/** Does the work for every item, a bounded number at once, in order; stops when it is told to. */
-export async function forEach<T>(
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const waiting = [...items];
-  const worker = async () => {
-    for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) await work(next);
-  };
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
 }

@@ -1,6 +1,7 @@
 import type { RolloutEvent } from '../../core/event.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import type { ToolCall } from '../../core/message.ts';
+import { excerpt } from '../../core/rules/finding.ts';
 import { factOf, type Task } from '../../core/task.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
 import type { Fix } from '../diagnostic.ts';
@@ -192,5 +193,3 @@ function writeFix({ parts }: LoadedDomain, { name }: Tool): Fix | undefined {
   const at = parts.scan.declared.get(name)?.effectAt;
   return at ? { title: `Declare ${name} as a write`, edits: [{ ...at, text: 'write' }] } : undefined;
 }
-
-const excerpt = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}...` : text);

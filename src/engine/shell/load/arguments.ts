@@ -22,6 +22,20 @@ export function argumentProblems(tool: Tool, given: JsonObject): readonly Argume
   return (validate.errors ?? []).flatMap((error) => problemOf(tool, error));
 }
 
+/** What a call is refused with whose arguments do not fit, or null where they do. */
+export function misfitOf(tool: Tool, given: JsonObject): string | null {
+  const problems = argumentProblems(tool, given).map(({ message }) => message);
+  return problems.length === 0 ? null : `the arguments of ${tool.name} do not fit: ${problems.join(' ')}`;
+}
+
+/** The keys of a JSON Pointer (RFC 6901). */
+export function keysOfPointer(pointer: string): readonly string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
 /** Why a tool's JSON Schema can't be used, or null. */
 export function schemaProblem(parameters: JsonObject): string | null {
   if (parameters.type !== 'object') return 'its type is not "object"';
@@ -86,10 +100,7 @@ function compiledBy(ajv: Ajv2020, schema: object): ValidateFunction | null {
 }
 
 function problemOf(tool: Tool, error: ErrorObject): readonly ArgumentProblem[] {
-  const path = error.instancePath
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const path = keysOfPointer(error.instancePath);
   const name = path.join('.');
   const params = error.params as Record<string, unknown>;
   switch (error.keyword) {

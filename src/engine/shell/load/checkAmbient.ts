@@ -1,7 +1,7 @@
 import type { Parts } from './loadedDomain.ts';
 import type { Note } from './note.ts';
-import { blanked, locate } from './scan.ts';
-import type { Source } from './source.ts';
+import { blanked } from './scan.ts';
+import { locate, type Source } from './source.ts';
 
 type Ambient = { readonly pattern: RegExp; readonly instead: string };
 
@@ -32,7 +32,7 @@ function search(source: Source, text: string, ambient: readonly Ambient[], note:
     for (const match of text.matchAll(pattern)) {
       const used = match[0].replace(/\s*\(.*$/s, '');
       note(
-        locate(source, match.index, used),
+        locate(source, match.index, used.length),
         'warning',
         'tool/ambient',
         `${used} is different in every rollout, so nothing that depends on it can be replayed or compared.`,

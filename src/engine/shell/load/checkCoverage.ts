@@ -1,10 +1,9 @@
 import type { Rule } from '../../core/rule.ts';
+import type { Tools } from '../../core/rules/seen.ts';
 import type { Location } from '../diagnostic.ts';
 import type { Parts } from './loadedDomain.ts';
 import type { KnownTools, Note } from './note.ts';
 import type { Declared } from './scan.ts';
-
-type Tools = readonly string[] | 'writes' | 'all';
 
 /** Tools and rules that no task tries: what is never rehearsed is never measured. */
 export function checkCoverage(parts: Parts, known: KnownTools, note: Note): void {

@@ -14,6 +14,7 @@ import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { nearest } from './nearest.ts';
 import type { Bases, KnownTools, Note } from './note.ts';
+import { remembered } from './source.ts';
 import { leavesIn, wordsIn, worldOf } from './taskWorld.ts';
 
 type Context = {
@@ -33,7 +34,7 @@ export function checkGold(placed: Placed<Task>, parts: Parts, bases: Bases, know
     if (action.by !== 'agent' || !known.names.has(action.tool)) continue;
     const earlier = actions.slice(0, index);
     checkPolicy(context, action, index, earlier);
-    if (earlier.some(({ tool }) => known.declared.get(tool)?.effect !== 'read')) continue;
+    if (mayHaveWritten(earlier, known)) continue;
     checkRows(context, action, index);
     checkSources(context, action, index, earlier);
   }
@@ -86,9 +87,8 @@ function forbidden(
   action: GoldAction,
   earlier: readonly GoldAction[],
 ): string | null {
-  const { task, tools } = { task: placed.value, tools: rule.tools ?? [] };
-  if (!binds(tools, action.tool, toolsOf(known))) return null;
-  if (earlier.some(({ tool }) => known.declared.get(tool)?.effect !== 'read')) return null;
+  const task = placed.value;
+  if (!binds(rule.tools ?? [], action.tool, toolsOf(known)) || mayHaveWritten(earlier, known)) return null;
   const condition = rule.check === 'onlyIf' ? rule.condition : undefined;
   if (![rule.when, condition].every((text) => text === undefined || isReadable(text, world))) return null;
   const facts = Object.entries(factsOf(task, true)).map(([name, { value }]) => [name, value]);
@@ -116,11 +116,20 @@ function isReadable(text: string, { agent, user }: Bases): boolean {
 }
 
 /** Tools as the rules need them: by what is known of their effect, where they are not described yet. */
-function toolsOf({ declared, tools }: KnownTools): readonly Tool[] {
-  return [...declared].map(
-    ([name, { effect, generic, handsOff }]) =>
-      tools.get(name) ?? ({ name, effect: effect ?? 'read', generic, handsOff } as unknown as Tool),
+function toolsOf(known: KnownTools): readonly Tool[] {
+  return remembered(ruleTools, known, () =>
+    [...known.declared].map(
+      ([name, { effect, generic, handsOff }]) =>
+        known.tools.get(name) ?? ({ name, effect: effect ?? 'read', generic, handsOff } as unknown as Tool),
+    ),
   );
+}
+
+const ruleTools = new WeakMap<KnownTools, readonly Tool[]>();
+
+/** Whether the databases may not be as they were at the start any more. */
+function mayHaveWritten(earlier: readonly GoldAction[], { declared }: KnownTools): boolean {
+  return earlier.some(({ tool }) => declared.get(tool)?.effect !== 'read');
 }
 
 /** An argument that is named after a table, such as `order_id` after `orders`, names one of its rows. */

@@ -1,5 +1,5 @@
 import type { Task, VerifierName } from '../../core/task.ts';
-import type { Fix } from '../diagnostic.ts';
+import { type Fix, placeAt } from '../diagnostic.ts';
 import { fixOf } from './edit.ts';
 import { keyOf, type Placed, placeOf } from './items.ts';
 import type { KnownTools, Note } from './note.ts';
@@ -24,7 +24,7 @@ export function checkReward(placed: Placed<Task>, known: KnownTools, note: Note)
     judge: judge.length > 0,
   };
   checkGates(placed, stands, note);
-  checkDemands(placed, stands, note);
+  checkUse(placed, stands, note);
   checkNeed(placed, known, stands, note);
 }
 
@@ -51,13 +51,12 @@ function checkGates(placed: Placed<Task>, stands: Stands, note: Note): void {
 function without(placed: Placed<Task>, name: Basis, stands: Stands): Fix | undefined {
   const left = placed.value[name].filter((verifier) => stands[verifier]);
   const basis = left.length === 0 ? defaults[name] : left;
-  const { file, line, column, endLine, endColumn } = placeOf(placed, name);
-  if (line !== endLine) return undefined;
-  const edit = { file, line, column, endLine, endColumn, text: `[${basis.join(', ')}]` };
-  return fixOf(`Rest ${name} on ${basis.join(' and ')}`, edit);
+  const at = placeOf(placed, name);
+  if (at.line !== at.endLine) return undefined;
+  return fixOf(`Rest ${name} on ${basis.join(' and ')}`, { ...placeAt(at), text: `[${basis.join(', ')}]` });
 }
 
-function checkDemands(placed: Placed<Task>, stands: Stands, note: Note): void {
+function checkUse(placed: Placed<Task>, stands: Stands, note: Note): void {
   const { evaluate, train } = placed.value;
   for (const demand of ['assertions', 'communicate', 'receipts', 'custom', 'judge'] as const) {
     if (!stands[demand] || evaluate.includes(demand) || train.includes(demand)) continue;

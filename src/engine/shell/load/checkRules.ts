@@ -1,13 +1,11 @@
 import type { Rule } from '../../core/rule.ts';
-import { binds, ruleNames } from '../../core/rules/seen.ts';
+import { binds, ruleNames, type Tools } from '../../core/rules/seen.ts';
 import type { Location } from '../diagnostic.ts';
 import { checkExpression, type ExpressionContext } from './checkExpression.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
 import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } from './note.ts';
-
-type Tools = readonly string[] | 'writes' | 'all';
 
 /** What the checks of rules.yaml say against the policy, the tools and the database. */
 export function checkRules({ policy, rules }: Parts, bases: Bases, known: KnownTools, note: Note): void {

@@ -1,7 +1,7 @@
 import { wordsOf } from '../../core/dialogue/text.ts';
 import type { Persona } from '../../core/persona.ts';
 import type { Task } from '../../core/task.ts';
-import type { Edit, Location } from '../diagnostic.ts';
+import { type Edit, type Location, placeAt } from '../diagnostic.ts';
 import { fixOf } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { KnownTools, Note } from './note.ts';
@@ -71,9 +71,9 @@ function checkEnding(text: string, at: Location, kind: 'task' | 'persona', note:
 function inner(at: Location, text: string): Location | null {
   const written = at.endColumn - at.column;
   if (at.line !== at.endLine) return null;
-  const { file, line, column, endLine, endColumn } = at;
-  if (written === text.length) return { file, line, column, endLine, endColumn };
-  return written === text.length + 2 ? { file, line, column: column + 1, endLine, endColumn: endColumn - 1 } : null;
+  const place = placeAt(at);
+  if (written === text.length) return place;
+  return written === text.length + 2 ? { ...place, column: at.column + 1, endColumn: at.endColumn - 1 } : null;
 }
 
 function appended(at: Location, text: string, more: string): Edit | null {

@@ -3,7 +3,7 @@ import type { Tool } from '../../core/tool.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
 import { placeOfTool } from './checkSources.ts';
 import { checkSoundness, crossCheck } from './crossCheck.ts';
-import type { LoadedDomain } from './loadedDomain.ts';
+import { hasOutsideTools, type LoadedDomain } from './loadedDomain.ts';
 import { declaredTools } from './note.ts';
 
 /** The domain with its tools, as it runs: what was found wrong with it stays what reading found. */
@@ -12,7 +12,10 @@ export function withTools(
   codeTools: readonly Tool[],
   outsideTools: readonly Tool[] = [],
 ): LoadedDomain {
-  const tools = toolsByName(describedTools(loaded, codeTools, outsideTools));
+  return having(loaded, toolsByName(describedTools(loaded, codeTools, outsideTools)));
+}
+
+function having(loaded: LoadedDomain, tools: ReadonlyMap<string, Tool>): LoadedDomain {
   return { ...loaded, domain: { ...loaded.domain, tools: [...tools.values()] } };
 }
 
@@ -27,18 +30,16 @@ export function completeDomain(
   codeTools: readonly Tool[],
   outsideTools: readonly Tool[] | null = [],
 ): LoadedDomain {
-  const { mcpServers, environments } = loaded.domain.file;
   const all = describedTools(loaded, codeTools, outsideTools ?? []);
   const tools = toolsByName(all);
-  const hasOutside = [mcpServers, environments].some((sources) => Object.keys(sources).length > 0);
-  const complete = outsideTools !== null || (!hasOutside && loaded.pythonFile === null);
+  const complete = outsideTools !== null || !hasOutsideTools(loaded);
   const { parts, world, folder } = loaded;
   const known = { names: new Set(tools.keys()), complete, tools, declared: declaredTools(parts.scan.declared, tools) };
   const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
   const unsound = checkSoundness(parts, world, known, found);
   return {
-    ...withTools(loaded, codeTools, outsideTools ?? []),
-    diagnostics: sortDiagnostics([...found, ...unsound, ...duplicateNames(loaded, all)]),
+    ...having(loaded, tools),
+    diagnostics: sortDiagnostics([...found, ...unsound, ...duplicateNames(loaded, all, tools)]),
   };
 }
 
@@ -60,8 +61,12 @@ function toolsByName(all: readonly Tool[]): ReadonlyMap<string, Tool> {
   return tools;
 }
 
-function duplicateNames({ parts }: LoadedDomain, tools: readonly Tool[]): readonly Diagnostic[] {
-  const repeated = tools.filter(({ name }, index) => tools.findIndex((each) => each.name === name) < index);
+function duplicateNames(
+  { parts }: LoadedDomain,
+  all: readonly Tool[],
+  kept: ReadonlyMap<string, Tool>,
+): readonly Diagnostic[] {
+  const repeated = all.filter((tool) => kept.get(tool.name) !== tool);
   return repeated.map((tool) => ({
     ...placeOfTool(parts, tool),
     code: 'tool/duplicate-name',

@@ -15,7 +15,7 @@ import { checkUserSeats } from './checkUserSeats.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
-import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } from './note.ts';
+import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note, notebook } from './note.ts';
 
 /** Findings that need more than one file of the domain. */
 export function crossCheck(parts: Parts, bases: Bases, known: KnownTools, folder: string): readonly Diagnostic[] {
@@ -50,16 +50,6 @@ export function checkSoundness(
     if (errors.every((error) => isElsewhere(error, placed, parts))) checkGold(placed, parts, bases, known, note);
   if (errors.length === 0) checkCoverage(parts, known, note);
   return found;
-}
-
-function notebook(): { readonly found: readonly Diagnostic[]; readonly note: Note } {
-  const found: Diagnostic[] = [];
-  const note: Note = (at, severity, code, message, hint, fix) => {
-    const { file, line, column, endLine, endColumn } = at;
-    const place = { file, line, column, endLine, endColumn };
-    found.push({ ...place, code, severity, message, hint, ...(fix ? { fix } : {}) });
-  };
-  return { found, note };
 }
 
 /** Whether an error is in another task. One in the rules or in the domain's file concerns every task. */

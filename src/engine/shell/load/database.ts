@@ -2,7 +2,7 @@ import { type JSONVisitor, type ParseError, parse as parseJsonc, printParseError
 import type { JsonObject } from '../../core/json.ts';
 import type { Diagnostic, Location } from '../diagnostic.ts';
 import { messageOf } from '../fault.ts';
-import { remembered, type Source } from './source.ts';
+import { locate, remembered, type Source } from './source.ts';
 
 export type DatabaseFile = { readonly value: JsonObject | null; readonly problems: readonly Diagnostic[] };
 
@@ -95,11 +95,4 @@ function hintFor(words: string): string {
   if (words.includes('property name expected')) return 'Take the last comma out, or put the name in double quotes.';
   if (words.includes('value expected')) return 'Take the comma before it out, or write a value.';
   return 'Check commas, quotes and brackets up to this place.';
-}
-
-function locate({ file, text }: Source, offset: number, length: number): Location {
-  const before = text.slice(0, offset);
-  const line = before.split('\n').length;
-  const column = offset - before.lastIndexOf('\n');
-  return { file, line, column, endLine: line, endColumn: column + length };
 }

@@ -1,4 +1,4 @@
-import type { Edit, Fix, Location } from '../diagnostic.ts';
+import { type Edit, type Fix, type Location, placeAt } from '../diagnostic.ts';
 
 /** The fix that puts another word where one stands, in the same quotes; undefined where more stands there. */
 export function replacing(at: Location, old: string, text: string): Fix | undefined {
@@ -6,9 +6,9 @@ export function replacing(at: Location, old: string, text: string): Fix | undefi
   if (at.line !== at.endLine) return undefined;
   const title = `Change ${old} to ${text}`;
   if (written === old.length)
-    return { title, edits: [{ ...placeOf(at), text: isPlain(text) ? text : JSON.stringify(text) }] };
+    return { title, edits: [{ ...placeAt(at), text: isPlain(text) ? text : JSON.stringify(text) }] };
   if (written !== old.length + 2) return undefined;
-  return { title, edits: [{ ...placeOf(at), column: at.column + 1, endColumn: at.endColumn - 1, text }] };
+  return { title, edits: [{ ...placeAt(at), column: at.column + 1, endColumn: at.endColumn - 1, text }] };
 }
 
 /** A fix of one edit; undefined where there is none to make. */
@@ -24,7 +24,3 @@ export function scalarText(value: string | number | boolean): string {
 /** Whether a text means itself in YAML without quotes. */
 const isPlain = (text: string) =>
   /^[A-Za-z][\w ./-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off)$/i.test(text) && !text.endsWith(' ');
-
-function placeOf({ file, line, column, endLine, endColumn }: Location): Location {
-  return { file, line, column, endLine, endColumn };
-}

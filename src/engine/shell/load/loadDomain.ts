@@ -1,25 +1,34 @@
 import { createHash } from 'node:crypto';
-import { basename, join, relative, resolve, sep } from 'node:path';
-import { type Domain, type DomainFile, domainFileSchema } from '../../core/domain.ts';
+import { join, relative, resolve, sep } from 'node:path';
+import type { Domain, DomainFile } from '../../core/domain.ts';
 import { contentHash } from '../../core/hash.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type Persona, personaSchema } from '../../core/persona.ts';
 import { type ParsedPolicy, parsePolicy } from '../../core/policy.ts';
 import { type Rule, ruleSchema } from '../../core/rule.ts';
-import { type SimulatedTool, simulatedToolSchema } from '../../core/simulatedTool.ts';
+import type { SimulatedTool } from '../../core/simulatedTool.ts';
 import { type Task, taskSchema } from '../../core/task.ts';
-import { type Diagnostic, sortDiagnostics, startOf } from '../diagnostic.ts';
+import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
 import { bindRules } from './bindRules.ts';
 import { checkSoundness, crossCheck } from './crossCheck.ts';
 import { parseDatabase } from './database.ts';
-import { type Items, type Placed, parseFolder, parseItems, placeOf } from './items.ts';
-import type { LoadedDomain, Parts } from './loadedDomain.ts';
+import {
+  noItems,
+  type Reader,
+  readDatabases,
+  readDomainFile,
+  readFolder,
+  readNamed,
+  readSimulated,
+} from './domainFiles.ts';
+import { type Items, parseItems, placeOf } from './items.ts';
+import { hasSources, type LoadedDomain, type Parts } from './loadedDomain.ts';
 import { locationsOf } from './locations.ts';
 import { type Scan, scanTools } from './scan.ts';
 import { scanPython } from './scanPython.ts';
 import { scanSync } from './scanSync.ts';
 import { scanVerifiers } from './scanVerifiers.ts';
-import { type FileKind, inside, type Overlay, readSource, remembered, type Source } from './source.ts';
+import { inside, type Overlay, readSource, remembered, type Source } from './source.ts';
 
 export { completeDomain, withTools } from './completeDomain.ts';
 export type { LoadedDomain } from './loadedDomain.ts';
@@ -29,13 +38,6 @@ export type LoadOptions = {
   readonly overlay?: Overlay;
   /** Whether to look for what makes the environment deceive although it runs; a rollout does not wait for that. */
   readonly soundness?: boolean;
-};
-
-type Reader = {
-  readonly folder: string;
-  readonly overlay: Overlay | undefined;
-  readonly diagnostics: Diagnostic[];
-  readonly file: Placed<DomainFile>;
 };
 
 const policies = new WeakMap<Source, ParsedPolicy>();
@@ -51,16 +53,16 @@ export function loadDomain(folder: string, { overlay, soundness = true }: LoadOp
   const { file, source } = readDomainFile(root, overlay, diagnostics);
   const reader: Reader = { folder: root, overlay, diagnostics, file };
   const isThere = source !== null;
-  const policySource = isThere ? read(reader, 'policy', 'policy') : null;
+  const policySource = isThere ? readNamed(reader, 'policy', 'policy') : null;
   const policyFile = policySource?.file ?? join(root, file.value.policy);
   const policy = policyOf(policySource, policyFile, diagnostics);
-  const rulesSource = isThere ? read(reader, 'rules', 'rule', true) : null;
-  const rules = rulesSource ? parseItems<Rule>(rulesSource, rulesKind) : none;
+  const rulesSource = isThere ? readNamed(reader, 'rules', 'rule', true) : null;
+  const rules = rulesSource ? parseItems<Rule>(rulesSource, rulesKind) : noItems;
   const personas = readFolder<Persona>(reader, 'personas', '.persona.yaml', 'persona', personaSchema, isThere);
   const tasks = readFolder<Task>(reader, 'tasks', '.task.yaml', 'task', taskSchema, isThere);
-  const toolsSource = isThere ? read(reader, 'tools', 'tool', true) : null;
-  const pythonSource = isThere ? read(reader, 'pythonTools', 'tool', true) : null;
-  const simulated = isThere ? readSimulated(reader) : none;
+  const toolsSource = isThere ? readNamed(reader, 'tools', 'tool', true) : null;
+  const pythonSource = isThere ? readNamed(reader, 'pythonTools', 'tool', true) : null;
+  const simulated = isThere ? readSimulated(reader) : noItems;
   const scan = merged([
     toolsSource ? scanTools(root, toolsSource, overlay) : emptyScan,
     pythonSource ? scanPython(root, pythonSource, overlay) : emptyScan,
@@ -160,111 +162,7 @@ function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]
 }
 
 const rulesKind = { kind: 'rule', schema: 'rules', item: ruleSchema, wrapper: 'rules' } as const;
-const none = { items: [], diagnostics: [], sources: [] } as const;
 const emptyScan: Scan = { tools: new Map(), declared: new Map(), complete: true, sources: [] };
-
-function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
-  const path = join(folder, 'domain.yaml');
-  const read = readSource(path, 'domain', overlay);
-  const fallback = domainFileSchema.parse({ name: basename(folder) || 'domain' });
-  const nowhere = { value: () => startOf(path), key: () => startOf(path), insert: () => null };
-  const placed = (value: DomainFile, places = nowhere): Placed<DomainFile> => ({ value, file: path, path: [], places });
-  if ('problem' in read) {
-    diagnostics.push(read.problem);
-    return { file: placed(fallback), source: null };
-  }
-  const parsed = parseItems(read.source, { kind: 'domain', schema: 'domain', item: domainFileSchema });
-  diagnostics.push(...parsed.diagnostics);
-  const [first, second] = parsed.items;
-  if (second) {
-    const message = 'This file holds a list, but one domain is expected.';
-    diagnostics.push({
-      ...startOf(path),
-      code: 'domain/wrong-type',
-      severity: 'error',
-      message,
-      hint: 'Take the "- " out.',
-    });
-  }
-  return { file: first ?? placed(fallback), source: first && !second ? read.source : null };
-}
-
-type Named = 'policy' | 'rules' | 'tools' | 'pythonTools' | 'database' | 'userDatabase';
-
-/** Reads a file that domain.yaml names. An optional one may be missing where domain.yaml does not name it. */
-function read(reader: Reader, key: Named, kind: FileKind, optional = false): Source | null {
-  const { folder, overlay, diagnostics, file } = reader;
-  const named = file.places.value([key]);
-  const path = file.value[key] ?? '';
-  const target = inside(folder, path);
-  if (target === null) {
-    const message = `${key} is ${path}, which lies outside the domain's folder.`;
-    diagnostics.push({
-      ...named,
-      code: 'domain/path-outside',
-      severity: 'error',
-      message,
-      hint: 'Name a file inside the folder.',
-    });
-    return null;
-  }
-  const isNamed = isWritten(file, key);
-  const found = readSource(target, kind, overlay, isNamed ? named : startOf(file.file));
-  if ('source' in found) return found.source;
-  if (!(found.missing && optional && !isNamed)) diagnostics.push(found.problem);
-  return null;
-}
-
-/** Whether the key stands in the file, and is not a default. */
-function isWritten(file: Placed<DomainFile>, key: string): boolean {
-  const at = file.places.key([key]);
-  return at.endColumn > at.column && at.endLine === at.line;
-}
-
-function readFolder<T>(
-  reader: Reader,
-  key: 'personas' | 'tasks',
-  suffix: string,
-  kind: 'persona' | 'task',
-  item: typeof personaSchema | typeof taskSchema,
-  isThere: boolean,
-): Items<T> {
-  if (!isThere) return none;
-  const { folder, overlay, diagnostics, file } = reader;
-  const target = inside(folder, file.value[key]);
-  const at = isWritten(file, key) ? file.places.value([key]) : startOf(file.file);
-  if (target === null) {
-    const message = `${key} is ${file.value[key]}, which lies outside the domain's folder.`;
-    diagnostics.push({
-      ...at,
-      code: 'domain/path-outside',
-      severity: 'error',
-      message,
-      hint: 'Name a folder inside it.',
-    });
-    return none;
-  }
-  const found = parseFolder(target, suffix, { kind, schema: kind, item } as never, overlay) as Items<T>;
-  diagnostics.push(...found.diagnostics);
-  if (found.items.length === 0 && found.diagnostics.length === 0) {
-    const message = `The domain has no ${key}: there is no ${kind} in ${join(target, sep)}*${suffix}.`;
-    diagnostics.push({
-      ...at,
-      code: `${kind}/none`,
-      severity: 'warning',
-      message,
-      hint: `Add a file, for example ${file.value[key]}/first${suffix}.`,
-    });
-  }
-  return found;
-}
-
-/** The simulated tools; a domain needs none, and no folder for them. */
-function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> {
-  const target = inside(folder, file.value.simulatedTools);
-  const of = { kind: 'tool', schema: 'tool', item: simulatedToolSchema } as const;
-  return target === null ? none : (parseFolder(target, '.tool.yaml', of as never, overlay) as Items<SimulatedTool>);
-}
 
 function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {
   return {
@@ -298,17 +196,6 @@ function merged(scans: readonly Scan[]): Scan {
     complete: scans.every(({ complete }) => complete),
     sources: scans.flatMap(({ sources }) => sources),
   };
-}
-
-/** Whether tools come from servers or environments, so that only starting those tells their names. */
-function hasSources({ mcpServers, environments }: DomainFile): boolean {
-  return Object.keys(mcpServers).length > 0 || Object.keys(environments).length > 0;
-}
-
-function readDatabases(reader: Reader, hasCodeTools: boolean) {
-  const agent = read(reader, 'database', 'database', !hasCodeTools);
-  const user = reader.file.value.userDatabase === undefined ? null : read(reader, 'userDatabase', 'database');
-  return { agent, user };
 }
 
 function databaseProblems({ agent, user }: Parts['databases']): readonly Diagnostic[] {

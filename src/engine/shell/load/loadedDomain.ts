@@ -76,3 +76,13 @@ export type LoadedDomain = {
   readonly pythonFile: string | null;
   readonly parts: Parts;
 };
+
+/** Whether tools come from servers or environments, so that only starting those tells their names. */
+export function hasSources({ mcpServers, environments }: DomainFile): boolean {
+  return Object.keys(mcpServers).length > 0 || Object.keys(environments).length > 0;
+}
+
+/** Whether there are tools outside the lane: in Python, of servers, of environments. */
+export function hasOutsideTools({ file, pythonFile }: Pick<LoadedDomain, 'file' | 'pythonFile'>): boolean {
+  return pythonFile !== null || hasSources(file);
+}

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import type { Tool } from '../../core/tool.ts';
-import type { Fix, Location, Severity } from '../diagnostic.ts';
+import { type Diagnostic, type Fix, type Location, placeAt, type Severity } from '../diagnostic.ts';
 import { replacing } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
 import { didYouMean, nearest } from './nearest.ts';
@@ -39,6 +39,15 @@ export type Note = (
   hint: string,
   fix?: Fix | undefined,
 ) => void;
+
+/** A note that keeps what it is told. */
+export function notebook(): { readonly found: readonly Diagnostic[]; readonly note: Note } {
+  const found: Diagnostic[] = [];
+  const note: Note = (at, severity, code, message, hint, fix) => {
+    found.push({ ...placeAt(at), code, severity, message, hint, ...(fix ? { fix } : {}) });
+  };
+  return { found, note };
+}
 
 /** Notes a name that is no tool; says whether it is one as far as is known. */
 export function checkToolName(

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Location } from '../diagnostic.ts';
-import { inside, type Overlay, readSource, type Source } from './source.ts';
+import { inside, locate, type Overlay, readSource, type Source } from './source.ts';
 
 /** What a tool says of itself, as far as it can be read off its source. */
 export type Declared = {
@@ -54,7 +54,7 @@ function scanFile(
   for (const match of text.matchAll(exportedTool)) {
     const [whole, name] = match;
     if (!name) continue;
-    tools.set(name, locate(source, match.index + whole.indexOf(name, whole.indexOf('const') + 5), name));
+    tools.set(name, locate(source, match.index + whole.indexOf(name, whole.indexOf('const') + 5), name.length));
     declared.set(name, declarationAt(source, text, match.index));
   }
   const locals = new Map([...text.matchAll(localTool)].map((match) => [match[1] ?? '', match.index] as const));
@@ -77,7 +77,7 @@ function scanFile(
       const index = locals.get(name);
       const at =
         inner?.tools.get(name) ??
-        (index === undefined ? undefined : locate(source, text.indexOf(name, index + 5), name));
+        (index === undefined ? undefined : locate(source, text.indexOf(name, index + 5), name.length));
       const own = inner?.declared.get(name) ?? (index === undefined ? null : declarationAt(source, text, index));
       if (own) declared.set(as, own);
       if (at) tools.set(as, at);
@@ -94,11 +94,10 @@ function declarationAt(source: Source, text: string, offset: number): Declared {
   const rest = text.slice(offset);
   const own = rest.slice(0, /^\}|\n(?=export )/m.exec(rest)?.index ?? rest.length);
   const effect = effectOption.exec(own);
+  const word = effect?.[2] ?? '';
   return {
-    effect: (effect?.[2] as 'read' | 'write' | undefined) ?? null,
-    effectAt: effect
-      ? locate(source, offset + effect.index + effect[0].lastIndexOf(effect[2] ?? ''), effect[2] ?? '')
-      : null,
+    effect: effect ? (word as 'read' | 'write') : null,
+    effectAt: effect ? locate(source, offset + effect.index + effect[0].lastIndexOf(word), word.length) : null,
     owner: /\bowner\s*:\s*['"]user['"]/.test(own) ? 'user' : 'agent',
     generic: /\bgeneric\s*:\s*true\b/.test(own),
     handsOff: /\bhandsOff\s*:\s*true\b/.test(own),
@@ -133,10 +132,3 @@ const namesIn = (list: string) =>
 /** The text with its comments blanked, at the same offsets. */
 export const blanked = (text: string) =>
   text.replace(/\/\*[\s\S]*?\*\/|^[ \t]*\/\/[^\n]*/gm, (comment) => comment.replace(/[^\n]/g, ' '));
-
-export function locate({ file, text }: Source, offset: number, name: string): Location {
-  const before = text.slice(0, offset);
-  const line = before.split('\n').length;
-  const column = offset - before.lastIndexOf('\n');
-  return { file, line, column, endLine: line, endColumn: column + name.length };
-}

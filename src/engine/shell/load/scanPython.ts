@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Location } from '../diagnostic.ts';
-import { type Declared, locate, type Scan } from './scan.ts';
-import { inside, type Overlay, readSource, type Source } from './source.ts';
+import type { Declared, Scan } from './scan.ts';
+import { inside, locate, type Overlay, readSource, type Source } from './source.ts';
 
 const decorator = /^@(?:\w+\.)?tool\s*\(/;
 const definition = /^(?:async\s+)?def\s+(\w+)/;
@@ -42,7 +42,7 @@ function declarationAt(source: Source, from: number, to: number): Declared {
   const word = effect?.[1] ?? '';
   return {
     effect: effect ? (word as 'read' | 'write') : null,
-    effectAt: effect ? locate(source, from + effect.index + effect[0].lastIndexOf(word), word) : null,
+    effectAt: effect ? locate(source, from + effect.index + effect[0].lastIndexOf(word), word.length) : null,
     owner: /\bowner\s*=\s*['"]user['"]/.test(own) ? 'user' : 'agent',
     generic: /\bgeneric\s*=\s*True\b/.test(own),
     handsOff: /\bhands_off\s*=\s*True\b/.test(own),

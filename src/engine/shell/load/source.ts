@@ -53,12 +53,20 @@ export function readSource(file: string, kind: FileKind, overlay?: Overlay, aske
   }
 }
 
-/** What was computed from this very source last time, or computes it now. */
-export function remembered<T>(store: WeakMap<Source, T>, source: Source, compute: () => T): T {
-  const known = store.get(source);
+/** The place of a part of a text that stands on one line. */
+export function locate({ file, text }: Source, offset: number, length: number): Location {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  const column = offset - before.lastIndexOf('\n');
+  return { file, line, column, endLine: line, endColumn: column + length };
+}
+
+/** What was computed from this very value last time, or computes it now. */
+export function remembered<K extends object, T>(store: WeakMap<K, T>, of: K, compute: () => T): T {
+  const known = store.get(of);
   if (known !== undefined) return known;
   const value = compute();
-  store.set(source, value);
+  store.set(of, value);
   return value;
 }
 

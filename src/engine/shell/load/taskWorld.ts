@@ -2,6 +2,7 @@ import { leavesOf } from '../../core/dialogue/value.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Task } from '../../core/task.ts';
 import type { Bases } from './note.ts';
+import { remembered } from './source.ts';
 
 /** Both databases as a task begins: the base with the task's own state laid over it. */
 export function worldOf(bases: Bases, { state }: Task): Bases {
@@ -28,12 +29,11 @@ const words = new WeakMap<object, ReadonlySet<string>>();
 
 /** Every key and every value of a database as a text: what a tool that reads it can bring. */
 export function wordsIn(base: JsonObject): ReadonlySet<string> {
-  const known = words.get(base);
-  if (known) return known;
-  const found = new Set<string>();
-  collect(base, found);
-  words.set(base, found);
-  return found;
+  return remembered(words, base, () => {
+    const found = new Set<string>();
+    collect(base, found);
+    return found;
+  });
 }
 
 function collect(value: Json, found: Set<string>): void {

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../core/json.ts';
 import { childEnvironment } from '../childEnvironment.ts';
 import { Fault } from '../fault.ts';
+import { shippedFolder } from '../shippedFolder.ts';
 
 export type BridgeSettings = {
   /** What people call it: `tools.py`, or the environment by its name. */
@@ -47,6 +46,9 @@ export type BridgeCall = {
   readonly what: string;
   readonly signal?: AbortSignal;
 };
+
+/** What the interpreter is called, in the order in which it is looked for. */
+export const pythonNames: readonly string[] = process.platform === 'win32' ? ['python', 'py'] : ['python3', 'python'];
 
 /** Loading a module and validating its base may take long, once. */
 const openTimeoutMs = 120_000;
@@ -124,7 +126,7 @@ export class BridgeProcess {
 
   async #spawn(): Promise<ChildProcess> {
     const { python, folder } = this.settings;
-    const candidates = python ? [python] : process.platform === 'win32' ? ['python', 'py'] : ['python3', 'python'];
+    const candidates = python ? [python] : pythonNames;
     for (const command of candidates) {
       const child = await started(command, folder);
       if (child) return this.#connected(child);
@@ -222,7 +224,7 @@ export class BridgeProcess {
 async function started(command: string, folder: string): Promise<ChildProcess | null> {
   const version = process.env['PYENV_VERSION'];
   const env = { ...childEnvironment(), ...(version ? { PYENV_VERSION: version } : {}) };
-  const child = spawn(command, ['-u', '-B', bridgeProgram()], {
+  const child = spawn(command, ['-u', '-B', join(shippedFolder('bridge'), 'serve.py')], {
     cwd: folder,
     env: { ...env, TZ: 'UTC', PYTHONHASHSEED: '0', PYTHONUTF8: '1' },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -232,11 +234,4 @@ async function started(command: string, folder: string): Promise<ChildProcess | 
     child.once('spawn', () => resolve(child));
     child.once('error', () => resolve(null));
   });
-}
-
-/** The bridge beside this code when it is bundled, or its source. */
-function bridgeProgram(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const places = [join(here, 'bridge'), join(here, '..', 'bridge'), join(here, '..', '..', 'bridge')];
-  return join(places.find((place) => existsSync(join(place, 'serve.py'))) ?? here, 'serve.py');
 }

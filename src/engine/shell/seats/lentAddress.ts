@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { messageOf } from '../fault.ts';
 import type { ShownTools } from '../mcpServer.ts';
 import type { Loan } from './agentProgram.ts';
 import { type ModelAnswer, streamed } from './lentModel.ts';
@@ -39,9 +40,7 @@ class Door {
 
   constructor() {
     this.#server = createServer((request, response) => {
-      this.#answer(request, response).catch((error: unknown) =>
-        say(response, 500, error instanceof Error ? error.message : String(error), 'server_error'),
-      );
+      this.#answer(request, response).catch((error: unknown) => say(response, 500, messageOf(error), 'server_error'));
     });
     // A tool's result may wait for a person who looks at a breakpoint.
     this.#server.requestTimeout = 0;

@@ -3,7 +3,7 @@ import type { Patch } from '../../core/database.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { SimulatedAnswer } from '../lane/laneMessage.ts';
-import { argumentProblems } from '../load/arguments.ts';
+import { keysOfPointer, misfitOf } from '../load/arguments.ts';
 import type { AskedSimulator } from '../outside.ts';
 import { type Answered, complete, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
@@ -40,11 +40,9 @@ export async function askToolModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<SimulatedAnswer>> {
-  const fault = argumentProblems(tool, asked.arguments).map(({ message }) => message);
-  if (fault.length > 0) {
-    const content = `Error: the arguments of ${tool.name} do not fit: ${fault.join(' ')}`;
-    return { reply: { content, isError: true, writes: [] }, call: { ms: 0, request: null } };
-  }
+  const misfit = misfitOf(tool, asked.arguments);
+  if (misfit)
+    return { reply: { content: `Error: ${misfit}`, isError: true, writes: [] }, call: { ms: 0, request: null } };
   const seat = { ...model, temperature: model.temperature ?? 0, timeoutMs: tool.timeoutMs };
   const messages = [
     { role: 'system' as const, content: simulatorInstructions(tool) },
@@ -99,11 +97,7 @@ function readAnswer(tool: Tool, text: string): SimulatedAnswer {
 type Written = { readonly op: Patch['op']; readonly path: string; readonly value?: Json };
 
 function patchOf({ op, path, value }: Written): Patch {
-  const parts = path
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return { op, path: parts, ...(op === 'remove' || value === undefined ? {} : { value }) };
+  return { op, path: keysOfPointer(path), ...(op === 'remove' || value === undefined ? {} : { value }) };
 }
 
 function validator(tool: Tool): ValidateFunction {

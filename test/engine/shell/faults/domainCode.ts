@@ -1,16 +1,4 @@
-import { rehearsalWith } from '../../../support/terminal.ts';
-import {
-  domain,
-  evaluation,
-  type FaultRow,
-  fresh,
-  home,
-  play,
-  scored,
-  toolsHead,
-  unscored,
-  untouched,
-} from './scene.ts';
+import { domain, type FaultRow, play, refused, scored, toolsHead, unscored, untouched } from './scene.ts';
 
 const broken = (run: string, timeoutMs: number) =>
   `${toolsHead}export const broken = tool({ description: 'Breaks.', effect: 'write', timeoutMs: ${timeoutMs}, input,\n  run: ${run} });\n`;
@@ -29,11 +17,7 @@ const load = (fault: string, injected: string, more: string): FaultRow => ({
   injected,
   sees: /^rehearsal eval: /,
   kept: untouched,
-  strike: async () => {
-    const [folder, run] = [domain([], { 'tools.ts': `${toolsHead}${more}` }), fresh()];
-    const { out, err } = await rehearsalWith({ REHEARSAL_HOME: home }, ...evaluation(folder, run));
-    return { lines: `${out}\n${err}`.split('\n'), run, folder };
-  },
+  strike: () => refused(domain([], { 'tools.ts': `${toolsHead}${more}` })),
 });
 
 export const domainCode: readonly FaultRow[] = [

@@ -13,6 +13,7 @@ import { replayRecording } from '../../../../src/engine/shell/replay.ts';
 import type { SeatSpec } from '../../../../src/engine/shell/seats/seatSpec.ts';
 import { openSupervisor, type Supervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { verifyRun } from '../../../../src/engine/shell/verifyRun.ts';
+import { rehearsalWith } from '../../../support/terminal.ts';
 
 /** A fault of the table in docs/faults.md: how it is injected, what a person reads, and what is left. */
 export type FaultRow = {
@@ -180,6 +181,13 @@ export async function printed(process: ChildProcess): Promise<readonly string[]>
 }
 
 export const evaluation = (folder: string, run: string) => ['eval', folder, '--agent', 'scripted', '--out', run];
+
+/** A domain whose start fails: what \`rehearsal eval\` says instead of a run. */
+export async function refused(folder: string): Promise<Struck> {
+  const run = fresh();
+  const { out, err } = await rehearsalWith({ REHEARSAL_HOME: home }, ...evaluation(folder, run));
+  return { lines: `${out}\n${err}`.split('\n'), run, folder };
+}
 
 /** An evaluation in a process of its own, below a command that limits it. */
 export function limited(before: readonly string[], folder: string, run: string): readonly string[] {

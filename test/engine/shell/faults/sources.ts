@@ -2,14 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
-import { rehearsalWith } from '../../../support/terminal.ts';
 import {
   domain,
-  evaluation,
   type FaultRow,
   fresh,
-  home,
   play,
+  refused,
   type Struck,
   scored,
   source,
@@ -45,13 +43,6 @@ const secondProcess = (fault: string, injected: string, mode: 'changed' | 'flaky
   strike: () =>
     play(domain(['state'], { 'domain.yaml': stdio(`${mode}, ${JSON.stringify(fresh())}`) }), { order: 'struck first' }),
 });
-
-/** A domain whose start fails: what \`rehearsal eval\` says instead of a run. */
-async function refused(folder: string): Promise<Struck> {
-  const run = fresh();
-  const { out, err } = await rehearsalWith({ REHEARSAL_HOME: home }, ...evaluation(folder, run));
-  return { lines: `${out}\n${err}`.split('\n'), run, folder };
-}
 
 const start = (fault: string, injected: string, changes: () => Readonly<Record<string, string | null>>): FaultRow => ({
   fault,

@@ -1,0 +1,127 @@
+import { basename, join, sep } from 'node:path';
+import { type DomainFile, domainFileSchema } from '../../core/domain.ts';
+import type { personaSchema } from '../../core/persona.ts';
+import { type SimulatedTool, simulatedToolSchema } from '../../core/simulatedTool.ts';
+import type { taskSchema } from '../../core/task.ts';
+import { type Diagnostic, type Location, startOf } from '../diagnostic.ts';
+import { type Items, type Placed, parseFolder, parseItems } from './items.ts';
+import { type FileKind, inside, type Overlay, readSource, type Source } from './source.ts';
+
+/** What the files of a domain are read with. Findings are added to `diagnostics`. */
+export type Reader = {
+  readonly folder: string;
+  readonly overlay: Overlay | undefined;
+  readonly diagnostics: Diagnostic[];
+  readonly file: Placed<DomainFile>;
+};
+
+/** What a file or a folder holds that a domain does not have. */
+export const noItems = { items: [], diagnostics: [], sources: [] } as const;
+
+/** Reads domain.yaml; a stand-in takes its place where it can't be used, and the source is then null. */
+export function readDomainFile(folder: string, overlay: Overlay | undefined, diagnostics: Diagnostic[]) {
+  const path = join(folder, 'domain.yaml');
+  const read = readSource(path, 'domain', overlay);
+  const fallback = domainFileSchema.parse({ name: basename(folder) || 'domain' });
+  const nowhere = { value: () => startOf(path), key: () => startOf(path), insert: () => null };
+  const placed = (value: DomainFile, places = nowhere): Placed<DomainFile> => ({ value, file: path, path: [], places });
+  if ('problem' in read) {
+    diagnostics.push(read.problem);
+    return { file: placed(fallback), source: null };
+  }
+  const parsed = parseItems(read.source, { kind: 'domain', schema: 'domain', item: domainFileSchema });
+  diagnostics.push(...parsed.diagnostics);
+  const [first, second] = parsed.items;
+  if (second) {
+    const message = 'This file holds a list, but one domain is expected.';
+    diagnostics.push({
+      ...startOf(path),
+      code: 'domain/wrong-type',
+      severity: 'error',
+      message,
+      hint: 'Take the "- " out.',
+    });
+  }
+  return { file: first ?? placed(fallback), source: first && !second ? read.source : null };
+}
+
+type Named = 'policy' | 'rules' | 'tools' | 'pythonTools' | 'database' | 'userDatabase';
+
+/** Reads a file that domain.yaml names. An optional one may be missing where domain.yaml does not name it. */
+export function readNamed(reader: Reader, key: Named, kind: FileKind, optional = false): Source | null {
+  const { folder, overlay, diagnostics, file } = reader;
+  const named = file.places.value([key]);
+  const path = file.value[key] ?? '';
+  const target = inside(folder, path);
+  if (target === null) {
+    noteOutside(reader, key, named, 'Name a file inside the folder.');
+    return null;
+  }
+  const isNamed = isWritten(file, key);
+  const found = readSource(target, kind, overlay, isNamed ? named : startOf(file.file));
+  if ('source' in found) return found.source;
+  if (!(found.missing && optional && !isNamed)) diagnostics.push(found.problem);
+  return null;
+}
+
+function noteOutside(
+  { diagnostics, file }: Reader,
+  key: Named | 'personas' | 'tasks',
+  at: Location,
+  hint: string,
+): void {
+  const message = `${key} is ${file.value[key]}, which lies outside the domain's folder.`;
+  diagnostics.push({ ...at, code: 'domain/path-outside', severity: 'error', message, hint });
+}
+
+/** Whether the key stands in the file, and is not a default. */
+function isWritten(file: Placed<DomainFile>, key: string): boolean {
+  const at = file.places.key([key]);
+  return at.endColumn > at.column && at.endLine === at.line;
+}
+
+/** Reads the files of a folder that domain.yaml names. */
+export function readFolder<T>(
+  reader: Reader,
+  key: 'personas' | 'tasks',
+  suffix: string,
+  kind: 'persona' | 'task',
+  item: typeof personaSchema | typeof taskSchema,
+  isThere: boolean,
+): Items<T> {
+  if (!isThere) return noItems;
+  const { folder, overlay, diagnostics, file } = reader;
+  const target = inside(folder, file.value[key]);
+  const at = isWritten(file, key) ? file.places.value([key]) : startOf(file.file);
+  if (target === null) {
+    noteOutside(reader, key, at, 'Name a folder inside it.');
+    return noItems;
+  }
+  const found = parseFolder(target, suffix, { kind, schema: kind, item } as never, overlay) as Items<T>;
+  diagnostics.push(...found.diagnostics);
+  if (found.items.length === 0 && found.diagnostics.length === 0) {
+    const message = `The domain has no ${key}: there is no ${kind} in ${join(target, sep)}*${suffix}.`;
+    diagnostics.push({
+      ...at,
+      code: `${kind}/noItems`,
+      severity: 'warning',
+      message,
+      hint: `Add a file, for example ${file.value[key]}/first${suffix}.`,
+    });
+  }
+  return found;
+}
+
+/** The simulated tools; a domain needs noItems, and no folder for them. */
+export function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> {
+  const target = inside(folder, file.value.simulatedTools);
+  const of = { kind: 'tool', schema: 'tool', item: simulatedToolSchema } as const;
+  return target === null ? noItems : (parseFolder(target, '.tool.yaml', of as never, overlay) as Items<SimulatedTool>);
+}
+
+/** The databases of both sides; the agent's may be missing where a domain has no code that works on it. */
+export function readDatabases(reader: Reader, hasCodeTools: boolean) {
+  const agent = readNamed(reader, 'database', 'database', !hasCodeTools);
+  const user = reader.file.value.userDatabase === undefined ? null : readNamed(reader, 'userDatabase', 'database');
+  return { agent, user };
+}
