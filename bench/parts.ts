@@ -14,11 +14,11 @@ export const parts: Readonly<Record<string, Part>> = {
     const { measureRollouts } = await import('./rollouts.ts');
     return () => measureRollouts(50);
   },
+  batch: async () => (await import('./batch.ts')).measureBatch,
   memory: async () => {
     const { measureLive } = await import('./rollouts.ts');
     return () => measureLive(256, 20);
   },
-  batches: async () => (await import('./batches.ts')).measureBatches,
   debugger: async () => (await import('./debugger.ts')).measureDebugger,
   editor: async () => (await import('./editor.ts')).measureEditor,
 };

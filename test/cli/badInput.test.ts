@@ -136,13 +136,13 @@ describe('a model', () => {
     ]);
   });
 
-  test('that never answers is waited for as long as --timeout says, once', async () => {
+  test('that never answers is waited for as long as --timeout says, and asked once more', async () => {
     const from = performance.now();
     const { run, url, code, out } = await asked((n) => (n === 0 ? call('look', '{}') : null), '--timeout', '0.3');
     expect(code).toBe(2);
     expect(performance.now() - from).toBeLessThan(10_000);
     expect(out).toContain(
-      `ended: infrastructureFailed (infrastructure: ${url} did not answer within 0.3 s. Is the server overloaded`,
+      `ended: infrastructureFailed (infrastructure: ${url} did not answer within 0.3 s, also when it was asked again. Is the server overloaded`,
     );
     expect(resultsOf(run)).toHaveLength(1);
     await expectKept(run);

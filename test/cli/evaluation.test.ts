@@ -127,6 +127,25 @@ test('a judge is asked what a task leaves to it, its tokens count, and its answe
   expect(asked).toBe(1);
 });
 
+test('where infrastructure failed every rollout there is no reward, and nothing says 0', async () => {
+  const run = folder();
+  const html = `${run}.html`;
+  const { code, out, err } = await rehearsal(
+    ...['eval', 'domains/order-desk', '--tasks', 'cancel-*', '--agent', 'openai:m@http://127.0.0.1:1/v1', '--out', run],
+    ...['--gate', 'reward>=0'],
+  );
+  expect(code).toBe(1);
+  expect(out).toMatch(/^0 scored of (\d+), mean reward none$/m);
+  expect(out).toMatch(/^ {2}reward +none +\d+$/m);
+  expect(out).toContain("reward can't be told");
+  expect(err).toMatch(/^(\d+)\/\1 mean reward none$/m);
+  expect((await rehearsal('report', run, '--html', html)).code).toBe(0);
+  const page = readFileSync(html, 'utf8');
+  expect(page).toContain('<dt>Mean reward</dt><dd>none</dd>');
+  expect(page).toContain('No rollout has a reward.');
+  expect(page).not.toMatch(/reward 0/);
+});
+
 test('a cancelled run keeps what is finished, and goes on', async () => {
   const run = folder();
   const abort = new AbortController();

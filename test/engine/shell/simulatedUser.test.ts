@@ -207,6 +207,8 @@ test('a broken simulator is to blame, and the rollout has no reward', async () =
   const measure = measureOf(closed.events, [], sidecarOf(closed));
   expect(measure).toMatchObject({ failedBy: 'simulator', simulator: { flaws: ['role-flip', 'role-flip'] } });
   expect(measure.tokens.user).toEqual({ input: 14, output: 6 });
+  expect(measure.latency.user).toEqual([sidecarOf(closed).find(({ flaws }) => flaws)?.ms]);
+  expect(measure.latency.user[0]).toBeGreaterThan(0);
   const metrics = metricsOf([measure]);
   expect(metrics).toMatchObject({ scored: 0, failedBy: { simulator: 1 }, simulator: { broken: 1 } });
   const shown = sectionsOf(metrics, []).find(({ id }) => id === 'simulator')?.rows;

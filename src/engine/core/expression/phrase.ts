@@ -91,3 +91,8 @@ const formsIn = memo((text): readonly (readonly string[])[] =>
     return [...new Set(forms)].filter((form) => form !== '');
   }),
 );
+
+/** The sentences of a text, as they stand there. */
+export function textSentences(text: string): readonly string[] {
+  return text.split(/(?<=[.!?]["')\]]*)\s+|\n+|(?<=;)\s+/).filter((sentence) => sentence.trim() !== '');
+}

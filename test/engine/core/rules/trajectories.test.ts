@@ -14,18 +14,22 @@ const planted = trajectoriesIn('planted.yaml');
 const clean = trajectoriesIn('clean.yaml');
 const plantedUnseen = trajectoriesIn('plantedUnseen.yaml');
 const cleanUnseen = trajectoriesIn('cleanUnseen.yaml');
+const plantedThird = trajectoriesIn('plantedThird.yaml');
+const cleanThird = trajectoriesIn('cleanThird.yaml');
 
 it.each([
-  ['seen', planted, clean],
-  ['unseen', plantedUnseen, cleanUnseen],
-])('has thirty of each, %s', (_, violating, keeping) => {
-  expect([violating.length, keeping.length]).toEqual([30, 30]);
-  expect(new Set([...violating, ...keeping].map(({ name }) => name)).size).toBe(60);
+  ['seen', 30, planted, clean],
+  ['unseen', 30, plantedUnseen, cleanUnseen],
+  ['third', 20, plantedThird, cleanThird],
+])('has enough of each, %s', (_, count, violating, keeping) => {
+  expect([violating.length, keeping.length]).toEqual([count, count]);
+  expect(new Set([...violating, ...keeping].map(({ name }) => name)).size).toBe(2 * count);
 });
 
 it.each([
   ['seen', planted],
   ['unseen', plantedUnseen],
+  ['third', plantedThird],
 ])('plants a violation of every rule of the policy, %s', (_, violating) => {
   const broken = new Set(violating.flatMap(({ violates = [] }) => violates));
   expect(supervisor.domain.policy.rules.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
@@ -36,6 +40,8 @@ describe.each([
   ['clean', clean],
   ['planted, unseen', plantedUnseen],
   ['clean, unseen', cleanUnseen],
+  ['planted, third', plantedThird],
+  ['clean, third', cleanThird],
 ] as const)('%s', (_, trajectories) => {
   it.each(trajectories.map((each, n) => ({ ...each, n })))('$name', async ({ n, ...trajectory }) => {
     const result = await played(supervisor, trajectory, n);
