@@ -57,6 +57,14 @@ test('a gate that is missed says by how much, one line each, and exits with 1', 
   expect((await evaluated(folder(), '--tasks', 'lamp-variant', '--gate', 'reward>=1,pass^1>=1')).code).toBe(0);
 });
 
+test('a report counts what the guard refused of a model that plays the user', async () => {
+  const { url } = await modelServer(() => 'Hello! How can I help you today?');
+  const run = folder();
+  await evaluated(run, '--user', `openai:m@${url}`, '--tasks', 'lamp-variant');
+  const { out } = await rehearsal('report', run, '--json');
+  expect(JSON.parse(out)).toMatchObject({ metrics: { simulator: { flaws: { 'role-flip': 2 }, broken: 1 } } });
+});
+
 test('a run does not go on with other options', async () => {
   const run = folder();
   await evaluated(run, '--tasks', 'lamp-variant');
