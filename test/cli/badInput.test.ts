@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
@@ -15,7 +15,6 @@ import { rehearsal, rehearsalWith } from '../support/terminal.ts';
  */
 const root = mkdtempSync(join(tmpdir(), 'rehearsal-bad-'));
 afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
-vi.setConfig({ testTimeout: 60_000 });
 let folders = 0;
 const fresh = () => join(root, String(++folders));
 const source = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));

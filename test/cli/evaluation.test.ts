@@ -1,12 +1,10 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { rehearsal } from '../support/terminal.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const folder = () => join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'run');
 const files = (run: string) =>

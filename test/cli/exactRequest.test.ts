@@ -1,13 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { sidecarPath } from '../../src/engine/shell/recording.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { calling, modelServer } from '../support/modelServer.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const desk = 'domains/parcel-desk';
 const task = 'reschedule-P46';
 const fresh = () => mkdtempSync(join(tmpdir(), 'exact-'));
