@@ -18,38 +18,44 @@ export type VerificationPorts = {
   /** Runs a verifier that verifiers.ts exports. */
   readonly verifyBy?: (name: string, evidence: CustomEvidence) => Promise<CustomResult> | CustomResult;
   /** The world after the gold actions. */
-  readonly goldWorld: () => Promise<World>;
+  readonly goldWorld: () => Promise<World> | World;
 };
 
 /**
  * What follows the end of a rollout: the state of one tool source that has to be read, or, with all of them read, the
  * verdicts and the reward. An effect that only read a source comes back.
  */
-export async function verification(
+export function verification(
   setting: Setting,
   task: Task,
   state: RolloutState,
   ports: VerificationPorts,
-): Promise<readonly RolloutEvent[]> {
+): Promise<readonly RolloutEvent[]> | readonly RolloutEvent[] {
   if (state.ended === null) throw new Error('verification comes after the end');
   const basis = task[state.started.basis];
   if (isUnscorable(state.ended)) return [conclusionOf(setting.domain, task, state)];
   const open = outsideOf(task, basis).find((assertion) => !Object.hasOwn(state.sources, sourceKey(assertion)));
   if (open) {
     // What ended improperly has the reward 0 whatever its state is, so a state that can't be read changes nothing.
-    const read = ports.readSource(open, state);
-    const found = await (isProperEnd(state.ended.reason) ? read : read.catch(() => null));
-    return [{ type: 'sourceRead', source: sourceKey(open), state: found as never }];
+    const asked = ports.readSource(open, state);
+    const read = isProperEnd(state.ended.reason) ? asked : asked.catch(() => null);
+    return read.then((found) => [{ type: 'sourceRead', source: sourceKey(open), state: found as never }]);
   }
   const { start } = state;
-  const gold = basis.includes('database') ? await ports.goldWorld() : state.world;
-  const custom = basis.includes('custom') ? await customResults(task, { start, state }, ports) : [];
-  const verdicts = verdictsOf(basis, { task, state, start, gold, custom });
-  const decided = { ...state, verdicts: [...state.verdicts, ...verdicts] };
-  return [
-    ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),
-    conclusionOf(setting.domain, task, decided),
-  ];
+  const conclude = (gold: World, custom: readonly CustomResult[]): readonly RolloutEvent[] => {
+    const verdicts = verdictsOf(basis, { task, state, start, gold, custom });
+    const decided = { ...state, verdicts: [...state.verdicts, ...verdicts] };
+    return [
+      ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),
+      conclusionOf(setting.domain, task, decided),
+    ];
+  };
+  const gold = basis.includes('database') ? ports.goldWorld() : state.world;
+  if (!(gold instanceof Promise) && !basis.includes('custom')) return conclude(gold, []);
+  return (async () => {
+    const after = await gold;
+    return conclude(after, basis.includes('custom') ? await customResults(task, { start, state }, ports) : []);
+  })();
 }
 
 async function customResults(
