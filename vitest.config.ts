@@ -6,7 +6,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
     exclude: ['test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'],
-    testTimeout: 20_000,
+    // Many start processes of their own, which takes its time on a busy machine.
+    testTimeout: 60_000,
     // One core is not left out: most of the time goes into child processes that are waited for.
     maxWorkers: Math.max(2, availableParallelism()),
     // A missing golden file fails instead of being written, except where a person asks for it with -u.

@@ -15,6 +15,7 @@ export const parts: Readonly<Record<string, Part>> = {
     return () => measureRollouts(50);
   },
   tau2: async () => (await import('./tau2.ts')).measureTau2,
+  batch: async () => (await import('./batch.ts')).measureBatch,
   memory: async () => {
     const { measureLive } = await import('./rollouts.ts');
     return () => measureLive(256, 20);

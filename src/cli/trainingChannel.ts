@@ -1,13 +1,12 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { taskIn } from '../engine/core/underPersona.ts';
-import { baseHash } from '../engine/core/world.ts';
 import { resultOf } from '../engine/shell/batch.ts';
 import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import { Fault, messageOf } from '../engine/shell/fault.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../engine/shell/outside.ts';
-import { settingOf } from '../engine/shell/replay.ts';
+import { baseHashOf } from '../engine/shell/replay.ts';
 import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../engine/shell/start.ts';
 import { type LiveRollout, openSupervisor, type Supervisor } from '../engine/shell/supervisor.ts';
@@ -133,7 +132,7 @@ async function openDomain(folder: string, log: (text: string) => void): Promise<
     throw new Refusal('unknown-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   if (errors.length > 0) throw new Refusal('bad-domain', errors.map((each) => formatDiagnostic(each)).join('\n'));
   const supervisor = await openSupervisor(domain, { log });
-  return { supervisor, database: baseHash(settingOf(supervisor.loaded).world) };
+  return { supervisor, database: baseHashOf(supervisor.loaded) };
 }
 
 async function rollout(

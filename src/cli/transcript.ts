@@ -1,8 +1,10 @@
 import { type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
+import type { GuardNote } from '../engine/shell/guardNotes.ts';
 
 /** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
 export type Speaker =
   | 'user'
+  | 'refused'
   | 'agent'
   | 'call'
   | 'result'
@@ -17,6 +19,7 @@ export type TranscriptLine = { readonly speaker: Speaker; readonly text: string 
 
 const colours: Readonly<Record<Speaker, number>> = {
   user: 36,
+  refused: 31,
   agent: 32,
   call: 33,
   result: 90,
@@ -97,6 +100,23 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
     default:
       return unknown(event);
   }
+}
+
+/** What a terminal shows of a step: what the guard refused on the way to it, then its event. */
+export function spoken(event: RolloutEvent, guard: GuardNote | undefined, colour: boolean): readonly string[] {
+  return [...guardTranscript(guard ?? {}), ...transcriptOf(event)].map((each) => lineText(each, colour));
+}
+
+/** What a person reads of the guard's work before a step: every message that it refused, and a stop that was taken back. */
+export function guardTranscript({ flaws = [], withheld }: GuardNote): readonly TranscriptLine[] {
+  return [
+    ...flaws.map(({ code, message, content }) =>
+      line('refused', `${code} (${message}): ${content.trim() || 'nothing was said'}`),
+    ),
+    ...(withheld === undefined
+      ? []
+      : [line('note', `a stop (${withheld}) was taken back: the agent has yet to act on these words`)]),
+  ];
 }
 
 /** The user's own calls are marked: the agent sees nothing of them. */

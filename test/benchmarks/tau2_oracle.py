@@ -56,7 +56,9 @@ def main(argv):
     pool = [action for task in tasks for action in actions_of(task) if is_write(environment, action)]
     kinds = ("gold",) if options.gold_only else MUTATIONS
     simulations = []
-    for task in tasks:
+    for number, task in enumerate(tasks, start=1):
+        if number % 20 == 0:
+            print(f"{options.domain}: {number} of {len(tasks)} tasks", flush=True)
         chance = random.Random(task.id)
         for trial, kind in enumerate(kinds):
             plan = planned(task, kind, chance, pool)

@@ -1,12 +1,10 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { rehearsal } from '../support/terminal.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const folder = () => join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'run');
 const files = (run: string) =>
@@ -55,6 +53,14 @@ test('a gate that is missed says by how much, one line each, and exits with 1', 
     'gate missed: pass^1 is 0, the gate wants > 0.2',
   ]);
   expect((await evaluated(folder(), '--tasks', 'lamp-variant', '--gate', 'reward>=1,pass^1>=1')).code).toBe(0);
+});
+
+test('a report counts what the guard refused of a model that plays the user', async () => {
+  const { url } = await modelServer(() => 'Hello! How can I help you today?');
+  const run = folder();
+  await evaluated(run, '--user', `openai:m@${url}`, '--tasks', 'lamp-variant');
+  const { out } = await rehearsal('report', run, '--json');
+  expect(JSON.parse(out)).toMatchObject({ metrics: { simulator: { flaws: { 'role-flip': 2 }, broken: 1 } } });
 });
 
 test('a run does not go on with other options', async () => {
@@ -125,6 +131,25 @@ test('a judge is asked what a task leaves to it, its tokens count, and its answe
   const regraded = JSON.parse((await rehearsal('regrade', run, '--json')).out);
   expect(regraded.rollouts).toMatchObject([{ before: 1, after: 1 }]);
   expect(asked).toBe(1);
+});
+
+test('where infrastructure failed every rollout there is no reward, and nothing says 0', async () => {
+  const run = folder();
+  const html = `${run}.html`;
+  const { code, out, err } = await rehearsal(
+    ...['eval', 'domains/order-desk', '--tasks', 'cancel-*', '--agent', 'openai:m@http://127.0.0.1:1/v1', '--out', run],
+    ...['--gate', 'reward>=0'],
+  );
+  expect(code).toBe(1);
+  expect(out).toMatch(/^0 scored of (\d+), mean reward none$/m);
+  expect(out).toMatch(/^ {2}reward +none +\d+$/m);
+  expect(out).toContain("reward can't be told");
+  expect(err).toMatch(/^(\d+)\/\1 mean reward none$/m);
+  expect((await rehearsal('report', run, '--html', html)).code).toBe(0);
+  const page = readFileSync(html, 'utf8');
+  expect(page).toContain('<dt>Mean reward</dt><dd>none</dd>');
+  expect(page).toContain('No rollout has a reward.');
+  expect(page).not.toMatch(/reward 0/);
 });
 
 test('a cancelled run keeps what is finished, and goes on', async () => {

@@ -1,13 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { sidecarPath } from '../../src/engine/shell/recording.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { calling, modelServer } from '../support/modelServer.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const desk = 'domains/parcel-desk';
 const task = 'reschedule-P46';
 const fresh = () => mkdtempSync(join(tmpdir(), 'exact-'));
@@ -61,13 +60,16 @@ test.each([
   expect(readFileSync(recording, 'utf8')).toContain('lying');
 });
 
-test('a simulated user that had to be asked again has both requests shown, by names of their own', async () => {
+test('of a simulated user that had to be asked again the refused message is shown, and both requests by names of their own', async () => {
   const agent = await modelServer(() => 'Which day?');
   const user = await modelServer((_, nth) => ['', 'P46 on Tuesday, please.'][nth - 1] ?? '###STOP###');
   const out = fresh();
   const seats = ['--agent', `openai:m@${agent.url}`, '--user', `openai:u@${user.url}`];
-  await rehearsal('run', desk, task, ...seats, '--out', out);
+  const { out: told } = await rehearsal('run', desk, task, ...seats, '--out', out);
   const recording = join(out, `${task}.0.traj.jsonl`);
+  const refused = /^refused {3}empty \(it .*\): nothing was said\nuser {6}P46 on Tuesday, please\.$/m;
+  expect(told).toMatch(refused);
+  expect((await rehearsal('replay', recording)).out).toMatch(refused);
   const [first = 0] = stepsOf(recording, 'userReplied');
   expect(await shown(recording, `${first}.1`)).toBe(user.bodies[0]);
   expect(await shown(recording, `${first}.2`)).toBe(user.bodies[1]);

@@ -146,6 +146,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
   const lanes = isOwn && isPure(plan.agent) && isPure(plan.user) ? availableParallelism() : 1;
   const supervisor = await openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
   let done = 0;
+  let scored = 0;
   let rewarded = 0;
   try {
     await runBatch(supervisor, {
@@ -157,8 +158,9 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
       onModel: wait.onModel,
       onFinished: ({ reward }) => {
         done += 1;
+        scored += reward === null ? 0 : 1;
         rewarded += reward ?? 0;
-        show(done, left, `mean reward ${(rewarded / done).toFixed(2)}`);
+        show(done, left, `mean reward ${scored === 0 ? 'none' : (rewarded / scored).toFixed(2)}`);
       },
     });
   } finally {

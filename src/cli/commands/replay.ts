@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { guardReader } from '../../engine/shell/guardNotes.ts';
 import { replayRecording } from '../../engine/shell/replay.ts';
 import { requestNamed, sentRequests } from '../../engine/shell/sentRequests.ts';
 import { type Command, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { domainBeside, openDomain } from '../rolloutOptions.ts';
-import { lineText, transcriptOf } from '../transcript.ts';
+import { spoken } from '../transcript.ts';
 
 export const replayCommand: Command = {
   name: 'replay',
@@ -22,9 +23,10 @@ export const replayCommand: Command = {
     if (asked !== undefined) return showRequest(io, path, asked);
     const domain = openDomain(io, text(given, 'domain') ?? domainBeside(path));
     const { steps, problems } = replayRecording(domain, path);
+    const guard = guardReader(path);
     const json = given.values['json'] === true;
     if (!json && given.values['quiet'] !== true)
-      for (const { event } of steps) for (const line of transcriptOf(event)) io.out(`${lineText(line, io.terminal)}\n`);
+      for (const step of steps) for (const line of spoken(step.event, guard(step), io.terminal)) io.out(`${line}\n`);
     report(io, json, path, steps.length, problems);
     return problems.length > 0 ? 1 : 0;
   },

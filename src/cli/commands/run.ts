@@ -1,4 +1,6 @@
-import { runBatch } from '../../engine/shell/batch.ts';
+import { join } from 'node:path';
+import { rolloutName, runBatch } from '../../engine/shell/batch.ts';
+import { guardReader } from '../../engine/shell/guardNotes.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import type { Command } from '../command.ts';
@@ -13,7 +15,7 @@ import {
   taskNamed,
 } from '../rolloutOptions.ts';
 import { statusLine } from '../statusLine.ts';
-import { lineText, transcriptOf } from '../transcript.ts';
+import { spoken } from '../transcript.ts';
 
 export const runCommand: Command = {
   name: 'run',
@@ -29,6 +31,7 @@ export const runCommand: Command = {
     const wait = modelWait((text) => io.err(`${text}\n`), io.terminal ? statusLine(io) : undefined);
     try {
       const folder = newRunFolder(io, given, task.id);
+      const guard = guardReader(join(folder, `${rolloutName(task, 0)}.traj.jsonl`));
       const [result] = await runBatch(supervisor, {
         ...options,
         folder,
@@ -43,8 +46,8 @@ export const runCommand: Command = {
         onModel: wait.onModel,
         onEvents: (_task, _trial, events) => {
           if (!json)
-            for (const { event } of events)
-              for (const line of transcriptOf(event)) io.out(`${lineText(line, io.terminal)}\n`);
+            for (const each of events)
+              for (const line of spoken(each.event, guard(each), io.terminal)) io.out(`${line}\n`);
         },
       });
       if (!result) {

@@ -10,10 +10,9 @@ import {
   type ShadowTurn,
   shadowDivergence,
 } from '../../engine/core/shadow.ts';
-import { baseHash } from '../../engine/core/world.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
-import { settingOf } from '../../engine/shell/replay.ts';
+import { baseHashOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { shadow } from '../../engine/shell/shadow.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
@@ -96,7 +95,7 @@ async function compareAll(
 ): Promise<Compared> {
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
-    const stage = { domain: supervisor.domain, database: baseHash(settingOf(supervisor.loaded).world) };
+    const stage = { domain: supervisor.domain, database: baseHashOf(supervisor.loaded) };
     const read = files.flatMap((file) => readTraffic(file, stage));
     const traffic = read.filter((each): each is Traffic => typeof each !== 'string');
     const show = given.values['json'] === true ? () => undefined : progress(io);

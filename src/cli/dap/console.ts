@@ -1,9 +1,10 @@
 import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { Json } from '../../engine/core/json.ts';
 import type { Step } from '../../engine/shell/driver.ts';
-import { lineText, transcriptOf } from '../transcript.ts';
+import type { GuardNote } from '../../engine/shell/guardNotes.ts';
+import { guardTranscript, lineText, type TranscriptLine, transcriptOf } from '../transcript.ts';
 import { evaluate, roots } from './expression.ts';
-import { jsonChildren, type Variable } from './variables.ts';
+import { jsonChildren, refusedVariables, type Variable } from './variables.ts';
 
 export const help = `Expressions: db.orders.W1.status, messages[0].content, count(calls, it.failed), turn, rules, event, reward
 /say TEXT   the turn of the seat that is next: yours when you hold it (plain text does the same), else a fork takes it over
@@ -44,15 +45,24 @@ export type ConsoleLine = { readonly text: string; readonly whole: Variable | nu
 
 const longestLine = 240;
 
-/** What the Debug Console says of an event. */
-export function consoleLines(event: RolloutEvent, colours: boolean): readonly ConsoleLine[] {
-  return transcriptOf(event).map(({ speaker, text }, index) => ({
-    text: lineText(
-      { speaker, text: text.length > longestLine ? `${text.slice(0, longestLine - 3)}...` : text },
-      colours,
-    ),
-    whole: index === 0 && speaker !== 'note' ? { name: event.type, value: text, children: () => wholeOf(event) } : null,
-  }));
+/** What the Debug Console says of an event, after what the guard refused before it. */
+export function consoleLines(event: RolloutEvent, guard: GuardNote, colours: boolean): readonly ConsoleLine[] {
+  const refused = refusedVariables(guard);
+  return [
+    ...guardTranscript(guard).map((line, index) => ({ text: shownLine(line, colours), whole: refused[index] ?? null })),
+    ...transcriptOf(event).map((line, index) => ({
+      text: shownLine(line, colours),
+      whole:
+        index === 0 && line.speaker !== 'note'
+          ? { name: event.type, value: line.text, children: () => wholeOf(event) }
+          : null,
+    })),
+  ];
+}
+
+function shownLine({ speaker, text }: TranscriptLine, colours: boolean): string {
+  const clipped = text.length > longestLine ? `${text.slice(0, longestLine - 3)}...` : text;
+  return lineText({ speaker, text: clipped }, colours);
 }
 
 /** Everything of an event; a tool's result that is JSON is opened as such. */

@@ -7,6 +7,7 @@ import { taskIn } from '../../engine/core/underPersona.ts';
 import { baseHash } from '../../engine/core/world.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
+import { type GuardNote, type GuardReader, guardReader } from '../../engine/shell/guardNotes.ts';
 import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type AskPerson, laneSeats, type OnModel, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
@@ -57,6 +58,7 @@ export class Debuggee {
   #supervisor: Promise<Supervisor> | null = null;
   #setting: Setting;
   #recording = '';
+  #guard: { readonly recording: string; readonly read: GuardReader } | null = null;
   #waiting: (() => void)[] = [];
   #failure: unknown = null;
   readonly #options: DebuggeeOptions;
@@ -86,6 +88,14 @@ export class Debuggee {
 
   get domain(): LoadedDomain {
     return this.#options.domain;
+  }
+
+  /** What the guard of a model in the user's seat did on the way to a step. */
+  guardNote(n: number): GuardNote | undefined {
+    const recording = this.#recording;
+    const step = this.#steps[n];
+    if (this.#guard?.recording !== recording) this.#guard = { recording, read: guardReader(recording) };
+    return step && this.#guard.read(step);
   }
 
   /** What stopped the engine itself, in words: a full disk, a bug. Null for a rollout that ended, however it ended. */

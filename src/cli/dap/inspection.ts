@@ -53,7 +53,8 @@ export class Inspection {
 
   scopes(debuggee: Debuggee | undefined, frame: number | undefined): DebugProtocol.ScopesResponse['body'] {
     const step = stepOf(debuggee, frame);
-    const scopes = step ? scopesAt(step, debuggee?.steps[step.n - 1]) : [];
+    const guardAt = (n: number) => debuggee?.guardNote(n);
+    const scopes = step ? scopesAt(step, debuggee?.steps[step.n - 1], guardAt) : [];
     return {
       scopes: scopes.map(({ name, children }) => ({
         name,

@@ -48,7 +48,7 @@ export class Narrator {
   /** The lines of a step, with a link to what they are about and the whole event behind them. */
   #say(debuggee: Debuggee, step: Step): void {
     const { file, line } = placeOf(debuggee.domain, step, undefined);
-    for (const { text, whole } of consoleLines(step.event, this.hasColours)) {
+    for (const { text, whole } of consoleLines(step.event, debuggee.guardNote(step.n) ?? {}, this.hasColours)) {
       const event: DebugProtocol.OutputEvent = new OutputEvent(`${text}\n`, 'stdout');
       Object.assign(event.body, {
         source: { name: basename(file), path: file },

@@ -5,6 +5,7 @@ import { callsIn, type Message } from '../../engine/core/message.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
 import type { Step } from '../../engine/shell/driver.ts';
+import type { GuardNote } from '../../engine/shell/guardNotes.ts';
 import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
 import type { Edit } from './edit.ts';
 
@@ -22,17 +23,26 @@ export type Variable = {
   readonly place?: { readonly side: Side; readonly path: Path };
 };
 
+/** What the guard did on the way to the step of a number. */
+export type GuardAt = (step: number) => GuardNote | undefined;
+
 export type Scope = Variable & { readonly children: () => readonly Variable[] };
 
 const pageSize = 100;
 
-/** Everything there is to see at a step. `before` is the step before it, for what changed. */
-export function scopesAt(step: Step, before: Step | undefined): readonly Scope[] {
+/**
+ * Everything there is to see at a step.
+ * @param before the step before it, for what changed
+ * @param guardAt what the guard of a model in the user's seat did on the way to a step
+ */
+export function scopesAt(step: Step, before: Step | undefined, guardAt: GuardAt): readonly Scope[] {
   const { state } = step;
   const changes = before ? changed(before, step) : [];
   const user = keysAt(state.world.user, []).total;
+  const refused = refusedVariables(guardAt(step.n));
   return [
-    scope('Messages', () => state.messages.map(messageVariable)),
+    scope('Messages', () => state.messages.map((message, index) => messageVariable(message, index, guardAt))),
+    ...(refused.length > 0 ? [scope('Refused by the guard', () => refused)] : []),
     scope('Database', () => databaseVariables(state.world.agent, 'agent', [], before?.state.world.agent)),
     ...(user > 0
       ? [scope("User's database", () => databaseVariables(state.world.user, 'user', [], before?.state.world.user))]
@@ -59,6 +69,19 @@ function ruleVariable({
     leaf('evidence', evidence.length > 0 ? `step ${evidence.join(', ')}` : 'none'),
   ];
   return { name: rule, value, children };
+}
+
+/** Messages that the guard refused, in their order, and a stop that was taken back. */
+export function refusedVariables({ flaws = [], withheld }: GuardNote = {}): readonly Variable[] {
+  return [
+    ...flaws.map(({ code, message, content }, index) => ({
+      name: `${index + 1} ${code}`,
+      value: content,
+      type: 'refused message',
+      children: () => [leaf('why', message), leaf('content', content)],
+    })),
+    ...(withheld === undefined ? [] : [leaf('stop taken back', withheld)]),
+  ];
 }
 
 const whoIsNext: Readonly<Record<RolloutState['phase']['type'], string>> = {
@@ -98,7 +121,7 @@ function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
   ];
 }
 
-function messageVariable(message: Message, index: number): Variable {
+function messageVariable(message: Message, index: number, guardAt: GuardAt): Variable {
   const name = `${index + 1} ${message.role === 'tool' && message.by ? "user's tool" : message.role}`;
   const expression = `messages[${index}]`;
   if (message.role === 'tool')
@@ -115,7 +138,11 @@ function messageVariable(message: Message, index: number): Variable {
   const made = callsIn(message);
   const calls = made.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`).join(', ');
   const type = `${message.role} message`;
-  if (calls === '') return { name, expression, value: message.content ?? '', type, edit };
+  const refused = message.role === 'user' ? refusedVariables(guardAt(message.step)) : [];
+  if (calls === '') {
+    const children = refused.length > 0 ? { children: () => refused } : {};
+    return { name, expression, value: message.content ?? '', type, edit, ...children };
+  }
   return {
     name,
     expression,

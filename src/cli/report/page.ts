@@ -54,7 +54,7 @@ ${sectionsOf(metrics, rollouts)
 function numbers({ meanReward, scored, rollouts, passHat, violationRate }: RunMetrics): string {
   const last = passHat.at(-1);
   const shown = [
-    ['Mean reward', meanReward.toFixed(3)],
+    ['Mean reward', meanReward?.toFixed(3) ?? 'none'],
     ...(last && last.k > 1 ? [[`pass^${last.k}`, last.value.toFixed(3)]] : []),
     ['Rollouts scored', `${scored} of ${rollouts}`],
     ['With a violated rule', violationRate === null ? 'none' : `${(100 * violationRate).toFixed(1)} %`],

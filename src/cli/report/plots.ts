@@ -15,7 +15,7 @@ const scale = (value: number, most = 1) => left + (width - left - right) * (most
 /** Reward and pass^k: a dot with the interval as a line through it. */
 export function successPlot({ reward, passHat }: RunMetrics): Plot {
   const rows: readonly (Estimate & { readonly name: string })[] = [
-    { name: 'reward', ...reward },
+    ...(reward ? [{ name: 'reward', ...reward }] : []),
     ...passHat.map((each) => ({ name: `pass^${each.k}`, ...each })),
   ];
   const marks = rows.map(({ name, value, low, high }, at) => {
@@ -29,7 +29,10 @@ export function successPlot({ reward, passHat }: RunMetrics): Plot {
   });
   return {
     title: 'Reward and pass^k',
-    description: `${rows.map(({ name, value }) => `${name} ${value.toFixed(2)}`).join(', ')}. Lines are 95 % intervals by task.`,
+    description:
+      rows.length === 0
+        ? 'No rollout has a reward.'
+        : `${rows.map(({ name, value }) => `${name} ${value.toFixed(2)}`).join(', ')}. Lines are 95 % intervals by task.`,
     svg: drawn(rows.length, [...axis(rows.length), ...marks]),
   };
 }

@@ -35,7 +35,7 @@ function success(metrics: RunMetrics): Section {
     title: 'Success',
     columns: ['metric', 'value', '95 % interval', 'tasks'],
     rows: [
-      ['reward', reward.value.toFixed(3), interval(reward), String(metrics.tasks)],
+      ['reward', reward?.value.toFixed(3) ?? 'none', reward ? interval(reward) : '', String(metrics.tasks)],
       ...passHat.map((each) => [`pass^${each.k}`, each.value.toFixed(3), interval(each), String(each.tasks)]),
       ['checks met', percent(completionRate), '', ''],
       ['tasks all right', percent(allCorrect), '', ''],

@@ -36,7 +36,7 @@ function passLine({ scored, rollouts, meanReward, passHat }: RunMetrics): string
     .filter(({ k }) => isShown(k))
     .map(({ k, value }) => `pass^${k} ${value.toFixed(3)}`)
     .join('  ');
-  return `${scored} scored of ${rollouts}, mean reward ${meanReward.toFixed(3)}  ${powers}`.trimEnd();
+  return `${scored} scored of ${rollouts}, mean reward ${meanReward?.toFixed(3) ?? 'none'}  ${powers}`.trimEnd();
 }
 
 function failureLine(rollout: FinishedRollout): string {

@@ -73,11 +73,13 @@ function folded(view: SeatView): Folding {
 
 function isContinued(known: Remembered, { domain, task, persona, messages }: SeatView): boolean {
   return (
-    known.domain === domain &&
-    known.task === task &&
-    known.persona === persona &&
-    known.messages.every((message, at) => message === messages[at])
+    known.domain === domain && known.task === task && known.persona === persona && beginsWith(messages, known.messages)
   );
+}
+
+function beginsWith(messages: readonly Message[], known: readonly Message[]): boolean {
+  for (let at = 0; at < known.length; at++) if (known[at] !== messages[at]) return false;
+  return true;
 }
 
 function after(view: SeatView, folding: Folding, message: Message): Folding {
@@ -105,7 +107,7 @@ function afterHearing(
     ...progress,
     fired: fired === undefined ? progress.fired : [...progress.fired, fired],
     unanswered: fired === undefined || isUpset ? null : heard.text,
-    asked: new Set([...progress.asked, ...heard.acts.asks]),
+    asked: withAll(progress.asked, heard.acts.asks),
     confirmed:
       move.type === 'confirm' || (move.type === 'answer' && move.isYes)
         ? [...progress.confirmed, heard.text]
@@ -116,8 +118,12 @@ function afterHearing(
     fruitless: isFruitful ? 0 : progress.fruitless + 1,
     wasLost: move.type === 'clarify' || (!isFruitful && progress.wasLost),
     hasActed: progress.hasActed || move.type === 'act',
-    tried: new Set([...progress.tried, keyOf(progress, move)]),
+    tried: withAll(progress.tried, [keyOf(progress, move)]),
   };
+}
+
+function withAll<T>(set: ReadonlySet<T>, items: readonly T[]): ReadonlySet<T> {
+  return items.every((item) => set.has(item)) ? set : new Set([...set, ...items]);
 }
 
 function decide(view: SeatView, progress: Progress, heard: Heard): Decision {

@@ -2,7 +2,7 @@ import { onceMore } from './agendaSpeech.ts';
 import type { Instruction } from './dialogue/instruction.ts';
 import { type AgentActs, namesValue } from './dialogue.ts';
 import { writesOf } from './disagreement.ts';
-import { factsBehind, factsOf, isChangeSaid, tells } from './facts.ts';
+import { factsBehind, factsOf, isChangeSaid, tells, toldBy } from './facts.ts';
 import type { Insistence } from './hardBehaviour.ts';
 import type { SeatView } from './seat.ts';
 
@@ -64,7 +64,7 @@ export function afterSpeaking({ task }: SeatView, progress: Progress, text: stri
   const isChanged = progress.isChanged || isChangeSaid(task, [{ role: 'user', step: 0, content: text }]);
   const facts = factsOf(task, isChanged);
   const kept = isChanged === progress.isChanged ? progress.told : new Set<string>();
-  const told = Object.keys(facts).filter((name) => !kept.has(name) && facts[name] && tells(text, facts[name]));
+  const told = toldBy(facts, text).filter((name) => !kept.has(name));
   return {
     ...progress,
     isChanged,

@@ -47,14 +47,16 @@ function failedBy({ ended, messages }: RolloutState, reward: number | null): Fai
 
 /** The five layers, from the verdicts of a rollout that has ended. */
 export function reportCardOf(domain: Domain, state: RolloutState): ReportCard {
+  const byLayer = Map.groupBy(state.ruleVerdicts, (verdict) => layerOf(domain, verdict));
+  const rules = (layer: LayerName) => ruleItems(domain, byLayer.get(layer) ?? []);
   const items: Readonly<Record<LayerName, readonly CardItem[]>> = {
     outcome: outcomeItems(state),
-    policy: ruleItems(domain, state, 'policy'),
+    policy: rules('policy'),
     communication: [
       ...state.verdicts.filter(({ verifier, of }) => verifier === 'communicate' && of !== 0).map(itemOf),
-      ...ruleItems(domain, state, 'communication'),
+      ...rules('communication'),
     ],
-    safety: [...ruleItems(domain, state, 'safety'), ...attackItems(domain, state)],
+    safety: [...rules('safety'), ...attackItems(domain, state)],
     recovery: recoveryItems(state),
   };
   return layerNames.map((layer) => ({ layer, verdict: worst(items[layer]), items: [...items[layer]] }));
@@ -78,11 +80,8 @@ function itemOf(verdict: Verdict): CardItem {
 }
 
 /** One item for each rule of the policy that was checked: its first violation, else its last word. */
-function ruleItems(domain: Domain, state: RolloutState, layer: LayerName): readonly CardItem[] {
-  const groups = Map.groupBy(
-    state.ruleVerdicts.filter((verdict) => layerOf(domain, verdict) === layer),
-    ({ rule }) => rule,
-  );
+function ruleItems(domain: Domain, checked: RolloutState['ruleVerdicts']): readonly CardItem[] {
+  const groups = Map.groupBy(checked, ({ rule }) => rule);
   return [...groups].flatMap(([name, verdicts]) => {
     const decisive =
       verdicts.find(({ verdict }) => verdict === 'violated') ??

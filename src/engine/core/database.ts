@@ -1,3 +1,4 @@
+import { memo } from './dialogue/memo.ts';
 import { equalNodes, type Patch, patchesBetween } from './difference.ts';
 import { DraftSession } from './draft.ts';
 import { textHash } from './hash.ts';
@@ -54,9 +55,15 @@ export function toJson(db: Database): JsonObject {
  * The database as a read tool sees it: frozen, so that a write throws a TypeError. Costs nothing;
  * `tracedView` also names the path.
  */
-export function readView(db: Database): JsonObject {
-  return viewOf(db.root) as JsonObject;
+export function readView({ root }: Database): JsonObject {
+  const known = views.get(root as object);
+  if (known) return known;
+  const view = viewOf(root) as JsonObject;
+  views.set(root as object, view);
+  return view;
 }
+
+const views = new WeakMap<object, JsonObject>();
 
 /** Like `readView`, and a write throws a TypeError that names the path. Slower: only to explain a failed call. */
 export function tracedView(db: Database): JsonObject {
@@ -150,9 +157,10 @@ function misfit({ op, path }: Patch): Error {
   return new Error(`a recorded write does not fit this database: ${op} at ${showPath(path)}`);
 }
 
-/** True when both have the same content. Never looks into what both share. */
+/** True when both have the same content. Never looks into what both share, nor into what was hashed before. */
 export function sameDatabase(a: Database, b: Database): boolean {
-  return equalNodes(a.root, b.root);
+  const [one, other] = [hashes.get(a.root as object), hashes.get(b.root as object)];
+  return one !== undefined && other !== undefined ? one === other : equalNodes(a.root, b.root);
 }
 
 /** What turns `a` into `b`, smallest values first found; compared by reference where both share. */
@@ -220,8 +228,12 @@ function hashedText(node: Node): string {
 }
 
 function objectText(object: NodeObject): string {
-  const entries = Object.keys(object)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${hashedText(object[key] as Node)}`);
+  const entries = Object.keys(object).sort();
+  for (let at = 0; at < entries.length; at++) {
+    const key = entries[at] as string;
+    entries[at] = `${quoted(key)}:${hashedText(object[key] as Node)}`;
+  }
   return `{${entries.join(',')}}`;
 }
+
+const quoted = memo((key) => JSON.stringify(key));

@@ -1,13 +1,16 @@
 import { type AgentActs, recogniseAgent } from './dialogue/agentActs.ts';
-import { departsFrom } from './dialogue/echo.ts';
+import { demandsIn, saysMore } from './dialogue/echo.ts';
 import { memo } from './dialogue/memo.ts';
 import { type Vocabulary, vocabularyOf } from './dialogue/mention.ts';
 import { proposesIn } from './dialogue/proposal.ts';
+import { type Reply, replyTo } from './dialogue/reply.ts';
 import { recogniseUser, type UserActs } from './dialogue/userActs.ts';
 import type { Lexicon } from './lexicon.ts';
 
 export { namesValue } from './dialogue/value.ts';
+export { announces, closedQuestionOf } from './dialogue/verdict.ts';
 export type { AgentActs, UserActs };
+export { demandsIn, type Reply, replyTo, saysMore };
 
 /**
  * The one recogniser of dialogue acts. The agenda user understands the agent with it, the gold seat
@@ -32,12 +35,10 @@ export function recogniser(lexicon: Lexicon, facts: readonly string[]): Recognis
   };
 }
 
-/**
- * Whether the user's answer is a clear yes to the proposal, without a condition, an open question, or a detail that
- * the proposal did not name.
- */
+/** Whether the user's answer is a clear yes to the proposal (see `replyTo`). */
 export function isConfirmation(answer: string, proposal: string): boolean {
-  return recogniseUser(answer).confirms && !departsFrom(proposal, answer);
+  const reply = replyTo(proposal, answer);
+  return reply === 'yes' || reply === 'assent';
 }
 
 /** Whether the agent's text asks for a yes to something it is about to do. */

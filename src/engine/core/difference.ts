@@ -1,5 +1,5 @@
 import type { Json, Path } from './json.ts';
-import { childOf, countOf, isContainer, jsonOf, keysOf, type Node, Wide } from './node.ts';
+import { childOf, countOf, isContainer, jsonOf, keysOf, type Node, type NodeObject, Wide } from './node.ts';
 import { differingKeys } from './table.ts';
 
 /**
@@ -45,6 +45,10 @@ function compare(before: Node, after: Node, path: Path, patches: Patch[]): void 
 
 /** Removals and changes in the order of the old keys, then additions in the order of the new ones. */
 function compareObjects(before: Node, after: Node, path: Path, patches: Patch[]): void {
+  if (!(before instanceof Wide) && !(after instanceof Wide)) {
+    compareNarrow(before as NodeObject, after as NodeObject, path, patches);
+    return;
+  }
   const additions: Patch[] = [];
   for (const key of changedKeys(before, after)) {
     const [old, now] = [childOf(before, key), childOf(after, key)];
@@ -54,6 +58,19 @@ function compareObjects(before: Node, after: Node, path: Path, patches: Patch[])
     else compare(old, now, at, patches);
   }
   patches.push(...additions);
+}
+
+function compareNarrow(before: NodeObject, after: NodeObject, path: Path, patches: Patch[]): void {
+  for (const key of Object.keys(before)) {
+    const [old, now] = [before[key] as Node, after[key]];
+    if (old === now) continue;
+    if (now === undefined || !Object.hasOwn(after, key))
+      patches.push({ op: 'remove', path: [...path, key], old: jsonOf(old) });
+    else compare(old, now, [...path, key], patches);
+  }
+  for (const key of Object.keys(after))
+    if (!Object.hasOwn(before, key))
+      patches.push({ op: 'add', path: [...path, key], value: jsonOf(after[key] as Node) });
 }
 
 function changedKeys(before: Node, after: Node): readonly string[] {

@@ -100,14 +100,26 @@ const common = new Set(
 
 /** The write tool whose words the text uses most, or null when none stands out. */
 function toolMeant(said: readonly string[], domain: Domain): string | null {
-  const ranked = domain.tools
-    .filter((tool) => isWrite(tool) && tool.owner === 'agent')
-    .map(({ name }) => {
-      const template = (domain.lexicon.tools[name]?.propose ?? []).join(' ').replace(/\{\w+\}/g, ' ');
-      const words = new Set([...wordsOf(name), ...wordsOf(template)].filter((word) => !common.has(word)));
-      return { name, hits: said.filter((word) => words.has(word)).length };
-    })
+  const ranked = wordedTools(domain)
+    .map(({ name, words }) => ({ name, hits: said.filter((word) => words.has(word)).length }))
     .sort((one, other) => other.hits - one.hits);
   const [first, second] = ranked;
   return first && first.hits > (second?.hits ?? 0) ? first.name : null;
+}
+
+type WordedTool = { readonly name: string; readonly words: ReadonlySet<string> };
+const worded = new WeakMap<Domain, readonly WordedTool[]>();
+
+/** The agent's write tools, each with the words that tell it from others. */
+function wordedTools(domain: Domain): readonly WordedTool[] {
+  const known = worded.get(domain);
+  if (known) return known;
+  const made = domain.tools
+    .filter((tool) => isWrite(tool) && tool.owner === 'agent')
+    .map(({ name }) => {
+      const template = (domain.lexicon.tools[name]?.propose ?? []).join(' ').replace(/\{\w+\}/g, ' ');
+      return { name, words: new Set([...wordsOf(name), ...wordsOf(template)].filter((word) => !common.has(word))) };
+    });
+  worded.set(domain, made);
+  return made;
 }

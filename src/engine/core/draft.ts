@@ -66,13 +66,13 @@ export class DraftSession {
 class PlainDraft implements ProxyHandler<Record<string, unknown>> {
   readonly view: object;
   readonly #session: DraftSession;
-  readonly #base: readonly Node[] | NodeObject;
+  readonly base: readonly Node[] | NodeObject;
   readonly #copy: Record<string, unknown>;
   #node: Node | undefined;
 
   constructor(session: DraftSession, base: readonly Node[] | NodeObject) {
     this.#session = session;
-    this.#base = base;
+    this.base = base;
     this.#copy = (Array.isArray(base) ? base.slice() : { ...base }) as Record<string, unknown>;
     this.view = new Proxy(this.#copy, this);
   }
@@ -80,7 +80,7 @@ class PlainDraft implements ProxyHandler<Record<string, unknown>> {
   get(target: Record<string, unknown>, key: string | symbol): unknown {
     if (typeof key === 'symbol') return key === draftKey ? this : Reflect.get(target, key);
     const value = target[key];
-    if (!isContainer(value) || value !== childOf(this.#base, key)) return value;
+    if (!isContainer(value) || value !== childOf(this.base, key)) return value;
     const draft = this.#session.draftOf(value as Node);
     put(target, key, draft);
     return draft;
@@ -107,8 +107,8 @@ class PlainDraft implements ProxyHandler<Record<string, unknown>> {
     if (this.#node !== undefined) return this.#node;
     enter(this, path, open);
     this.#node = Array.isArray(this.#copy)
-      ? closedArray(this.#copy, this.#base as readonly Node[], path, open)
-      : closedObject(this.#copy, this.#base as NodeObject, path, open);
+      ? closedArray(this.#copy, this.base as readonly Node[], path, open)
+      : closedObject(this.#copy, this.base as NodeObject, path, open);
     open.delete(this);
     return this.#node;
   }
@@ -134,6 +134,8 @@ function closed(value: unknown, base: Node | undefined, path: Path, open: Set<ob
   if (!isContainer(value)) return scalarOf(value, path);
   const draft = draftBehind(value);
   const node = draft ? draft.close(path, open) : fresh(value, base, path, open);
+  // A draft of the base gives the base itself where nothing is different.
+  if (draft instanceof PlainDraft && draft.base === base) return node;
   return base !== undefined && node !== base && equalNodes(node, base) ? base : node;
 }
 
@@ -153,7 +155,10 @@ function fresh(value: object, base: Node | undefined, path: Path, open: Set<obje
 }
 
 function closedArray(copy: readonly unknown[], base: readonly Node[], path: Path, open: Set<object>): Node {
-  const items = Array.from(copy, (item, index) => closed(item, base[index], [...path, index], open));
+  const items = Array.from(copy, (item, index) => {
+    const before = base[index];
+    return before !== undefined && item === before ? before : closed(item, before, [...path, index], open);
+  });
   return items.length === base.length && items.every((item, index) => item === base[index]) ? base : arrayFrom(items);
 }
 
@@ -166,7 +171,7 @@ function closedObject(copy: object, base: NodeObject, path: Path, open: Set<obje
   const entries = keys.map((key, index): readonly [string, Node] => {
     const before = baseKeys[index] === key ? base[key] : childOf(base, key);
     const value = object[key];
-    const node = isContainer(value) && value === before ? before : closed(value, before, [...path, key], open);
+    const node = before !== undefined && value === before ? before : closed(value, before, [...path, key], open);
     isSame &&= node === before;
     return [key, node];
   });

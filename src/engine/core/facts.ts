@@ -1,3 +1,4 @@
+import { memo } from './dialogue/memo.ts';
 import { leavesOf } from './dialogue/value.ts';
 import { namesValue, type Recogniser, recogniser } from './dialogue.ts';
 import type { Domain } from './domain.ts';
@@ -27,6 +28,17 @@ export function tells(text: string, fact: Facts[string]): boolean {
   const value = String(fact.value);
   return namesValue(text, value) || (fact.say !== value && namesValue(text, fact.say));
 }
+
+/** Names of the facts that a text tells, in their order. */
+export function toldBy(facts: Facts, text: string): readonly string[] {
+  const known = tellings.get(facts);
+  if (known) return known(text);
+  const made = memo((said) => Object.keys(facts).filter((name) => facts[name] && tells(said, facts[name])), 200);
+  tellings.set(facts, made);
+  return made(text);
+}
+
+const tellings = new WeakMap<Facts, (text: string) => readonly string[]>();
 
 /** Whether the user has said the task's change of mind: its words, or all the values that are new. */
 export function isChangeSaid(task: Task, messages: readonly Message[]): boolean {

@@ -8,7 +8,7 @@ export type Threshold = {
 };
 
 const readers: Readonly<Record<string, (metrics: RunMetrics) => number | null>> = {
-  reward: ({ meanReward, scored }) => (scored === 0 ? null : meanReward),
+  reward: ({ meanReward }) => meanReward,
   completion: ({ completionRate }) => completionRate,
   flips: ({ flipRate }) => flipRate,
   'all-correct': ({ allCorrect }) => allCorrect,

@@ -1,9 +1,9 @@
 import { onceMore } from './agendaSpeech.ts';
+import { memo } from './dialogue/memo.ts';
 import { wordsOf } from './dialogue/text.ts';
 import { isProposal, namesValue } from './dialogue.ts';
 import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from './facts.ts';
-import { contentHash } from './hash.ts';
-import type { Json, JsonObject } from './json.ts';
+import { canonicalJson, type Json, type JsonObject } from './json.ts';
 import { type Message, utterancesOf } from './message.ts';
 import { instructedIn } from './ownTools.ts';
 import { binds } from './rules/seen.ts';
@@ -85,29 +85,36 @@ export function planOf(view: SeatView): Plan {
     facts,
     isWrite,
     missing,
-    missingLater:
-      pending.length > 1 && next !== null
+    get missingLater() {
+      return pending.length > 1 && next !== null
         ? pending
             .slice(1)
             .map((action) => forNow(task, action, isChanged, made))
             .flatMap((action) => (action ? missing(action) : []))
-        : [],
+        : [];
+    },
     isHopeless: (action) => isHopeless(made, action),
     denials: (action) => denialsOf(view, action),
     namesToConfirm: (tool) => namesToConfirm(view, tool),
     hasWrittenSince: (step) => written.some((each) => each.step > step),
     unreported: written.filter(({ step }) => step > lastSpoken).map(({ action }) => action),
     isRefusalDue: isRefusalDue(view, isWrite),
-    spoken: utterancesOf(messages)
-      .flatMap(({ role, content }) => (role === 'agent' ? [content] : []))
-      .join('\n'),
+    get spoken() {
+      return utterancesOf(messages)
+        .flatMap(({ role, content }) => (role === 'agent' ? [content] : []))
+        .join('\n');
+    },
     hasInstructed: made.some(({ action, isError }) => !isError && action.by === 'user'),
     hasClosed: utterancesOf(messages).some(
       ({ role, content }) => role === 'agent' && recogniserOf(domain, task).agent(content).offersMore,
     ),
     isThanked: recogniserOf(domain, task).user(userText.at(-1) ?? '').thanks,
-    findings: findingsOf(reads.at(-1)?.content),
-    status: statusOf(reads),
+    get findings() {
+      return findingsOf(reads.at(-1)?.content);
+    },
+    get status() {
+      return statusOf(reads);
+    },
     hasFailedToHandOff: made.some(
       ({ action, isError }) => isError && domain.tools.some(({ name, handsOff }) => name === action.tool && handsOff),
     ),
@@ -116,7 +123,9 @@ export function planOf(view: SeatView): Plan {
         .filter(({ action, isError }) => !isError && action.by === 'agent')
         .map(({ action, content }) => action.arguments[name] ?? fieldsOf(content)[name])
         .findLast((value) => value !== undefined),
-    summary: `The customer's request: ${wishOf(task, isChanged)} ${written.length > 0 ? `Done so far: ${written.map(({ action }) => action.tool.replaceAll('_', ' ')).join(', ')}.` : 'Nothing was changed.'} I could not complete it.`,
+    get summary() {
+      return `The customer's request: ${wishOf(task, isChanged)} ${written.length > 0 ? `Done so far: ${written.map(({ action }) => action.tool.replaceAll('_', ' ')).join(', ')}.` : 'Nothing was changed.'} I could not complete it.`;
+    },
   };
 }
 
@@ -260,15 +269,22 @@ function findingsOf(content: string | undefined): readonly (readonly [string, st
     .map(([name, value]) => [name, String(value)] as const);
 }
 
-function fieldsOf(content: string): JsonObject {
+/** What a result in JSON holds: a conversation is read again each turn. */
+const fieldsOf = memo((content): JsonObject => {
   try {
     const parsed: unknown = JSON.parse(content);
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonObject) : {};
   } catch {
     return {};
   }
-}
+}, 200);
 
 function keyOf({ tool, arguments: values }: GoldAction): string {
-  return `${tool} ${contentHash(values as JsonObject)}`;
+  const known = texts.get(values);
+  const text = known ?? canonicalJson(values as JsonObject);
+  if (known === undefined) texts.set(values, text);
+  return `${tool} ${text}`;
 }
+
+/** Texts of arguments: a plan is made again each turn, of the same calls. */
+const texts = new WeakMap<object, string>();

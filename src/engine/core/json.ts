@@ -37,10 +37,22 @@ export function canonicalJson(value: Json | undefined): string {
 
 /** JSON text of a scalar. Throws on what JSON does not know: it would silently become another value. */
 export function scalarText(value: unknown): string {
-  const isJson =
-    typeof value === 'number'
-      ? Number.isFinite(value)
-      : value === null || typeof value === 'string' || typeof value === 'boolean';
-  if (!isJson) throw new TypeError(`${String(value)} is not a JSON value`);
-  return JSON.stringify(value);
+  if (typeof value === 'string') return isBare(value) ? `"${value}"` : JSON.stringify(value);
+  if (typeof value === 'number' ? Number.isFinite(value) : value === null || typeof value === 'boolean')
+    return String(value);
+  throw new TypeError(`${String(value)} is not a JSON value`);
 }
+
+/** Whether a short text stands in JSON as it is: quoting it by hand is several times faster than a call. */
+function isBare(text: string): boolean {
+  if (text.length > 64) return false;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
+    if (unit < 0x20 || unit === doubleQuote || unit === backslash || isSurrogate) return false;
+  }
+  return true;
+}
+
+const doubleQuote = 0x22;
+const backslash = 0x5c;

@@ -212,11 +212,11 @@ function spokenBy(events: readonly RolloutEvent[]): readonly string[] {
 }
 
 function timesOf(events: readonly RolloutEvent[], timings: readonly Timing[]): Pick<Measure, 'latency' | 'tokens'> {
-  const times = (type: RolloutEvent['type']) =>
-    timings.flatMap(({ n, ms }) => (events[n]?.type === type && ms !== undefined ? [ms] : []));
-  // What a broken simulator used stands at the end that it brought.
+  // What a broken simulator used, and how long it took, stands at the end that it brought.
   const typeOf = ({ n, flaws }: Timing) =>
     events[n]?.type === 'rolloutEnded' && flaws ? 'userReplied' : events[n]?.type;
+  const times = (type: RolloutEvent['type']) =>
+    timings.flatMap((timing) => (typeOf(timing) === type && timing.ms !== undefined ? [timing.ms] : []));
   const tokens = (type: EventOf<'agentReplied' | 'userReplied' | 'judged' | 'toolReturned'>['type']) =>
     timings
       .filter((timing) => typeOf(timing) === type)

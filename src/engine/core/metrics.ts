@@ -19,8 +19,9 @@ export type RunMetrics = {
   /** Rollouts with a reward; an infrastructure failure has none, and is never a 0. */
   readonly scored: number;
   readonly tasks: number;
-  readonly meanReward: number;
-  readonly reward: Estimate;
+  /** Mean over scored rollouts; null without one, and so is its estimate by task. */
+  readonly meanReward: number | null;
+  readonly reward: Estimate | null;
   /** Share of the declared checks that held, mean over rollouts. */
   readonly completionRate: number | null;
   /** pass^k with the tasks that have at least k scored trials. */
@@ -94,7 +95,7 @@ export function metricsOf(measures: readonly Measure[], prices: Prices = {}): Ru
     rollouts: measures.length,
     scored: scored.length,
     tasks: new Set(measures.map(({ task }) => task)).size,
-    meanReward: mean(scored.map(({ reward }) => reward ?? 0)),
+    meanReward: meanOrNull(scored.map(({ reward }) => reward ?? 0)),
     ...successOf(scored),
     card: cardOf(measures),
     turns: distribution(measures.map(({ turns }) => turns)),
@@ -167,7 +168,7 @@ function successOf(scored: readonly Measure[]) {
     from.length === 0 ? null : from.filter(is).length / from.length;
   const byTask = [...Map.groupBy(scored, ({ task }) => task).values()];
   return {
-    reward: wilson(byTask.map((rows) => mean(rows.map(({ reward }) => reward ?? 0)))),
+    reward: byTask.length === 0 ? null : wilson(byTask.map((rows) => mean(rows.map(({ reward }) => reward ?? 0)))),
     completionRate: meanOrNull(
       scored.flatMap(({ checks }) => (checks.declared === 0 ? [] : [checks.met / checks.declared])),
     ),

@@ -173,26 +173,57 @@ export function childOf(node: Node | undefined, key: string | number): Node | un
 }
 
 function readOnlyView(wide: Wide): JsonObject {
-  const target = { [inspect]: () => jsonOf(wide) };
-  const refuse = (_: object, key: string | symbol) => {
-    throw new TypeError(`a read tool may not write: it tried to change ${JSON.stringify(String(key))}`);
-  };
-  return new Proxy(target, {
-    get: (_, key) => {
-      const found = typeof key === 'string' ? find(wide.table, key) : undefined;
-      return found === undefined ? Reflect.get(Object.prototype, key) : viewOf(found);
-    },
-    has: (_, key) => (typeof key === 'string' && find(wide.table, key) !== undefined) || key in Object.prototype,
-    ownKeys: () => [...tableKeys(wide.table)],
-    getOwnPropertyDescriptor: (_, key) => {
-      const found = typeof key === 'string' ? find(wide.table, key) : undefined;
-      return found === undefined
-        ? undefined
-        : { value: viewOf(found), enumerable: true, configurable: true, writable: false };
-    },
-    set: refuse,
-    defineProperty: refuse,
-    deleteProperty: refuse,
-    preventExtensions: () => false,
-  }) as JsonObject;
+  return new Proxy({ [inspect]: () => jsonOf(wide) }, new WideView(wide)) as JsonObject;
+}
+
+/** A wide object as read tools see it. */
+class WideView implements ProxyHandler<object> {
+  readonly #wide: Wide;
+
+  constructor(wide: Wide) {
+    this.#wide = wide;
+  }
+
+  get(_: object, key: string | symbol): unknown {
+    const found = this.#row(key);
+    return found === undefined ? Reflect.get(Object.prototype, key) : viewOf(found);
+  }
+
+  has(_: object, key: string | symbol): boolean {
+    return this.#row(key) !== undefined || key in Object.prototype;
+  }
+
+  ownKeys(): string[] {
+    return [...tableKeys(this.#wide.table)];
+  }
+
+  getOwnPropertyDescriptor(_: object, key: string | symbol): PropertyDescriptor | undefined {
+    const found = this.#row(key);
+    if (found === undefined) return undefined;
+    return { value: viewOf(found), enumerable: true, configurable: true, writable: false };
+  }
+
+  set(_: object, key: string | symbol): never {
+    return refuseWrite(key);
+  }
+
+  defineProperty(_: object, key: string | symbol): never {
+    return refuseWrite(key);
+  }
+
+  deleteProperty(_: object, key: string | symbol): never {
+    return refuseWrite(key);
+  }
+
+  preventExtensions(): boolean {
+    return false;
+  }
+
+  #row(key: string | symbol): Node | undefined {
+    return typeof key === 'string' ? find(this.#wide.table, key) : undefined;
+  }
+}
+
+function refuseWrite(key: string | symbol): never {
+  throw new TypeError(`a read tool may not write: it tried to change ${JSON.stringify(String(key))}`);
 }

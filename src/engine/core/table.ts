@@ -84,7 +84,8 @@ function collectDiffering<V>(before: Trie<V> | null, after: Trie<V> | null, keys
   if (before === after) return;
   if (before?.type === 'branch' && after?.type === 'branch') {
     for (let slot = 0; slot <= branchMask; slot++) {
-      collectDiffering(before.children[slot] ?? null, after.children[slot] ?? null, keys);
+      const [old, now] = [before.children[slot] ?? null, after.children[slot] ?? null];
+      if (old !== now) collectDiffering(old, now, keys);
     }
     return;
   }

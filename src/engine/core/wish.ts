@@ -1,4 +1,5 @@
 import { speech } from './agendaSpeech.ts';
+import { memo } from './dialogue/memo.ts';
 import { wordsOf } from './dialogue/text.ts';
 import { type Facts, factsOf, tells } from './facts.ts';
 import type { SeatView } from './seat.ts';
@@ -32,7 +33,9 @@ function withoutGreeting(text: string): string {
 }
 
 /** "You want to cancel your order." -> "I want to cancel my order." */
-function firstPerson(text: string): string {
+const firstPerson = memo(inFirstPerson, 200);
+
+function inFirstPerson(text: string): string {
   const swaps: Readonly<Record<string, string>> = {
     "you're": "I'm",
     "you've": "I've",

@@ -4,7 +4,6 @@ import type { EventType } from '../core/event.ts';
 import type { Prices } from '../core/metrics.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
-import { baseHash } from '../core/world.ts';
 import { makeRunFolder } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
@@ -12,7 +11,7 @@ import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
 import { policyChangeSince } from './policyChange.ts';
-import { settingOf } from './replay.ts';
+import { baseHashOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
 import { lockRun } from './runLock.ts';
@@ -78,7 +77,7 @@ export async function runBatch(supervisor: Supervisor, options: BatchOptions): P
 async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
   const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
-  const database = baseHash(settingOf(supervisor.loaded).world);
+  const database = baseHashOf(supervisor.loaded);
   const { agent, user, readKey, askPerson, judge, onModel } = options;
   const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel);
   const metered = options.meter?.metered(outside) ?? outside;

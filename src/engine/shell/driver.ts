@@ -63,13 +63,20 @@ export type Step = { readonly n: number; readonly event: RolloutEvent; readonly 
 
 export type Rollout = { readonly setting: Setting; readonly task: Task; readonly ports: Ports };
 
+/** What has to be waited for between two steps: whoever drains the loop gives back what it came to. */
+type Waiting = Promise<readonly RolloutEvent[]>;
+
 /**
  * The one loop: decide, perform, append. Yields every step from the start on, those of a given prefix
- * included; the debugger pauses between steps, a batch drains them, training drains many at once.
+ * included; the debugger pauses between steps, a batch drains them, training drains many at once. Between steps it
+ * yields the promises that something has to come of first: a rollout that waits for nothing is drained in one go.
  * @param from the start of a new rollout, or the events of one that goes on (a fork, or after a crash); a group
  *   of events that was cut short is made again
  */
-export async function* run(rollout: Rollout, from: RolloutStarted | readonly RolloutEvent[]): AsyncGenerator<Step> {
+export function* play(
+  rollout: Rollout,
+  from: RolloutStarted | readonly RolloutEvent[],
+): Generator<Step | Waiting, void, readonly RolloutEvent[] | undefined> {
   const { setting } = rollout;
   const [started, ...prefix] = 'type' in from ? [from] : resumable(from);
   if (started?.type !== 'rolloutStarted') throw new Error('a rollout begins with rolloutStarted');
@@ -81,9 +88,22 @@ export async function* run(rollout: Rollout, from: RolloutStarted | readonly Rol
   }
   for (let [effect] = effects; effect !== undefined; [effect] = effects) {
     const performed = performSafely(rollout, effect, state);
-    for (const event of performed instanceof Promise ? await performed : performed) {
+    for (const event of performed instanceof Promise ? ((yield performed) ?? []) : performed) {
       [state, effects] = advance(setting, state, event);
       yield { n: state.next - 1, event, state };
+    }
+  }
+}
+
+/** The steps of the loop, waited for. */
+export async function* run(...started: Parameters<typeof play>): AsyncGenerator<Step> {
+  const steps = play(...started);
+  for (let next = steps.next(); !next.done; ) {
+    const { value } = next;
+    if (value instanceof Promise) next = steps.next(await value);
+    else {
+      yield value;
+      next = steps.next();
     }
   }
 }
@@ -231,7 +251,7 @@ async function judged({ ports }: Rollout, asked: JudgeQuestion): Promise<readonl
   return [{ type: 'judged', subject, question, ...(answer ?? { holds: null, reason: 'nobody judges here' }) }];
 }
 
-function verify(rollout: Rollout, state: RolloutState): Promise<readonly RolloutEvent[]> {
+function verify(rollout: Rollout, state: RolloutState): Performed {
   const { setting, task, ports } = rollout;
   return verification(setting, task, state, {
     readSource: ports.readSource,
@@ -255,6 +275,17 @@ export function setUpOf({ file }: Pick<Domain, 'file'>, { setUp }: Task): Json |
 
 /** The writes that turn the domain's database into the task's own start. */
 export function preparation(task: Task, world: World): Writes {
+  const known = preparations.get(task);
+  if (known?.world === world) return known.writes;
+  const writes = prepared(task, world);
+  preparations.set(task, { world, writes });
+  return writes;
+}
+
+/** By task: rollouts that begin alike share one start, and what was worked out of it. */
+const preparations = new WeakMap<Task, { readonly world: World; readonly writes: Writes }>();
+
+function prepared(task: Task, world: World): Writes {
   return (['agent', 'user'] as const).flatMap((side) => {
     const entries = task.state.filter((entry) => entry.side === side);
     if (entries.length === 0) return [];

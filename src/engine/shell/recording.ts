@@ -29,9 +29,9 @@ export type RecordedLine = {
   readonly text?: string;
 };
 
-/** A new recording at `path`, or one that goes on after `head` when the file is there already. */
-export function openRecording(path: string, head = chainStart): ChainedFile<RecordedLine> {
-  return openChained(path, head, (line) => {
+/** A new recording at `path`; one that is there already is replaced. */
+export function openRecording(path: string): ChainedFile<RecordedLine> {
+  return openChained(path, (line) => {
     if (line.text !== undefined) return line.text;
     const { n, event, state } = line;
     return JSON.stringify({ n, event, state });
@@ -41,9 +41,9 @@ export function openRecording(path: string, head = chainStart): ChainedFile<Reco
 /** Wall time, latency, retries, cost and the exact requests, keyed by event number; never part of a replay. */
 export type SidecarLine = SideNote & { readonly n: number; readonly at: string; readonly note?: string };
 
-/** A new sidecar at `path`, or one that goes on after `head` when the file is there already. */
-export function openSidecar(path: string, head = chainStart): ChainedFile<SidecarLine> {
-  return openChained(path, head, (line) => JSON.stringify(line));
+/** A new sidecar at `path`; one that is there already is replaced. */
+export function openSidecar(path: string): ChainedFile<SidecarLine> {
+  return openChained(path, (line) => JSON.stringify(line));
 }
 
 /** The sidecar that belongs to a recording. */
@@ -51,10 +51,10 @@ export function sidecarPath(recording: string): string {
   return recording.replace(/\.traj\.jsonl$/, '.sidecar.jsonl');
 }
 
-function openChained<Line>(path: string, start: string, textOf: (line: Line) => string): ChainedFile<Line> {
-  const file = onDisk(path, () => openSync(path, 'a'));
-  let size = fstatSync(file).size;
-  let head = start;
+function openChained<Line>(path: string, textOf: (line: Line) => string): ChainedFile<Line> {
+  const file = onDisk(path, () => openSync(path, 'w'));
+  let size = 0;
+  let head = chainStart;
   return {
     append: (...lines) => {
       const texts = lines.map((line) => {

@@ -16,6 +16,15 @@ export function settingOf({ domain, world }: Pick<LoadedDomain, 'domain' | 'worl
   return { domain, world: { agent: openDatabase(world.agent), user: openDatabase(world.user) } };
 }
 
+const baseHashes = new WeakMap<LoadedDomain['world'], string>();
+
+/** Hash of a domain's base database, worked out once. */
+export function baseHashOf({ domain, world }: Pick<LoadedDomain, 'domain' | 'world'>): string {
+  const hash = baseHashes.get(world) ?? baseHash(settingOf({ domain, world }).world);
+  baseHashes.set(world, hash);
+  return hash;
+}
+
 /**
  * Folds a recording again from the domain's database. Problems: a broken chain, a database that is not the
  * recorded one, an event that can't follow, a state that differs from the recorded one.

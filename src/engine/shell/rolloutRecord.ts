@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { EventType } from '../core/event.ts';
 import { onDisk } from './disk.ts';
@@ -70,8 +70,8 @@ export class RolloutRecord {
     const path = this.#path;
     if (path === null) return;
     onDisk(path, () => {
-      mkdirSync(dirname(path), { recursive: true });
-      for (const each of [path, sidecarPath(path)]) rmSync(each, { force: true });
+      if (!existsSync(dirname(path))) mkdirSync(dirname(path), { recursive: true });
+      for (const each of [path, sidecarPath(path)]) if (existsSync(each)) rmSync(each);
     });
     this.#recording = openRecording(path);
     this.#sidecar = openSidecar(sidecarPath(path));

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../core/event.ts';
-import { type Measure, measureOf, type Timing } from '../core/measure.ts';
+import { type Measure, measureOf } from '../core/measure.ts';
 import { finishedRollouts, type Receipt } from './ledger.ts';
-import { readRecording, sidecarPath } from './recording.ts';
+import { readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { type RunFile, readRunFile } from './runFile.ts';
 
 /** A finished rollout of a run: its measures, and where its recording lies. */
@@ -73,23 +73,8 @@ function measureReceipt(folder: string, file: RunFile, receipt: Receipt): Finish
   if (isFork(basename(path), lines)) return 'fork';
   const events = lines.map(({ event }) => event);
   // The sidecar of a regraded rollout says how long the verification took, and nothing of the rollout.
-  const timings = file.regraded ? [] : timingsOf(path);
+  const timings = file.regraded ? [] : readSidecar(sidecarPath(path)).lines;
   return { ...measureOf(events, file.tools, timings), recording: path, taskHash: receipt.task.hash };
-}
-
-function timingsOf(recording: string): readonly Timing[] {
-  const path = sidecarPath(recording);
-  if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .flatMap((line): Timing[] => {
-      try {
-        const { n, ms, usage } = JSON.parse(line) as Timing;
-        return [{ n, ms, usage }];
-      } catch {
-        return [];
-      }
-    });
 }
 
 function byTaskAndTrial(tasks: readonly string[]) {

@@ -19,39 +19,45 @@ export type VerificationPorts = {
   /** Runs a verifier that verifiers.ts exports. */
   readonly verifyBy?: (name: string, evidence: CustomEvidence) => Promise<CustomResult> | CustomResult;
   /** The world after the gold actions. */
-  readonly goldWorld: () => Promise<Gold>;
+  readonly goldWorld: () => Promise<Gold> | Gold;
 };
 
 /**
  * What follows the end of a rollout: the state of one tool source that has to be read, or, with all of them read, the
  * verdicts and the reward. An effect that only read a source comes back.
  */
-export async function verification(
+export function verification(
   setting: Setting,
   task: Task,
   state: RolloutState,
   ports: VerificationPorts,
-): Promise<readonly RolloutEvent[]> {
+): Promise<readonly RolloutEvent[]> | readonly RolloutEvent[] {
   if (state.ended === null) throw new Error('verification comes after the end');
   const basis = task[state.started.basis];
   if (isUnscorable(state.ended)) return [conclusionOf(setting.domain, task, state)];
   const open = outsideOf(task, basis).find((assertion) => !Object.hasOwn(state.sources, sourceKey(assertion)));
   if (open) {
     // What ended improperly has the reward 0 whatever its state is, so a state that can't be read changes nothing.
-    const read = ports.readSource(open, state);
-    const found = await (isProperEnd(state.ended.reason) ? read : read.catch(() => null));
-    return [{ type: 'sourceRead', source: sourceKey(open), state: found as never }];
+    const asked = ports.readSource(open, state);
+    const read = isProperEnd(state.ended.reason) ? asked : asked.catch(() => null);
+    return read.then((found) => [{ type: 'sourceRead', source: sourceKey(open), state: found as never }]);
   }
   const { start } = state;
+  const conclude = (gold: Gold, custom: readonly CustomResult[]): readonly RolloutEvent[] => {
+    const verdicts = verdictsOf(basis, { task, state, start, gold: gold.world, goldSteps: gold.steps, custom });
+    const decided = { ...state, verdicts: [...state.verdicts, ...verdicts] };
+    return [
+      ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),
+      conclusionOf(setting.domain, task, decided),
+    ];
+  };
   const isGoldNeeded = basis.includes('database') || basis.includes('turns');
-  const { world: gold, steps: goldSteps } = isGoldNeeded ? await ports.goldWorld() : { world: state.world, steps: [] };
-  const custom = basis.includes('custom') ? await customResults(task, { start, state }, ports) : [];
-  const verdicts = verdictsOf(basis, { task, state, start, gold, goldSteps, custom });
-  const decided = { ...state, verdicts: [...state.verdicts, ...verdicts] };
-  return [
-    ...verdicts.map((verdict) => ({ type: 'verdictReached' as const, verdict })),
-    conclusionOf(setting.domain, task, decided),
-  ];
+  const gold = isGoldNeeded ? ports.goldWorld() : { world: state.world, steps: [] };
+  if (!(gold instanceof Promise) && !basis.includes('custom')) return conclude(gold, []);
+  return (async () => {
+    const after = await gold;
+    return conclude(after, basis.includes('custom') ? await customResults(task, { start, state }, ports) : []);
+  })();
 }
 
 async function customResults(

@@ -65,6 +65,7 @@ describe('an expression', () => {
     ['last("other")', null],
     ['mentions(message, db.orders)', ['W1']],
     ['asksForYes(message)', true],
+    ['sentences("It costs 4.5. Shall I?")', ['It costs 4.5.', 'Shall I?']],
     ['says(message, "5 ... 7 ... days")', true],
     ['says(message, ["never", "the refund"])', true],
     ['names(message, args.order_id)', true],

@@ -119,7 +119,9 @@ test('tokens and money come from the sidecar and the prices', () => {
 });
 
 test('nothing measured gives no rates', () => {
-  expect(metricsOf([])).toMatchObject({ rollouts: 0, completionRate: null, flipRate: null, passHat: [], money: null });
+  const none = { meanReward: null, reward: null, completionRate: null, flipRate: null, passHat: [] };
+  expect(metricsOf([])).toMatchObject({ rollouts: 0, money: null, ...none });
+  expect(metricsOf([rollout('a', 0, null)])).toMatchObject({ rollouts: 1, scored: 0, ...none });
 });
 
 const metrics = metricsOf([rollout('a', 0, 1), rollout('a', 1, 0), rollout('b', 0, 1), rollout('b', 1, 1)]);

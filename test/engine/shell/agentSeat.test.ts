@@ -15,7 +15,6 @@ import { modelView } from '../../support/modelView.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import { smallDomain } from '../../support/smallDomain.ts';
 
-vi.setConfig({ testTimeout: 60_000 });
 const desk = 'domains/parcel-desk';
 const example = 'docs/examples/sdk-agent/sdk.agent.yaml';
 const fixture = resolve('test/engine/shell/fixtures/agent.mjs');

@@ -44,7 +44,7 @@ const stories: readonly {
     agent: [look, ask, paint, 'Done.'],
     user: ['Red please.', 'No, wait.'],
     reward: 0,
-    why: /ask-first.*not a yes/,
+    why: /ask-first.*says no: "No, wait/,
   },
   {
     name: 'names another colour than it paints',

@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
 import { httpMcpServer } from '../../support/httpMcpServer.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import { folderOf } from './load/domainFolder.ts';
-
-// Each starts processes of its own, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** A domain whose tools are those of an HTTP server; `more` are further keys of the server. */
 function folder(url: string, more: string, calls: readonly string[], task = ''): string {

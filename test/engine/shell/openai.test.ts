@@ -130,14 +130,30 @@ test.each(failures)(
   20_000,
 );
 
-test('a silent model is asked once, and heard of when its time is over', async () => {
+test('a silent model is asked once more, and heard of when its time is over', async () => {
   let requests = 0;
   const url = await endpoint(() => {
     requests += 1;
   });
   const from = performance.now();
-  await expect(askAgentModel(seat(url), '', modelView(), never)).rejects.toThrow(/did not answer within 0.5 s/);
-  expect([requests, performance.now() - from < 3000]).toEqual([1, true]);
+  const retries: unknown[] = [];
+  const asked = askAgentModel(seat(url), '', modelView(), never, (retry) => retries.push(retry));
+  await expect(asked).rejects.toThrow(/did not answer within 0.5 s, also when it was asked again/);
+  expect([requests, performance.now() - from < 5000]).toEqual([2, true]);
+  expect(retries).toEqual([{ attempt: 1, of: 1, reason: 'it did not answer within 0.5 s' }]);
+});
+
+test('a model that was silent, or broke off, once gives its answer when it is asked again', async () => {
+  for (const begins of [false, true]) {
+    let requests = 0;
+    const url = await endpoint((_request, response) => {
+      requests += 1;
+      if (requests > 1) json(200, completion({ content: 'Here I am.' }))(_request, response, '');
+      else if (begins) response.writeHead(200, { 'content-type': 'application/json' }).write('{"choices": [');
+    });
+    const { reply, call } = await askAgentModel(seat(url), '', modelView(), never);
+    expect([reply.content, call.retries]).toEqual(['Here I am.', 1]);
+  }
 });
 
 test('a model that begins an answer and never ends it is silent, too', async () => {

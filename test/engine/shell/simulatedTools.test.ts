@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
 import { type ModelRequest, modelServer } from '../../support/modelServer.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
 import { folderOf } from './load/domainFolder.ts';
-
-// Each starts processes of its own, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const task = `id: ship
 persona: a

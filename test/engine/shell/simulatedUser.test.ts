@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { sectionsOf } from '../../../src/cli/report/sections.ts';
 import { measureOf, type Timing } from '../../../src/engine/core/measure.ts';
@@ -16,9 +16,6 @@ import { completion, endpoint } from '../../support/endpoint.ts';
 import { type ModelRequest, modelServer } from '../../support/modelServer.ts';
 import { type Rehearsed, rehearse, replayed } from '../../support/rehearsed.ts';
 import { viewAfter } from '../core/simulator/view.ts';
-
-// Each starts processes of its own, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const seat = (baseUrl: string) => ({ type: 'openai' as const, model: 'm', baseUrl, keyName: null, timeoutMs: 5000 });
 const never = AbortSignal.timeout(60_000);
@@ -207,6 +204,8 @@ test('a broken simulator is to blame, and the rollout has no reward', async () =
   const measure = measureOf(closed.events, [], sidecarOf(closed));
   expect(measure).toMatchObject({ failedBy: 'simulator', simulator: { flaws: ['role-flip', 'role-flip'] } });
   expect(measure.tokens.user).toEqual({ input: 14, output: 6 });
+  expect(measure.latency.user).toEqual([sidecarOf(closed).find(({ flaws }) => flaws)?.ms]);
+  expect(measure.latency.user[0]).toBeGreaterThan(0);
   const metrics = metricsOf([measure]);
   expect(metrics).toMatchObject({ scored: 0, failedBy: { simulator: 1 }, simulator: { broken: 1 } });
   const shown = sectionsOf(metrics, []).find(({ id }) => id === 'simulator')?.rows;

@@ -194,12 +194,14 @@ class OnDatabase:
         arguments = with_floats(params["arguments"], params.get("floats", []))
         rows: list[dict[str, Any]] = []
         synced: list[dict[str, Any]] = []
-        session.share((by, name) in self._reads)
+        is_read = (by, name) in self._reads
+        session.share(is_read)
         try:
             result = environment.call(instance, by, name, arguments)
             content = environment.text(result)
             session.share(False)
-            rows = session.settle()
+            # After a read there is nothing to find before the sync; what it wrote all the same is found after it.
+            rows = [] if is_read and environment.has_sync else session.settle()
             if environment.has_sync:
                 environment.sync(instance)
                 synced = session.settle()

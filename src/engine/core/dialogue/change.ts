@@ -35,12 +35,20 @@ const echo =
 
 /** Whether a text asks for something other than what was said before. `isDenied`: it says no as well. */
 export function isChange(text: string, isDenied: boolean): boolean {
-  if (/\bi (?:do not|would not) (?:want|need) .*\binstead\b/.test(text) && !/[,.] /.test(text)) return false;
+  const but = butDeed.exec(text);
+  const isBut = yesStart.test(text) && but && !notReally.test(but[0]) && !condition.test(but[0]) && !/\?/.test(text);
+  return marksChange(text, isDenied) || (isBut && !isWaived(text)) || false;
+}
+
+/** The same, without what a "but" after a yes may mean. */
+export function marksChange(text: string, isDenied: boolean): boolean {
+  if (isWaived(text)) return false;
   const unechoed = text.replace(echo, '$1');
   if (markers.some((pattern) => pattern.test(unechoed))) return true;
   if (contrast.test(text) || keptX.test(text)) return true;
-  const but = butDeed.exec(text);
-  if (yesStart.test(text) && but && !notReally.test(but[0]) && !condition.test(but[0]) && !/\?/.test(text)) return true;
   if (actuallyDeed.test(text) && !condition.test(text) && !opensWithNo(text)) return true;
   return isDenied && opensWithNo(text) && afterNoDeed.test(afterNo(text));
 }
+
+const isWaived = (text: string) =>
+  /\bi (?:do not|would not) (?:want|need) .*\binstead\b/.test(text) && !/[,.] /.test(text);

@@ -1,5 +1,6 @@
 import { answerOf, isDeed } from './consent.ts';
 import { clausesOf, plain as plainText, type Sentence, sentencesOf } from './text.ts';
+import { isQuestion } from './userQuestion.ts';
 
 /** Words after a preposition that name no detail: "go ahead with it", "thanks for your help". */
 const plain = new Set(
@@ -37,13 +38,54 @@ function agreeing(answer: string): string {
     .join('. ');
 }
 
+/** People, times and manners that a yes may be for or with: they are no detail of what was proposed. */
+const companions =
+  /^(?:mum|mom|mother|dad|father|wife|husband|partner|son|daughter|kid|kids|child|children|family|friend|sister|brother|boss|colleague|work|birthday|christmas|holiday|trip|party|sure|certain|real|pleasure|joy|gusto|thanks|gratitude|relief|being|taking|heaven|goodness|god|honest|fair|clear|god|good|ages|now|ever|always|once|then|long|weeks|days|months|years|christ)$/;
+/** "We have no room for a lamp": what is told beside the answer, with a subject of its own. */
+const told =
+  /^(?:because |as |since |and |so |but |then |for )*(?:i|we|it|he|she|they|there|(?:that|this|my \w+|the \w+|nobody|everybody)(?= (?:is|are|was|were|has|have|had|will|would|does|did|never|just|keeps?|broke|works?|goes|\w+ed)\b))(?: \w+ly| just| really| only| also| already| have| has| had)? (?!(?:would|want|need|prefer|meant|mean|said|should|must|has to|needs to)\b)\w+/;
+
+/** What an answer asks for: without its questions, and without what is told beside it. */
+export function demandsIn(answer: string): string {
+  return sentencesOf(plainText(answer))
+    .filter(({ text, question }) => !isQuestion(text, question))
+    .flatMap(({ text }) => clausesOf(text))
+    .filter((clause) => !told.test(clause))
+    .join(', ');
+}
+
+/** Where a detail may be asked for: in the yes or the order itself, after a preposition alone, or in a demand. */
+const demanding =
+  /^(?:(?:and|but|so|then|ok|okay|please|just) )*(?:to|into|with|for|as)\b|\b(?:should|must|has to|have to|needs? to|ought to|want|would like|prefer)\b/;
+
+/** Whether a text has a word beyond those of a bare yes. */
+export const saysMore = (text: string) => contentOf(text).some((word) => !plain.has(word) && !isDeed.test(word));
+
 function names(answer: string, proposed: ReadonlySet<string>): boolean {
-  const words = wordsOf(answer);
+  return answer.split(/(?<=[.!?;])\s+|,\s|\s-\s|\n+/).some((part) => {
+    const clause = plainText(part).replace(/[.!?;]+$/, '');
+    const isDemand =
+      !told.test(clause) &&
+      (demanding.test(clause) || /^(?:yes|consent|deed)$/.test(answerOf(clause)) || isOrder(clause));
+    return namesDetail(part, isDemand, proposed);
+  });
+}
+
+/** Numbers in words that are amounts or dates rather than ways of speaking ("one", "two"). */
+const numeral =
+  /^(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|(?:thir|four|fif|six|seven|eigh|nine)teenth|twentieth|thirtieth)$/;
+const isOrder = (clause: string) => isDeed.test(clause.replace(deedLead, '').split(' ')[0] ?? '');
+
+/** Numbers anywhere, and what follows a preposition where the clause is part of the answer itself. */
+function namesDetail(clause: string, isDemand: boolean, proposed: ReadonlySet<string>): boolean {
+  const emails = clause.toLowerCase().match(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g) ?? [];
+  if (isDemand && emails.some((email) => !wordsOf(email).every((word) => proposed.has(word)))) return true;
+  const words = wordsOf(clause.replace(/\b(?:100 ?%|1000 thanks|24\/7|10\/10)/g, ''));
   return words.some((word, index) => {
-    if (/\d/.test(word)) return !proposed.has(word);
-    if (!/^(?:to|into|with|for|as)$/.test(word)) return false;
+    if (/\d/.test(word) || numeral.test(word)) return !proposed.has(word);
+    if (!isDemand || !/^(?:to|into|with|for|as)$/.test(word)) return false;
     const detail = words.slice(index + 1).find((each) => !leading.test(each));
-    return detail !== undefined && !isPlain(detail) && !proposed.has(detail);
+    return detail !== undefined && !isPlain(detail) && !companions.test(detail) && !proposed.has(detail);
   });
 }
 
@@ -52,3 +94,78 @@ function wordsOf(text: string): readonly string[] {
 }
 
 const isPlain = (word: string) => plain.has(word) || word.endsWith('ing') || isDeed.test(word);
+
+const empty = new Set(
+  (
+    'i me my mine we us our you your it its he she they them this that these those the a an one ones of to in on at for from by with as and or then ' +
+    'now so is are am was were be been do does did have has had will would can could shall should may might please just only really very also too if ' +
+    'unless provided providing long assuming supposing condition when once where case but however though although yet still same like want wish need ' +
+    'get got go goes going there here thanks yes ok okay well let us'
+  ).split(' '),
+);
+const stem = (word: string) => word.replace(/(?:ing|ed|es|s|e)$/, '').slice(0, 6);
+
+/** Whether every word of a clause that means something was in the proposal: nothing new is asked for with it. */
+export function echoes(clause: string, proposal: string): boolean {
+  const said = contentOf(clause);
+  const proposed = new Set(wordsOf(plainText(proposal)).map(stem));
+  return said.length > 0 && said.every((word) => proposed.has(stem(word)));
+}
+
+const contentOf = (clause: string) => wordsOf(clause).filter((word) => !empty.has(word));
+
+/** Verbs for the same deed: a user swaps what an agent exchanges. */
+const deedGroups: readonly (readonly string[])[] = [
+  ['exchange', 'swap', 'switch', 'change', 'replace', 'trade', 'make', 'take'],
+  ['return', 'refund', 'send', 'take', 'give', 'credit', 'ship'],
+  ['cancel', 'drop', 'scrap', 'remove', 'delete', 'kill', 'bin', 'stop'],
+  ['send', 'redirect', 'deliver', 'ship', 'forward', 'move', 'readdress', 'bring', 'reroute', 'resend', 'change'],
+  ['charge', 'pay', 'use', 'bill', 'debit', 'put', 'switch', 'change'],
+  ['book', 'reserve', 'schedule', 'reschedule', 'postpone', 'move', 'rebook', 'arrange'],
+  ['transfer', 'hand', 'connect', 'pass', 'forward'],
+];
+const anyDeed =
+  /^(?:do|go|process|proceed|book|submit|complete|finish|start|confirm|arrange|sort|file|execute|register|apply|save)$/;
+const deedLead =
+  /^(?:(?:and|so|then|please|just|kindly|now|ok|okay|fine|right|well|yes|yeah|sure|great|go ahead and|let us|you (?:can|may|should)|i (?:want|would like) you to|oh|all right|alright)[ ,]+)+/;
+/** "Oak it is", "the gift card please": what was proposed, taken. */
+const taken =
+  /^(.+?) (?:it is(?: then)?|it shall be|please|then please|will do|it will be|for me(?: please)?|is (?:fine|good|perfect|great|ok|okay|right|lovely|the one)|would be (?:great|lovely|perfect|good|nice)|then)$/;
+
+/** Whether a clause orders or takes just what the proposal named: "cancel it", "swap it for the red one", "oak it is". */
+export function isDeedOf(clause: string, proposal: string): boolean {
+  const bare = clause.replace(deedLead, '');
+  if (/\b(?:instead|rather|second thoughts?|mind|scratch|correction|not|never|no|meant|mean|prefer)\b/.test(bare))
+    return false;
+  const proposed = plainText(proposal);
+  const [verb = '', ...rest] = bare.split(' ');
+  const noun = taken.exec(bare)?.[1];
+  const isChoice = sentencesOf(proposed).some(({ text, question }) => question && /\bor\b(?! (?:no|not)\b)/.test(text));
+  if (noun !== undefined && !isChoice && !isDeed.test(verb) && echoes(noun, proposal)) return true;
+  if (!isDeed.test(verb) && !deedGroups.some((group) => group.includes(verb))) return false;
+  const named = contentOf(rest.join(' ')).filter((word) => !plain.has(word));
+  if (isChoice && named.length > 0) return false;
+  return isRelated(verb, proposed) && (named.length === 0 || echoes(named.join(' '), proposal));
+}
+
+function isRelated(verb: string, proposed: string): boolean {
+  const verbs = wordsOf(proposed).map(stem);
+  const group = [verb, ...deedGroups.filter((each) => each.includes(verb)).flat()];
+  return (
+    anyDeed.test(verb) || (!/^(?:leave|keep|hold|stop)$/.test(verb) && group.some((each) => verbs.includes(stem(each))))
+  );
+}
+
+const means = /^(?:use|take|charge|make|put|bill|debit|pay|choose|pick)$/;
+
+/** Whether a clause orders with other means than the proposal named: "use my mastercard". */
+export function ordersOther(clause: string, proposal: string): boolean {
+  const [verb = '', ...rest] = clause.replace(deedLead, '').split(' ');
+  const named = contentOf(rest.join(' ')).filter((word) => !plain.has(word) && !companions.test(word));
+  return (
+    means.test(verb) &&
+    named.length > 0 &&
+    !/^(?:care|sure|quick|place|your time)/.test(rest.join(' ')) &&
+    !echoes(named.join(' '), proposal)
+  );
+}

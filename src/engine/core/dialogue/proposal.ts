@@ -1,6 +1,7 @@
 import { memo } from './memo.ts';
 import { isSenseless } from './sense.ts';
 import { plain, type Sentence, sentencesOf } from './text.ts';
+import { invitesVerdict } from './verdict.ts';
 
 const offers =
   /\b(?:(?:any|some)(?:thing| thing) (?:else|more|further)|what else (?:can|could|may|would)|how else (?:can|could|may)|any (?:other|more|further|additional) (?:questions?|requests?|concerns?|issues?|matters?|help|assistance)|(?:any )?(?:further|more|additional|other) (?:assistance|help|questions?|requests?)|(?:another|other) (?:thing|way)s? (?:that )?(?:i|we) (?:can|could|may)|else (?:that )?(?:i|we) (?:can|could|may) (?:do|help|assist)|(?:is|are|was|were) there (?:any ?thing|something) (?:else|more)|(?:help|assist\w*)(?: you)? with (?:another|any other|some other|other|anything|something (?:else|more))(?: matter| question| questions| thing| issue| request)?(?: today)?$|(?:is|was|will) (?:that|this) (?:be )?(?:all|everything)(?: for (?:today|now|you))?(?=$| or\b| that)|(?:feel free|do not hesitate|you are welcome|you can always) to (?:ask|reach out|contact|come back|write|get in touch|message|let me know)|need (?:any )?(?:more|further|other) help|other questions?|(?:another|a further|a second|some other) (?:question|issue|matter|request|concern)(?: (?:i|we) (?:can|could|may)| for me| today|$)|left (?:to do|for me to do|on your (?:mind|list))|on your mind)\b/;
@@ -94,6 +95,7 @@ export function isProposalSentence({ text, question }: Sentence): boolean {
   if (isOffer(text, question) || isMisunderstanding(text)) return false;
   if (proposals.some((pattern) => asksForYes(pattern.exec(text)))) return true;
   if (question && askedProposals.some((pattern) => asksForYes(pattern.exec(text)))) return true;
+  if (invitesVerdict({ text, question })) return true;
   return isConfirmRequest(text, question);
 }
 

@@ -35,7 +35,9 @@ const contractions: readonly (readonly [RegExp, string])[] = [
  * The text in lower case with straight quotes, without markdown, accents and contractions. Line breaks stay;
  * the lines of a list become parts of the sentence that introduces them.
  */
-export function plain(text: string): string {
+export const plain: (text: string) => string = memo(plainOf, 2000);
+
+function plainOf(text: string): string {
   const bare = text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -61,7 +63,9 @@ const openQuestion = /(?:^|[,:] )(?:(?:and|so|then|also|please) )*(?:what|which|
  * The sentences of a plain text. A conjunction that starts a new question starts a new sentence; what stands
  * before it shares the question mark where it asks with a question word.
  */
-export function sentencesOf(plainText: string): readonly Sentence[] {
+export const sentencesOf: (plainText: string) => readonly Sentence[] = memo(splitSentences, 2000);
+
+function splitSentences(plainText: string): readonly Sentence[] {
   return plainText
     .split(/(?<=[.!?])["')\]]*(?:\s+|$)|\n+|;\s+/)
     .flatMap((sentence) => {

@@ -54,9 +54,9 @@ function wordings(value: string): readonly string[] {
 /** Whether consecutive words (of `wordsOf`) spell the value; words may be split or joined differently. */
 export function containsWords(said: readonly string[], value: readonly string[]): boolean {
   if (value.length === 0) return true;
-  const whole = value.join('');
-  for (const [start, word] of said.entries()) {
-    if (!whole.startsWith(word)) continue;
+  const whole = value.length === 1 ? (value[0] ?? '') : value.join('');
+  for (let start = 0; start < said.length; start++) {
+    if (!whole.startsWith(said[start] ?? '')) continue;
     if (value.every((each, at) => said[start + at] === each) || spells(said, start, whole)) return true;
   }
   return false;

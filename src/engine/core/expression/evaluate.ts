@@ -1,7 +1,7 @@
 import { wordsOf } from '../dialogue/text.ts';
 import { isProposal, namesValue } from '../dialogue.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { amountsIn, durationsIn, keysNamed, numbersIn, saysPhrase } from './phrase.ts';
+import { amountsIn, durationsIn, keysNamed, numbersIn, saysPhrase, textSentences } from './phrase.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
 
@@ -159,6 +159,8 @@ function called(name: FunctionName, inputs: readonly Expression[], scope: Scope,
       return text(0).toLowerCase();
     case 'words':
       return wordsOf(text(0));
+    case 'sentences':
+      return textSentences(text(0));
     case 'names':
       return namesValue(text(0), shownText(input(1)));
     case 'says': {

@@ -1,3 +1,4 @@
+import { memo } from '../dialogue/memo.ts';
 import { plain, wordsOf } from '../dialogue/text.ts';
 import { containsWords } from '../dialogue/value.ts';
 
@@ -10,23 +11,29 @@ const gap = 6;
  */
 export function saysPhrase(text: string, phrase: string): boolean {
   const said = wordsOf(plain(text));
-  const parts = phrase.split(/\.{3}|\u2026/).map((part) => wordsOf(plain(part)));
-  const [first = [], ...rest] = parts;
-  if (rest.length === 0) return containsWords(said, first);
+  const parts = partsOf(phrase);
+  const [first = []] = parts;
+  if (parts.length === 1) return containsWords(said, first);
   return said.some((_, start) => follows(said, start, parts));
 }
+
+const partsOf = memo((phrase): readonly (readonly string[])[] =>
+  phrase.split(/\.{3}|\u2026/).map((part) => wordsOf(plain(part))),
+);
 
 /**
  * Whether a text has the words of a value of two words or more in their order, with up to six others between, whatever
  * the endings of the verbs: "because you no longer need it" has "no longer needed".
  */
 export function saysInOrder(text: string, value: string): boolean {
-  const stemsOf = (words: string) =>
-    wordsOf(plain(words)).map((word) => (word.length > 5 ? word.replace(/(?:ed|ing)$/, '') : word));
   const stems = stemsOf(value).map((stem) => [stem]);
   const said = stemsOf(text);
   return stems.length > 1 && said.some((_, start) => follows(said, start, stems));
 }
+
+const stemsOf = memo((words): readonly string[] =>
+  wordsOf(plain(words)).map((word) => (word.length > 5 ? word.replace(/(?:ed|ing)$/, '') : word)),
+);
 
 function follows(said: readonly string[], start: number, parts: readonly (readonly string[])[]): boolean {
   const [part, ...rest] = parts;
@@ -44,10 +51,10 @@ const said = String.raw`\b(?:total(?:s|ling)?|sum|altogether|together|comes? to|
 const amount = new RegExp([marked, decimal, said].join('|'), 'gi');
 
 /** Amounts that a text states, in order: numbers with a currency sign, with decimals, or said of a sum of money. */
-export function amountsIn(text: string): readonly number[] {
+export const amountsIn = memo((text): readonly number[] => {
   const found = [...text.matchAll(amount)].map((match) => match.slice(1).find((part) => part !== undefined) ?? '');
   return found.map((each) => Number(each.replaceAll(',', '')));
-}
+});
 
 /** Every number in a text, without its sign, in order. */
 export function numbersIn(text: string): readonly number[] {
@@ -60,7 +67,7 @@ const promising = new Set(['within', 'in', 'take', 'about', 'to', 'least', 'most
 const units = new Set(['minute', 'hour', 'day', 'week', 'month', 'year']);
 
 /** Lengths of time that a text promises: the numbers of "within 5 to 7 business days", but not of "20 days ago". */
-export function durationsIn(text: string): readonly number[] {
+export const durationsIn = memo((text): readonly number[] => {
   const words = wordsOf(text);
   return words.flatMap((word, at) => {
     if (!promising.has(word) || !/^\d+$/.test(words[at + 1] ?? '')) return [];
@@ -68,15 +75,24 @@ export function durationsIn(text: string): readonly number[] {
     if (unit < 0 || words[unit + 1] === 'ago') return [];
     return words.slice(at + 1, unit).flatMap((each) => (/^\d+$/.test(each) ? [Number(each)] : []));
   });
-}
+});
 
 /** Keys of a table that a text names, in the order of the text, each once. */
 export function keysNamed(text: string, table: object): readonly string[] {
-  const tokens = text.match(/[#\p{L}\p{N}_-]+/gu) ?? [];
-  const found = tokens.flatMap((token) => {
+  const found = formsIn(text).flatMap((forms) => forms.find((form) => Object.hasOwn(table, form)) ?? []);
+  return [...new Set(found)];
+}
+
+/** How each word of a text may stand as a key. */
+const formsIn = memo((text): readonly (readonly string[])[] =>
+  (text.match(/[#\p{L}\p{N}_-]+/gu) ?? []).map((token) => {
     const bare = token.replace(/^-+|-+$/g, '');
     const forms = [bare, bare.toUpperCase(), bare.toLowerCase(), `#${bare}`, bare.replace(/^#/, '')];
-    return forms.filter((form) => form !== '' && Object.hasOwn(table, form)).slice(0, 1);
-  });
-  return [...new Set(found)];
+    return [...new Set(forms)].filter((form) => form !== '');
+  }),
+);
+
+/** The sentences of a text, as they stand there. */
+export function textSentences(text: string): readonly string[] {
+  return text.split(/(?<=[.!?]["')\]]*)\s+|\n+|(?<=;)\s+/).filter((sentence) => sentence.trim() !== '');
 }

@@ -29,9 +29,23 @@ export function callsOf(messages: readonly Message[]): readonly MadeCall[] {
     }
     const call = open.find(({ id }) => id === message.callId);
     const args = call === undefined || typeof call.arguments === 'string' ? {} : call.arguments;
-    const { name: tool, isError: failed, by = 'agent', step } = message;
-    return [{ tool, args, result: resultOf(message), failed, by, step }];
+    return [madeCall(message, args)];
   });
+}
+
+/** The result is read when somebody looks at it: most calls of most conversations are only counted. */
+function madeCall(message: ToolMessage, args: JsonObject): MadeCall {
+  const { name: tool, isError: failed, by = 'agent', step } = message;
+  return {
+    tool,
+    args,
+    get result() {
+      return resultOf(message);
+    },
+    failed,
+    by,
+    step,
+  };
 }
 
 function resultOf(message: ToolMessage): Json {

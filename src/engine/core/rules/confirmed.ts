@@ -1,22 +1,34 @@
-import { isConfirmation, isProposal, namesValue } from '../dialogue.ts';
-import { saysInOrder } from '../expression/phrase.ts';
-import type { Json } from '../json.ts';
+import {
+  announces,
+  closedQuestionOf,
+  demandsIn,
+  isProposal,
+  namesValue,
+  type Reply,
+  replyTo,
+  saysMore,
+} from '../dialogue.ts';
 import { type ToolCall, utterancesOf } from '../message.ts';
 import type { RuleOf } from '../rule.ts';
 import { excerpt, type Finding, held, type Moment, violated } from './finding.ts';
+import { isLeftOpen, isSpoken, type Rivals, rivalsOf, valuesOf } from './naming.ts';
 import { binds, type Seen } from './seen.ts';
+
+type Spoken = ReturnType<typeof utterancesOf>[number];
+/** A value that a call has, and what else it could have been. */
+type Named = { readonly name: string; readonly value: string; readonly rivals: Rivals };
 
 /**
  * The last thing the user did before a call of `tools` is a yes to a proposal that named the values of the arguments
- * `names`, and the call has those same values.
+ * `names`, and the call has those same values. The proposal is the agent's last message; where the user only asked
+ * back, also the one before it.
  */
-export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, { domain, state }: Seen): readonly Finding[] {
-  if (moment.type !== 'call' || !binds(rule.tools, moment.call.name, domain.tools)) return [];
+export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen): readonly Finding[] {
+  if (moment.type !== 'call' || !binds(rule.tools, moment.call.name, seen.domain.tools)) return [];
   const { call } = moment;
-  const spoken = utterancesOf(state.messages);
-  const answer = spoken.at(-1);
-  const proposal = spoken.at(-2);
-  if (answer?.role !== 'user' || proposal?.role !== 'agent') {
+  const spoken = utterancesOf(seen.state.messages);
+  const [last, answer] = [spoken.at(-2), spoken.at(-1)];
+  if (answer?.role !== 'user' || last?.role !== 'agent') {
     const reason = `${call.name} was called before anything was proposed to the user`;
     return [
       violated(
@@ -25,28 +37,125 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, { domain, s
       ),
     ];
   }
-  if (!isProposal(proposal.content)) {
-    return [violated(`the agent's last message did not ask for a yes before ${call.name}`, [proposal.step])];
+  const named = valuesIn(rule.names, call, seen);
+  const { chain, missing } = standing(spoken, named);
+  const text = chain.map(({ content }) => content).join('\n');
+  const evidence = [...chain.map(({ step }) => step), answer.step];
+  const reply = replyTo(text, answer.content);
+  const invitation = chain.map((each) => invitationOf(each.content, named)).find((each) => each !== null) ?? null;
+  if (invitation === null) {
+    return [violated(`the agent's last message did not ask for a yes before ${call.name}`, [last.step])];
   }
-  const unnamed = rule.names.filter((name) => !isNamed(proposal.content, call, name));
-  if (unnamed.length > 0) {
-    return [violated(`the proposal did not name ${unnamed.join(', ')} as it stands in the call`, [proposal.step])];
+  if (missing.length > 0) {
+    const names = [...new Set(missing.map(({ name }) => name))].join(', ');
+    return [violated(`the proposal did not name ${names} as it stands in the call`, [last.step])];
   }
-  const evidence = [proposal.step, answer.step];
-  if (!isConfirmation(answer.content, proposal.content)) {
-    return [violated(`the user's last message is not a yes: "${excerpt(answer.content)}"`, evidence)];
-  }
+  const open = named.find(({ value, rivals }) => isLeftOpen(text, value, rivals));
+  if (open !== undefined) return [violated(`the proposal left open which ${open.name} it is`, evidence)];
+  const other = departureIn(answer.content, named);
+  if (other !== null) return [violated(other, evidence)];
+  const isYes = reply === 'yes' || (reply === 'assent' && invitation === 'asked');
+  if (!isYes) return [violated(`${because(reply)}: "${excerpt(answer.content)}"`, evidence)];
   return [held('the user said yes to a proposal that named what was done', evidence)];
 }
 
-function isNamed(proposal: string, call: ToolCall, name: string): boolean {
-  const value: Json | undefined = typeof call.arguments === 'string' ? undefined : call.arguments[name];
-  if (value === undefined || value === null) return true;
-  const values = Array.isArray(value) ? value : [value];
-  return values.every((each) => isSpoken(proposal, typeof each === 'object' ? JSON.stringify(each) : String(each)));
+function valuesIn(names: readonly string[], call: ToolCall, { domain, calls }: Seen): readonly Named[] {
+  if (typeof call.arguments === 'string') return [];
+  const args = call.arguments;
+  const tool = domain.tools.find((each) => each.name === call.name);
+  return names.flatMap((name) =>
+    valuesOf(args[name]).map((value) => ({ name, value, rivals: once(() => rivalsOf(value, name, tool, calls())) })),
+  );
 }
 
-/** By its own words, or by its words in their order with others between: "your mastercard ending in 3121". */
-function isSpoken(proposal: string, value: string): boolean {
-  return namesValue(proposal, value) || saysInOrder(proposal, value);
+type Standing = { readonly chain: readonly Spoken[]; readonly missing: readonly Named[] };
+
+/**
+ * The agent's messages that the last answer is an answer to, latest first, and the values that they leave out: the
+ * last one, and, while it leaves out a value and names no other in its place, the proposal before it to which the
+ * user only asked back or asked for time.
+ */
+function standing(spoken: readonly Spoken[], named: readonly Named[]): Standing {
+  const chain: Spoken[] = [];
+  let missing = named;
+  for (let at = spoken.length - 2; at >= 0 && chain.length < 3; at -= 2) {
+    const [message, answer] = [spoken[at], spoken[at + 1]];
+    if (message?.role !== 'agent') break;
+    if (chain.length > 0 && !(answer?.role === 'user' && isAskedBack(message, answer, named))) break;
+    chain.push(message);
+    const text = chain.map(({ content }) => content).join('\n');
+    missing = missing.filter(({ value, rivals }) => !isSpoken(text, value, rivals));
+    const isComplete = missing.length === 0 && chain.some(({ content }) => invitationOf(content, named) !== null);
+    if (isComplete || missing.some(({ value, rivals }) => namesOther(message.content, value, rivals))) break;
+  }
+  return { chain, missing };
+}
+
+function isAskedBack(proposal: Spoken, answer: Spoken, named: readonly Named[]): boolean {
+  if (invitationOf(proposal.content, named) === null) return false;
+  const reply = replyTo(proposal.content, answer.content);
+  return (reply === 'question' || reply === 'delay') && departureIn(answer.content, named) === null;
+}
+
+/**
+ * How a message invites an answer: it asks for a yes, in words for that or in a closed question that names a value of
+ * the call or comes with what will be done; or it says what will be done and leaves it at that, which only a yes in as many words answers.
+ */
+function invitationOf(content: string, named: readonly Named[]): 'asked' | 'announced' | null {
+  if (isProposal(content)) return 'asked';
+  const question = closedQuestionOf(content);
+  const isOfThis = question !== null && named.some(({ value, rivals }) => isSpoken(question, value, rivals));
+  if (question !== null && (isOfThis || announces(content))) return 'asked';
+  return announces(content) && !content.includes('?') ? 'announced' : null;
+}
+
+/** Why the answer is to something other than the call: it names a rival of a value, and not the value. */
+function departureIn(answer: string, named: readonly Named[]): string | null {
+  const demands = demandsIn(answer);
+  if (!saysMore(demands)) return null;
+  const found = named.find(
+    ({ value, rivals }) => namesOther(demands, value, rivals) && !isSpoken(answer, value, rivals),
+  );
+  return found === undefined ? null : `the user named another ${found.name} than the call has: "${excerpt(answer)}"`;
+}
+
+function namesOther(text: string, value: string, rivals: Rivals): boolean {
+  if (isSpoken(text, value, rivals)) return false;
+  const wanted = text.replace(/\b(?:instead of|rather than|in place of|not|from|no longer)\b[^,.;!?]*/gi, ' ');
+  return rivals().some((rival) => rival.length > 1 && namesValue(wanted, rival));
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function because(reply: Reply): string {
+  switch (reply) {
+    case 'no':
+      return "the user's last message says no";
+    case 'change':
+      return "the user's last message asks for something that the proposal did not name";
+    case 'condition':
+      return "the user's last message has a condition that the proposal did not name";
+    case 'delay':
+      return "the user's last message asks for time";
+    case 'doubt':
+      return "the user's last message is in doubt";
+    case 'question':
+      return "the user's last message asks back";
+    case 'yes':
+    case 'assent':
+    case 'unclear':
+      return "the user's last message is not a yes";
+    default:
+      return unknownReply(reply);
+  }
+}
+
+function unknownReply(reply: never): never {
+  throw new Error(`unknown reply ${String(reply)}`);
 }

@@ -1,4 +1,4 @@
-import { diffDatabases, sameDatabase } from '../database.ts';
+import { type Database, diffDatabases, sameDatabase } from '../database.ts';
 import type { World } from '../domain.ts';
 import type { Verdict } from '../event.ts';
 import { type Json, showPath } from '../json.ts';
@@ -9,9 +9,7 @@ const sides = ['agent', 'user'] as const;
 /** Whether the final database of both sides is the one that the gold actions leave. */
 export function databaseVerdict({ world, next }: RolloutState, start: World, gold: World): Verdict {
   const other = sides.filter((side) => !sameDatabase(world[side], gold[side]));
-  const expected = sides.flatMap((side) =>
-    diffDatabases(start[side], gold[side]).map(({ path }) => pathKey(side, path)),
-  );
+  const expected = sides.flatMap((side) => placesOf(start[side], gold[side]).map((place) => `${side}:${place}`));
   if (other.length === 0) {
     const of = Math.max(1, expected.length);
     const detail = 'the final database is the expected one';
@@ -32,6 +30,17 @@ export function databaseVerdict({ world, next }: RolloutState, start: World, gol
     evidence: [next - 1],
     ...shareOf(expected, wrong),
   };
+}
+
+const places = new WeakMap<Database, { readonly start: Database; readonly places: readonly string[] }>();
+
+/** Where the gold actions change a side: the same for all rollouts of a task that begin alike. */
+function placesOf(start: Database, gold: Database): readonly string[] {
+  const known = places.get(gold);
+  if (known?.start === start) return known.places;
+  const made = diffDatabases(start, gold).map(({ path }) => showPath(path));
+  places.set(gold, { start, places: made });
+  return made;
 }
 
 /** Of the places that should have changed, or did: how many are as they should be. */

@@ -28,7 +28,7 @@ export type Audited = {
 
 /**
  * What only running a domain tells: an agent that does nothing plays every task, the gold seat plays each twice,
- * and every tool of the agent is called twice. All of it in lanes, as an evaluation runs.
+ * and every tool of either seat is called twice. All of it in lanes, as an evaluation runs.
  * @param loaded a domain without errors, with its tools described
  */
 export async function audit(loaded: LoadedDomain, options: AuditOptions): Promise<Audited> {

@@ -17,7 +17,8 @@ export type Part = {
   readonly task: Task;
   readonly basis?: 'evaluate' | 'train';
   readonly agent: 'gold' | ((turn: number) => AgentReply);
-  readonly user?: UserReply;
+  /** The agenda user where it is left out. */
+  readonly user?: (turn: number) => UserReply;
   /** The events that it goes on from. */
   readonly from?: readonly RolloutEvent[];
 };
@@ -58,13 +59,13 @@ export async function openStage(loaded: LoadedDomain, signal: AbortSignal, more:
 }
 
 function outsideOf({ agent, user }: Part): Outside {
-  let turn = 0;
+  const turns = { agent: 0, user: 0 };
   const nobody = (): never => {
     throw new Fault({ who: 'infrastructure', code: needsModel, message: 'only a model could answer here' });
   };
   return {
-    agent: async () => ({ reply: agent === 'gold' ? nobody() : agent(turn++) }),
-    user: async () => ({ reply: user ?? nobody() }),
+    agent: async () => ({ reply: agent === 'gold' ? nobody() : agent(turns.agent++) }),
+    user: async () => ({ reply: user ? user(turns.user++) : nobody() }),
     simulate: async () => nobody(),
   };
 }

@@ -2,6 +2,7 @@ import type { RolloutEvent } from '../../core/event.ts';
 import { canonicalJson, type Json, type JsonObject } from '../../core/json.ts';
 import type { ToolCall } from '../../core/message.ts';
 import { excerpt } from '../../core/rules/finding.ts';
+import type { AgentReply, UserReply } from '../../core/seat.ts';
 import { factOf, type Task } from '../../core/task.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
 import type { Fix } from '../diagnostic.ts';
@@ -11,7 +12,7 @@ import { placeOfTool } from '../load/checkSources.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import type { Note } from '../load/note.ts';
 import type { Replayed } from './goldReplay.ts';
-import type { Part, Stage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 /** A call of a tool, and the rollout up to it. */
 export type Sample = {
@@ -26,11 +27,14 @@ export type Sample = {
 /** Calls of one tool that are tried at most. */
 const samplesPerTool = 3;
 
-/** Calls of every tool of the agent: those of the gold rollouts, else one that is made up from its JSON Schema. */
+/**
+ * Calls of every tool of either seat: those of the gold rollouts, else one that is made up from its JSON Schema. What a
+ * model simulates is never the same twice, so it is left out.
+ */
 export function samplesOf(loaded: LoadedDomain, replayed: readonly Omit<Replayed, 'second'>[]): readonly Sample[] {
   let count = 0;
   return loaded.domain.tools.flatMap((tool) => {
-    if (tool.owner !== 'agent' || tool.source.type === 'simulated') return [];
+    if (tool.source.type === 'simulated') return [];
     const found = callsOf(tool, replayed);
     const calls = found.length > 0 ? found : madeUp(tool, loaded, replayed);
     return calls.map((call) => ({ ...call, reading: readingTask(loaded, tool, call.task, `audit-${count++}`) }));
@@ -39,12 +43,14 @@ export function samplesOf(loaded: LoadedDomain, replayed: readonly Omit<Replayed
 
 type Call = Omit<Sample, 'reading'>;
 
+const replyOf = { agent: 'agentReplied', user: 'userReplied' } as const;
+
 function callsOf(tool: Tool, replayed: readonly Omit<Replayed, 'second'>[]): readonly Call[] {
   const found = new Map<string, Call>();
   for (const { placed, first } of replayed) {
     for (const { n, event } of first.arrived) {
-      if (event.type !== 'agentReplied' || found.size >= samplesPerTool) continue;
-      const call = (event.toolCalls as readonly ToolCall[]).find(({ name }) => name === tool.name);
+      if (event.type !== replyOf[tool.owner] || found.size >= samplesPerTool) continue;
+      const call = (event.toolCalls as readonly ToolCall[] | undefined)?.find(({ name }) => name === tool.name);
       if (!call || typeof call.arguments === 'string') continue;
       const from = startFor(tool, first.arrived, n);
       const key = canonicalJson(call.arguments);
@@ -56,15 +62,21 @@ function callsOf(tool: Tool, replayed: readonly Omit<Replayed, 'second'>[]): rea
 
 /** What keeps its state outside is started anew, so its call is tried first thing. */
 function startFor(tool: Tool, arrived: readonly LaneEvent[], n: number): readonly RolloutEvent[] {
-  const first = arrived.findIndex(({ type }) => type === 'userReplied') + 1;
-  return arrived.slice(0, outsideSource(tool) === null ? n : first).map(({ event }) => event);
+  const until = outsideSource(tool) === null ? n : firstTurnOf(tool, arrived);
+  return arrived.slice(0, until).map(({ event }) => event);
+}
+
+/** Number of the event with which the seat that may call a tool begins: the user speaks first, and is answered. */
+function firstTurnOf({ owner }: Tool, arrived: readonly LaneEvent[]): number {
+  const opening = arrived.findIndex(({ type }) => type === 'userReplied');
+  return owner === 'user' ? opening : opening + 1;
 }
 
 function madeUp(tool: Tool, loaded: LoadedDomain, replayed: readonly Omit<Replayed, 'second'>[]): readonly Call[] {
   const [played] = replayed;
   if (!played) return [];
   const { placed, first } = played;
-  const from = startFor(tool, first.arrived, first.arrived.findIndex(({ type }) => type === 'userReplied') + 1);
+  const from = startFor(tool, first.arrived, firstTurnOf(tool, first.arrived));
   return [{ tool, task: placed.value, arguments: argumentsFor(tool, loaded), from }];
 }
 
@@ -99,7 +111,7 @@ function readingTask({ file }: LoadedDomain, tool: Tool, task: Task, id: string)
 /** What came of a call that was made twice in one rollout. */
 export type Repeated = {
   readonly first: string | null;
-  /** The world after each of the two calls, where both succeeded. */
+  /** The world after each of the two calls, both of its sides in step, where both succeeded. */
   readonly states: readonly [string, string] | null;
   readonly content: string;
 };
@@ -107,36 +119,49 @@ export type Repeated = {
 /** Makes a sample's call twice, and ends. */
 export async function repeat(stage: Stage, { tool, task, arguments: args, from }: Sample): Promise<Repeated> {
   const call = (turn: number): ToolCall => ({ id: `audit_${turn}`, name: tool.name, arguments: args });
-  const { arrived } = await stage.play({ task, from, agent: twice(call), user: { content: 'Bye.', stop: 'done' } });
-  const own = (id: string) =>
-    arrived.flatMap(({ event, state }) => {
-      const isOwn = (event.type === 'databaseWritten' || event.type === 'toolReturned') && event.callId === id;
-      return isOwn ? [{ event, state }] : [];
-    });
-  const [one, other] = [own('audit_0'), own('audit_1')];
-  const result = one.findLast(({ event }) => event.type === 'toolReturned')?.event;
-  const succeeded = [one, other].every((each) => {
-    const last = each.at(-1)?.event;
-    return last?.type === 'toolReturned' && !last.isError;
-  });
+  const { arrived } = await stage.play({ task, from, ...calling(tool, [call(0), call(1)]) });
+  const [one, other] = [made(arrived, 'audit_0'), made(arrived, 'audit_1')];
+  const succeeded = [one, other].every(({ result }) => result && !result.isError);
   return {
-    first: one.length === 0 ? null : canonicalJson(one.map(({ event }) => event) as unknown as Json),
-    states: succeeded ? [one.at(-1)?.state ?? '', other.at(-1)?.state ?? ''] : null,
-    content: result?.type === 'toolReturned' ? result.content : '',
+    first: one.events.length === 0 ? null : canonicalJson(one.events as unknown as Json),
+    states: succeeded ? [one.state, other.state] : null,
+    content: one.result?.content ?? '',
   };
 }
 
-const twice =
-  (call: (turn: number) => ToolCall): Exclude<Part['agent'], 'gold'> =>
-  (turn) =>
-    turn < 2 ? { content: null, toolCalls: [call(turn)] } : { content: 'Done.', toolCalls: [] };
+/** What a call did: its writes and its result, and the hash of the world when both sides are in step again. */
+function made(arrived: readonly LaneEvent[], id: string) {
+  const own = arrived.filter(
+    ({ event }) => (event.type === 'databaseWritten' || event.type === 'toolReturned') && event.callId === id,
+  );
+  const last = own.at(-1);
+  const result = last?.event.type === 'toolReturned' ? last.event : null;
+  const synced = last && arrived[last.n + 1];
+  const state = (synced?.type === 'worldSynced' ? synced : last)?.state ?? '';
+  return { events: own.map(({ event }) => event), result, state };
+}
+
+/** Seats of which the one that may call a tool makes these calls, one in a turn, before the conversation ends. */
+function calling({ owner }: Tool, calls: readonly ToolCall[]) {
+  const byUser = owner === 'user' ? calls : [];
+  const byAgent = owner === 'user' ? [] : calls;
+  return {
+    agent: (turn: number): AgentReply => {
+      const toolCalls = byAgent.slice(turn, turn + 1);
+      return { content: toolCalls.length > 0 ? null : 'Done.', toolCalls };
+    },
+    user: (turn: number): UserReply => {
+      const toolCalls = byUser.slice(turn, turn + 1);
+      return toolCalls.length > 0 ? { content: '', stop: null, toolCalls } : { content: 'Bye.', stop: 'done' };
+    },
+  };
+}
 
 /** Whether a call that is declared as a read changes the state of its source; null where that can't be told. */
 export async function changesSource(stage: Stage, { tool, arguments: args, reading }: Sample): Promise<boolean | null> {
   if (!reading) return null;
   const stateAfter = async (calls: readonly ToolCall[]) => {
-    const agent = (turn: number) => ({ content: calls[turn] ? null : 'Done.', toolCalls: calls.slice(turn, turn + 1) });
-    const { arrived } = await stage.play({ task: reading, agent });
+    const { arrived } = await stage.play({ task: reading, agent: calling(tool, calls).agent });
     const read = arrived.findLast(({ type }) => type === 'sourceRead')?.event;
     return read?.type === 'sourceRead' ? canonicalJson(read.state as Json) : null;
   };

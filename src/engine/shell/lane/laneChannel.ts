@@ -8,6 +8,7 @@ import type { FromLane, LaneEvent } from './laneMessage.ts';
  * JSON; everything else is `m` and JSON.
  */
 const tab = '\t';
+const newline = 10;
 
 /** Why a lane ends, in words that follow its tool's name. */
 export type ExitCause = { readonly message: string; readonly file?: string; readonly line?: number };
@@ -27,41 +28,49 @@ export function eventText({
   return JSON.stringify({ n, event, state });
 }
 
-/** Lines that wait for the next flush; `first` is the number of the first of them, counted from the lane's start. */
-export type Pending = { readonly first: number; readonly text: string };
+/**
+ * Bytes of lines that wait for the next flush; `first` is the number of the first line that waits, counted from the
+ * lane's start. Good until the next line is added.
+ */
+export type Pending = { readonly first: number; readonly bytes: Uint8Array };
+
+/** What a buffer has room for at first; it doubles when that is not enough. */
+const roomAtFirst = 256 * 1024;
 
 /** The lane's end. Writes block, so that what was flushed has left the lane whatever happens to it then. */
 export class LaneWriter {
   readonly #file: number;
-  #lines: string[] = [];
-  #bytes = 0;
+  /** The waiting lines, encoded once for the spool and for the channel. */
+  #bytes = Buffer.allocUnsafeSlow(roomAtFirst);
+  #end = 0;
+  #lines = 0;
   #flushed = 0;
-  /** How many of the waiting lines `fresh` has given out. */
+  /** How many of the waiting bytes `fresh` has given out. */
   #given = 0;
 
   constructor(file: number) {
     this.#file = file;
   }
 
-  /** Roughly how much waits. */
+  /** How many bytes wait. */
   get size(): number {
-    return this.#bytes;
+    return this.#end;
   }
 
   /** The waiting lines that were not given out before, and the number of the first that waits at all. */
   fresh(): Pending {
-    const text = this.#given === this.#lines.length ? '' : this.#lines.slice(this.#given).join('');
-    this.#given = this.#lines.length;
-    return { first: this.#flushed, text };
+    const bytes = this.#bytes.subarray(this.#given, this.#end);
+    this.#given = this.#end;
+    return { first: this.#flushed, bytes };
   }
 
   event(rollout: number, ms: number, text: string): void {
-    this.#add(`e${tab}${rollout}${tab}${ms}${tab}${text}\n`);
+    this.#add(`e${tab}${rollout}${tab}${ms}${tab}`, text);
   }
 
   /** Adds a message; it goes with the next flush. */
   post(message: Other): void {
-    this.#add(`m${tab}${JSON.stringify(message)}\n`);
+    this.#add(`m${tab}`, JSON.stringify(message));
   }
 
   /** Sends a message, and with it everything before it. */
@@ -72,23 +81,34 @@ export class LaneWriter {
 
   /** Says, as its last word, why the lane is about to end. */
   exiting(cause: ExitCause): void {
-    this.#add(`x${tab}${JSON.stringify(cause)}\n`);
+    this.#add(`x${tab}`, JSON.stringify(cause));
     this.flush();
   }
 
   flush(): void {
-    if (this.#lines.length === 0) return;
-    const bytes = Buffer.from(this.#lines.join(''));
-    this.#flushed += this.#lines.length;
-    this.#lines = [];
+    const end = this.#end;
+    if (end === 0) return;
+    this.#flushed += this.#lines;
+    this.#lines = 0;
     this.#given = 0;
-    this.#bytes = 0;
-    for (let done = 0; done < bytes.length; ) done += writeSync(this.#file, bytes, done);
+    this.#end = 0;
+    for (let done = 0; done < end; ) done += writeSync(this.#file, this.#bytes, done, end - done);
   }
 
-  #add(line: string): void {
-    this.#lines.push(line);
-    this.#bytes += line.length;
+  #add(head: string, text: string): void {
+    // A UTF-16 unit becomes three bytes of UTF-8 at most.
+    this.#makeRoom(3 * (head.length + text.length) + 1);
+    this.#end += this.#bytes.write(head, this.#end, 'latin1');
+    this.#end += this.#bytes.write(text, this.#end);
+    this.#bytes[this.#end++] = newline;
+    this.#lines++;
+  }
+
+  #makeRoom(bytes: number): void {
+    if (this.#end + bytes <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#bytes.length, this.#end + bytes));
+    this.#bytes.copy(larger, 0, 0, this.#end);
+    this.#bytes = larger;
   }
 }
 

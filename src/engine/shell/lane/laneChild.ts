@@ -72,6 +72,8 @@ function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
   const settings: LaneSettings = { folder, isDebugged: inspect, isEarly };
   const flags = [
     `--max-old-space-size=${heapMb}`,
+    // What a rollout leaves is garbage soon: more room for the young costs memory and saves no time.
+    '--max-semi-space-size=4',
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=SecurityWarning',
     ...(inspect ? ['--inspect=127.0.0.1:0'] : []),

@@ -16,7 +16,7 @@ import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
 import { taskIn } from '../../core/underPersona.ts';
 import { sourceKey } from '../../core/verifiers/assertions.ts';
-import { type Ports, run, setUpOf, type ToolContext, type ToolOutcome } from '../driver.ts';
+import { type Ports, play, type Step, setUpOf, type ToolContext, type ToolOutcome } from '../driver.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { callCodeTool, callSync } from './codeTools.ts';
 import { customResult, verifierCall } from './customVerifiers.ts';
@@ -30,10 +30,8 @@ type Start = Extract<ToLane, { readonly type: 'start' }>;
 /** One rollout under way in this lane. */
 type Served = {
   readonly start: Start;
-  readonly outside: OutsideCalls;
-  /** Gold actions, where they are played on an instance of their own. */
-  readonly gold: OutsideCalls;
-  readonly abort: AbortController;
+  /** Made when something waits that a cancelled rollout does not need. */
+  abort: AbortController | null;
   isCancelled: boolean;
   /** Steps that the supervisor has allowed and the rollout has not taken. */
   permits: number;
@@ -59,6 +57,9 @@ export type HostOptions = {
   readonly isDebugged: boolean;
 };
 
+/** How long rollouts are folded before messages are read again. */
+const turnMs = 20;
+
 /** Bytes of events that wait at most. */
 const flushAt = 64 * 1024;
 
@@ -67,6 +68,7 @@ export class LaneHost {
   readonly #options: HostOptions;
   readonly #served = new Map<number, Served>();
   readonly #waiting = new Map<number, Waiting>();
+  readonly #starting: Served[] = [];
   #setting: Setting | null = null;
   #nextQuestion = 1;
   #isFlushPlanned = false;
@@ -86,7 +88,7 @@ export class LaneHost {
         return;
       }
       case 'start':
-        void this.#serve(message);
+        this.#begin(message);
         return;
       case 'step':
         this.#permit(message.rollout);
@@ -105,27 +107,43 @@ export class LaneHost {
     }
   }
 
-  async #serve(start: Start): Promise<void> {
+  #begin(start: Start): void {
+    const served: Served = { start, abort: null, isCancelled: false, permits: 0, wake: null };
+    this.#served.set(start.rollout, served);
+    this.#starting.push(served);
+    // Never here: as long as messages arrive, the runtime reads on, and neither timers nor the heartbeat have a turn.
+    if (this.#starting.length === 1) setImmediate(() => this.#startWaiting());
+  }
+
+  /**
+   * Starts what waits. A rollout that waits for nothing is folded in one go, so that what it made is garbage before
+   * the next one begins; now and then the event loop has its turn.
+   */
+  #startWaiting(): void {
+    const from = performance.now();
+    while (this.#starting.length > 0 && performance.now() - from < turnMs) {
+      const [served] = this.#starting;
+      if (served) void this.#serve(served);
+      this.#starting.shift();
+    }
+    if (this.#starting.length > 0) setImmediate(() => this.#startWaiting());
+  }
+
+  async #serve(served: Served): Promise<void> {
+    const { start } = served;
     const { rollout } = start;
     const { writer } = this.#options;
     try {
       const setting = this.#requireSetting();
       const ask = (about: Question) => this.#ask(rollout, about);
       const outside = new OutsideCalls(setting.world, ask);
-      const gold = new OutsideCalls(setting.world, ask, 'gold');
-      const served: Served = {
-        start,
-        outside,
-        gold,
-        abort: new AbortController(),
-        isCancelled: false,
-        permits: 0,
-        wake: null,
-      };
-      this.#served.set(rollout, served);
+      const gold = this.#hosted?.goldApart ? new OutsideCalls(setting.world, ask, 'gold') : null;
       const task = taskIn(setting.domain, start.task);
       if (!task) throw new Error(`this domain has no task ${start.task}`);
-      const world = await this.#fold(served, run({ setting, task, ports: this.#ports(served) }, start.from));
+      const world = await this.#fold(
+        served,
+        play({ setting, task, ports: this.#ports(served, outside, gold) }, start.from),
+      );
       writer.post({ type: 'closed', rollout, databaseDiff: differenceHash(setting.world, world) });
       this.#planFlush();
     } catch (error) {
@@ -137,7 +155,7 @@ export class LaneHost {
   }
 
   /** Drains the generator, sends what is new, and gives the world at the end. */
-  async #fold(served: Served, steps: ReturnType<typeof run>): Promise<World> {
+  async #fold(served: Served, steps: ReturnType<typeof play>): Promise<World> {
     const { rollout, from, known, pace } = served.start;
     const shared = Math.max(known, 'type' in from ? 0 : from.length);
     const { writer } = this.#options;
@@ -145,9 +163,10 @@ export class LaneHost {
     let before = performance.now();
     for (let index = 0; ; index++) {
       if (pace === 'step' && index >= shared) await this.#permission(served);
-      const { value: step, done } = await steps.next();
-      if (done) break;
-      const { n, event, state } = step;
+      let next = steps.next();
+      while (!next.done && next.value instanceof Promise) next = steps.next(await next.value);
+      if (next.done) break;
+      const { n, event, state } = next.value as Step;
       if (world !== state.world) [world, hash] = [state.world, stateHash(state)];
       const now = performance.now();
       if (n >= known) {
@@ -182,7 +201,7 @@ export class LaneHost {
     const served = this.#served.get(rollout);
     if (!served) return;
     served.isCancelled = true;
-    served.abort.abort();
+    served.abort?.abort();
     served.wake?.();
     for (const [question, waiting] of this.#waiting)
       if (waiting.rollout === rollout) this.#settle(question)?.reject(cancelled());
@@ -199,7 +218,7 @@ export class LaneHost {
     });
   }
 
-  #ports(served: Served): Ports {
+  #ports(served: Served, outside: OutsideCalls, gold: OutsideCalls | null): Ports {
     const { rollout, seats } = served.start;
     const unlessCancelled =
       <Input extends unknown[], Output>(port: (...input: Input) => Output) =>
@@ -222,19 +241,17 @@ export class LaneHost {
       }),
       callTool: unlessCancelled((tool, call, context) => {
         const values = call.arguments as JsonObject;
-        if (tool.effect === 'write') served.outside.forget();
+        if (tool.effect === 'write') outside.forget();
         return tool.source.type === 'code'
           ? this.#callCode(rollout, tool, values, context)
-          : served.outside.call(tool, values, context, call.floats);
+          : outside.call(tool, values, context, call.floats);
       }),
-      callGold: this.#hosted?.goldApart
-        ? unlessCancelled((tool, call, context) =>
-            served.gold.call(tool, call.arguments as JsonObject, context, call.floats),
-          )
+      callGold: gold
+        ? unlessCancelled((tool, call, context) => gold.call(tool, call.arguments as JsonObject, context, call.floats))
         : undefined,
       sync: unlessCancelled((context) =>
         this.#hosted?.sync && !this.#options.sync
-          ? served.outside.sync(this.#hosted.name, context.world)
+          ? outside.sync(this.#hosted.name, context.world)
           : this.#sync(rollout, context),
       ),
       setUp: unlessCancelled((task, { world }) => {
@@ -242,13 +259,17 @@ export class LaneHost {
         const data = setUpOf(domain, task);
         const name = hostedName(domain.file);
         if (name === null || data === undefined) return Promise.resolve([]);
-        return served.outside.setUp(name, data, world);
+        return outside.setUp(name, data, world);
       }),
-      wait: (ms) => pause(ms, served.abort.signal),
+      wait: (ms) => {
+        if (served.isCancelled) throw cancelled();
+        served.abort ??= new AbortController();
+        return pause(ms, served.abort.signal);
+      },
       readSource: unlessCancelled(async (assertion, state) => {
         const source = sourceKey(assertion);
         const isKnown = served.start.recorded?.includes(source) ?? false;
-        if (assertion.call && !isKnown) return served.outside.saidBy(assertion.in, assertion.call, state.world);
+        if (assertion.call && !isKnown) return outside.saidBy(assertion.in, assertion.call, state.world);
         const answer = await this.#ask(rollout, { type: 'source', source });
         return (answer as { readonly state: Json }).state;
       }),

@@ -43,12 +43,13 @@ const none = 0xffffffff;
 export class MarkWriter {
   readonly #file: number;
   readonly #header = Buffer.alloc(spoolStart);
-  readonly #beat = Buffer.alloc(4);
+  /** The tool whose name stands in the header. */
+  #tool = '';
 
   constructor(file: number) {
     this.#file = file;
     this.#header.writeUInt32LE(none, offsets.rollout);
-    this.#write(0, offsets.beats);
+    this.#write(0, spoolStart);
     this.beat();
   }
 
@@ -62,19 +63,18 @@ export class MarkWriter {
     header.writeUInt32LE(rollout, offsets.rollout);
     header.writeUInt32LE(header.readUInt32LE(offsets.call) + 1, offsets.call);
     header.writeUInt32LE(timeoutMs, offsets.timeoutMs);
-    header.writeUInt32LE(header.write(tool, offsets.name, nameRoom), offsets.nameBytes);
+    if (tool !== this.#tool) header.writeUInt32LE(header.write(tool, offsets.name, nameRoom), offsets.nameBytes);
+    this.#tool = tool;
     const isSafe = this.#spool(pending);
-    this.#write(0, offsets.beats);
-    this.#write(offsets.name, spoolStart);
+    this.#write(0, spoolStart);
     return isSafe;
   }
 
   /** Adds to the spool, or begins it anew when what it held was flushed. */
-  #spool({ first, text }: Pending): boolean {
+  #spool({ first, bytes }: Pending): boolean {
     const header = this.#header;
     const isNew = first !== header.readUInt32LE(offsets.firstSpooled);
     const held = isNew ? 0 : header.readUInt32LE(offsets.spoolBytes);
-    const bytes = Buffer.from(text);
     let isSafe = true;
     try {
       if (bytes.length > 0) writeSync(this.#file, bytes, 0, bytes.length, spoolStart + held);
@@ -92,8 +92,9 @@ export class MarkWriter {
   }
 
   beat(): void {
-    this.#beat.writeUInt32LE(this.#beat.readUInt32LE() + 1);
-    writeSync(this.#file, this.#beat, 0, 4, offsets.beats);
+    const header = this.#header;
+    header.writeUInt32LE((header.readUInt32LE(offsets.beats) + 1) >>> 0, offsets.beats);
+    this.#write(offsets.beats, offsets.name);
   }
 
   #write(from: number, to: number): void {

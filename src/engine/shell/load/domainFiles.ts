@@ -103,7 +103,7 @@ export function readFolder<T>(
     const message = `The domain has no ${key}: there is no ${kind} in ${join(target, sep)}*${suffix}.`;
     diagnostics.push({
       ...at,
-      code: `${kind}/noItems`,
+      code: `${kind}/none`,
       severity: 'warning',
       message,
       hint: `Add a file, for example ${file.value[key]}/first${suffix}.`,
@@ -112,7 +112,7 @@ export function readFolder<T>(
   return found;
 }
 
-/** The simulated tools; a domain needs noItems, and no folder for them. */
+/** The simulated tools; a domain needs none, and no folder for them. */
 export function readSimulated({ folder, overlay, file }: Reader): Items<SimulatedTool> {
   const target = inside(folder, file.value.simulatedTools);
   const of = { kind: 'tool', schema: 'tool', item: simulatedToolSchema } as const;

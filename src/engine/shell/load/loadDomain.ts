@@ -10,6 +10,7 @@ import type { SimulatedTool } from '../../core/simulatedTool.ts';
 import { type Task, taskSchema } from '../../core/task.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
 import { bindRules } from './bindRules.ts';
+import { agentFileProblems } from './checkSeats.ts';
 import { checkSoundness, crossCheck } from './crossCheck.ts';
 import { parseDatabase } from './database.ts';
 import {
@@ -36,7 +37,10 @@ export type { LoadedDomain } from './loadedDomain.ts';
 export type LoadOptions = {
   /** Unsaved texts of an editor, by absolute path. */
   readonly overlay?: Overlay;
-  /** Whether to look for what makes the environment deceive although it runs; a rollout does not wait for that. */
+  /**
+   * Whether to look for what makes the environment deceive although it runs, and into agents' files; a rollout does not
+   * wait for that, and reads the agent's file that it takes by itself.
+   */
   readonly soundness?: boolean;
 };
 
@@ -92,6 +96,7 @@ export function loadDomain(folder: string, { overlay, soundness = true }: LoadOp
       ...rules.diagnostics,
       ...bound.diagnostics,
       ...databaseProblems(databases),
+      ...(isThere && soundness ? agentFileProblems(file.value.agent, root, overlay) : []),
     ],
   };
   const hash = hashOf(

@@ -20,6 +20,8 @@ export type OnRetry = (retry: Retry) => void;
 /** How long a model may take for one answer where nobody says otherwise. */
 export const defaultTimeoutMs = 120_000;
 const mostRetries = 3;
+/** Of these, attempts that may follow one that was silent for the seat's whole time. */
+const mostSilentRetries = 1;
 
 /** The part of a view that a model seat needs; it crosses the lane's border. */
 export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'persona'> & {
@@ -76,7 +78,7 @@ export function replyOf(message: ChatCompletion['choices'][0]['message'], at: nu
 
 /**
  * One chat completion. Every way in which an endpoint can fail is a `Fault`. Errors that may pass are tried again; an
- * endpoint that is silent for the seat's time is not, since it would be silent again.
+ * endpoint that is silent for the seat's time is asked once more, since each such attempt costs the whole time.
  */
 export async function complete(
   seat: ModelSeat,
@@ -124,8 +126,6 @@ export async function complete(
     if (!(fault instanceof Fault)) throw fault;
     const { failure, reason } = fault;
     throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request } });
-  } finally {
-    attempts.end();
   }
 }
 
@@ -135,28 +135,36 @@ const longestTimeoutMs = 2 ** 31 - 1;
 /** A `fetch` whose every attempt has the same time for its whole answer, and which says that one is made again. */
 function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
   const late = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
   let made = 0;
+  let silent = 0;
+  let wasSilent = false;
   let reason = '';
   let isCut = false;
   const timed: typeof fetch = async (url, init) => {
-    if (made > 0) onRetry({ attempt: made, of: mostRetries, reason });
+    if (made > 0) onRetry({ attempt: made, of: wasSilent ? made : mostRetries, reason });
     made += 1;
-    clearTimeout(timer);
-    timer = setTimeout(() => late.abort(), timeoutMs);
+    const attempt = new AbortController();
+    const timer = setTimeout(() => {
+      silent += 1;
+      if (silent > mostSilentRetries) late.abort();
+      attempt.abort();
+    }, timeoutMs);
+    const signals = [attempt.signal, ...(init?.signal ? [init.signal] : [])];
     try {
       isCut = false;
-      const response = await fetch(url, init);
+      const response = await fetch(url, { ...init, signal: AbortSignal.any(signals) });
       reason = `it answered ${response.status}`;
-      if (!response.ok) clearTimeout(timer);
       isCut = true;
       const answer = await wholeAnswer(response);
       isCut = false;
       return answer;
     } catch (error) {
-      reason = isCut ? 'it broke off in the middle of its answer' : "it can't be reached";
-      clearTimeout(timer);
+      wasSilent = attempt.signal.aborted;
+      if (wasSilent) reason = `it did not answer within ${timeoutMs / 1000} s`;
+      else reason = isCut ? 'it broke off in the middle of its answer' : "it can't be reached";
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
   };
   return {
@@ -164,7 +172,6 @@ function timedAttempts(timeoutMs: number, onRetry: OnRetry) {
     late: late.signal,
     retries: () => Math.max(0, made - 1),
     isCut: () => isCut,
-    end: () => clearTimeout(timer),
   };
 }
 
@@ -187,7 +194,7 @@ function late(seat: ModelSeat): Fault {
   return new Fault({
     who: 'infrastructure',
     code: 'model/timeout',
-    message: `${seat.baseUrl} did not answer within ${(seat.timeoutMs ?? defaultTimeoutMs) / 1000} s. Is the server overloaded, or the model too large for it? A longer timeout may help`,
+    message: `${seat.baseUrl} did not answer within ${(seat.timeoutMs ?? defaultTimeoutMs) / 1000} s, also when it was asked again. Is the server overloaded, or the model too large for it? A longer timeout may help`,
   });
 }
 

@@ -1,4 +1,4 @@
-import { readAgentFile } from './agentFile.ts';
+import { readAgentFile } from '../load/agentFile.ts';
 
 /** Who takes a seat, as a person or a configuration names it. */
 export type SeatSpec = { readonly type: 'gold' | 'scripted' | 'agenda' | 'human' } | ModelSeat | AgentSeat;
@@ -82,7 +82,7 @@ export function parseSeat(
 }
 
 /** A file may come with a domain, so what it names gets a key only as a domain's own text would. */
-function parseLentModel(text: string, environment: NodeJS.ProcessEnv): ModelSeat | string {
+export function parseLentModel(text: string, environment: NodeJS.ProcessEnv): ModelSeat | string {
   return parseModel(text, 'domain', environment) ?? `"${text}" is no model: expected openai:MODEL[@BASE_URL]`;
 }
 

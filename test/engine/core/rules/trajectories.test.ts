@@ -14,18 +14,23 @@ const planted = trajectoriesIn('planted.yaml');
 const clean = trajectoriesIn('clean.yaml');
 const plantedUnseen = trajectoriesIn('plantedUnseen.yaml');
 const cleanUnseen = trajectoriesIn('cleanUnseen.yaml');
+const plantedThird = trajectoriesIn('plantedThird.yaml');
+const cleanThird = trajectoriesIn('cleanThird.yaml');
+const held = [...trajectoriesIn('plantedHeld.yaml'), ...trajectoriesIn('cleanHeld.yaml')];
 
 it.each([
-  ['seen', planted, clean],
-  ['unseen', plantedUnseen, cleanUnseen],
-])('has thirty of each, %s', (_, violating, keeping) => {
-  expect([violating.length, keeping.length]).toEqual([30, 30]);
-  expect(new Set([...violating, ...keeping].map(({ name }) => name)).size).toBe(60);
+  ['seen', 30, planted, clean],
+  ['unseen', 30, plantedUnseen, cleanUnseen],
+  ['third', 20, plantedThird, cleanThird],
+])('has enough of each, %s', (_, count, violating, keeping) => {
+  expect([violating.length, keeping.length]).toEqual([count, count]);
+  expect(new Set([...violating, ...keeping].map(({ name }) => name)).size).toBe(2 * count);
 });
 
 it.each([
   ['seen', planted],
   ['unseen', plantedUnseen],
+  ['third', plantedThird],
 ])('plants a violation of every rule of the policy, %s', (_, violating) => {
   const broken = new Set(violating.flatMap(({ violates = [] }) => violates));
   expect(supervisor.domain.policy.rules.map(({ id }) => id).filter((id) => !broken.has(id))).toEqual([]);
@@ -36,13 +41,31 @@ describe.each([
   ['clean', clean],
   ['planted, unseen', plantedUnseen],
   ['clean, unseen', cleanUnseen],
+  ['planted, third', plantedThird],
+  ['clean, third', cleanThird],
 ] as const)('%s', (_, trajectories) => {
   it.each(trajectories.map((each, n) => ({ ...each, n })))('$name', async ({ n, ...trajectory }) => {
     const result = await played(supervisor, trajectory, n);
-    const found = [...new Set(result.violations.map(({ rule }) => rule))].sort();
+    const found = rulesIn(result);
     const reasons = result.violations.map(({ rule, reason }) => `${rule}: ${reason}`).join('\n');
     expect(found, reasons).toEqual([...(trajectory.violates ?? [])].sort());
     expect(result.unknown).toEqual([]);
     expect(result.played).toBe(true);
   });
 });
+
+// What rules say of conversations that no rule was ever mended on. To mend one on these would make the number a lie.
+it('judges at least 65 in 100 of the held-out conversations as a person did', async () => {
+  const agreed = [];
+  for (const [n, trajectory] of held.entries()) {
+    const result = await played(supervisor, trajectory, n);
+    expect(result.played, trajectory.name).toBe(true);
+    if (rulesIn(result).join() === [...(trajectory.violates ?? [])].sort().join()) agreed.push(trajectory.name);
+  }
+  expect(held).toHaveLength(40);
+  expect(agreed.length, agreed.join('\n')).toBeGreaterThanOrEqual(26);
+}, 60_000);
+
+function rulesIn({ violations }: Awaited<ReturnType<typeof played>>): readonly string[] {
+  return [...new Set(violations.map(({ rule }) => rule))].sort();
+}

@@ -98,3 +98,60 @@ export function changed(file: string, from: string, to: string): Files {
 export function added(file: string, more: string): Files {
   return { ...lendingDesk, [file]: `${lendingDesk[file] ?? ''}${more}` };
 }
+
+/** The desk with a side of the user's own: a shelf that its tools look at and tidy, and that `sync` counts. */
+export function withShelf(shelfTools: string): Files {
+  const sides = '{ agent: { loans: Record<string, Loan> }; user: { shelf: Shelf } }';
+  const tools = String(lendingDesk['tools.ts'])
+    .replace(
+      "import { defineTools, ToolError } from 'rehearsal';",
+      "import { defineTools, ToolError, type SyncContext } from 'rehearsal';",
+    )
+    .replace('{ agent: { loans: Record<string, Loan> } }', 'Sides')
+    .replace(
+      'const { tool }',
+      `type Shelf = { books: number; counted: number; tidy?: boolean };\ntype Sides = ${sides};\nconst { tool }`,
+    );
+  const sync = `
+export function sync({ userDb }: SyncContext<Sides>): void {
+  userDb.shelf.counted = userDb.shelf.books;
+}
+`;
+  return {
+    ...lendingDesk,
+    'domain.yaml': `${lendingDesk['domain.yaml']}userDatabase: user.json
+lexicon:
+  tools:
+    look_at_shelf: { instruct: [look at your shelf] }
+    tidy_shelf: { instruct: [tidy your shelf] }
+`,
+    'user.json': '{ "shelf": { "books": 3, "counted": 3 } }',
+    'tools.ts': `${tools}${shelfTools}${sync}`,
+    'tasks/loans.task.yaml': `${lendingDesk['tasks/loans.task.yaml']}    - { tool: tidy_shelf, by: user }
+    - { tool: look_at_shelf, by: user }
+`,
+  };
+}
+
+/** Tools of the user, as they should be. */
+export const shelfTools = `
+export const look_at_shelf = tool({
+  owner: 'user',
+  description: 'Look at the shelf.',
+  effect: 'read',
+  input: z.object({}),
+  run: (_, { userDb }) => ({ books: userDb.shelf.books }),
+});
+export const tidy_shelf = tool({
+  owner: 'user',
+  description: 'Tidy the shelf.',
+  effect: 'write',
+  idempotent: true,
+  input: z.object({}),
+  run: (_, { userDb }) => {
+    userDb.shelf.tidy = true;
+    userDb.shelf.books = 4;
+    return 'tidy';
+  },
+});
+`;

@@ -8,7 +8,7 @@ import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { type Soundness, soundness, soundnessOf } from '../../../../src/engine/shell/soundness.ts';
 import { type Files, folderOf } from '../load/domainFolder.ts';
-import { added, changed, lendingDesk } from './lendingDesk.ts';
+import { added, changed, lendingDesk, shelfTools, withShelf } from './lendingDesk.ts';
 
 const look = (folder: string) =>
   check({
@@ -320,6 +320,65 @@ describe('what makes an environment unsound', () => {
 
   it('has a case for each of the sixteen', () => {
     expect([...new Set(cases.map(([name]) => name))]).toEqual(Object.keys(soundness));
+  });
+});
+
+describe('a tool of the user', () => {
+  it('is called twice as well, and may be sound', async () => {
+    const folder = folderOf(withShelf(shelfTools));
+    const { loaded, diagnostics } = await look(folder);
+    const told: string[] = [];
+    const { diagnostics: audited } = await audit(loaded, {
+      signal: new AbortController().signal,
+      onProgress: (_done, _total, what) => told.push(what),
+    });
+    expect([...diagnostics, ...audited]).toEqual([]);
+    for (const name of ['look_at_shelf', 'tidy_shelf'])
+      expect(
+        told.filter((what) => what === `${name} twice`),
+        name,
+      ).toHaveLength(2);
+  });
+
+  const shelf = (from: string, to: string) => {
+    if (!shelfTools.includes(from)) throw new Error(`no tool says ${from}`);
+    return withShelf(shelfTools.replace(from, to));
+  };
+  it.each([
+    [
+      'E14: a read that writes',
+      shelf('({ books: userDb.shelf.books })', 'Object.assign(userDb.shelf, { seen: true })'),
+      'tools.ts:42 tool/undeclared-write',
+      'look_at_shelf is declared as a read',
+    ],
+    [
+      'E15: one that counts its calls',
+      shelf(
+        '({ books: userDb.shelf.books })',
+        '({ books: (globalThis as { looks?: number }).looks = ((globalThis as { looks?: number }).looks ?? 0) + 1 })',
+      ),
+      'tools.ts:42 tool/not-repeatable',
+      'came out differently',
+    ],
+    [
+      'E15: a write that is not as idempotent as it says',
+      shelf('books = 4', 'books += 1'),
+      'tools.ts:49 tool/not-repeatable',
+      'changes the database twice',
+    ],
+    [
+      'E15: one that no gold path uses',
+      withShelf(
+        `${shelfTools}${shelfTools.replaceAll('_shelf', '_floor').replace('tidy = true', 'tidy = !userDb.shelf.tidy')}`,
+      ),
+      'tools.ts:69 tool/not-repeatable',
+      'changes the database twice',
+    ],
+  ])('%s', async (_, files, line, says) => {
+    const { all, lines } = await findings(files);
+    const told = all.filter(({ code }) => code !== 'tool/unused');
+    expect(lines.filter((each) => !each.includes('tool/unused'))).toEqual([expect.stringMatching(`^E1[45] ${line}$`)]);
+    expect(told[0]?.message).toContain(says);
   });
 });
 

@@ -2,13 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { type Rehearsed, rehearse, replayed } from '../../../support/rehearsed.ts';
-
-// Each starts processes of its own, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
 
 const source = fileURLToPath(new URL('shop', import.meta.url));
 

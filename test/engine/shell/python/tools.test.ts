@@ -9,9 +9,6 @@ import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { folderOf } from '../load/domainFolder.ts';
 
-// Each starts processes of its own, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
-
 const library = fileURLToPath(new URL('library', import.meta.url));
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,0 +1,96 @@
+// One long batch, as `rehearsal eval` runs it: whether a rollout costs the same at its end as at its start, and whether
+// memory that is in use grows with the rollouts that are done.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { runBatch } from '../src/engine/shell/batch.ts';
+import { signingKey } from '../src/engine/shell/ledger.ts';
+import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
+import { openSupervisor } from '../src/engine/shell/supervisor.ts';
+import { childrenOf, cpuSeconds, type Measured, pssOf } from './measure.ts';
+
+/** What stands after so many rollouts. */
+type Mark = { readonly done: number; readonly cpu: number; readonly live: number; readonly all: number };
+
+const marks = [1000, 2000, 9000, 10_000];
+const mebibyte = 2 ** 20;
+
+/** Ten thousand rollouts of parcel-desk in one batch. */
+export async function measureBatch(): Promise<readonly Measured[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-bench-'));
+  const domain = loadDomain('domains/parcel-desk');
+  const supervisor = await openSupervisor(domain, { lanes: 2 });
+  const collect = collector();
+  const found: Mark[] = [];
+  let [done, right] = [0, 0];
+  try {
+    const processes = [process.pid, ...childrenOf(process.pid)];
+    const mark = () => {
+      const cpu = cpuSeconds(processes);
+      collect();
+      return { done, cpu, live: process.memoryUsage().heapUsed / mebibyte, all: pssOf(processes) / mebibyte };
+    };
+    const from = performance.now();
+    await runBatch(supervisor, {
+      folder: join(folder, 'run'),
+      tasks: domain.tasks,
+      trials: Math.ceil((marks.at(-1) ?? 0) / domain.tasks.length),
+      seed: 'bench',
+      basis: 'evaluate',
+      agent: { type: 'gold' },
+      user: { type: 'agenda' },
+      concurrency: 32,
+      key: signingKey(join(folder, 'key.pem')),
+      readKey: () => undefined,
+      askPerson: () => Promise.reject(new Error('nobody is asked here')),
+      onFinished: ({ reward }) => {
+        done += 1;
+        right += reward === 1 ? 1 : 0;
+        if (marks.includes(done)) found.push(mark());
+      },
+    });
+    const seconds = (performance.now() - from) / 1000;
+    if (right !== done) throw new Error(`${done - right} of ${done} rollouts did not get reward 1`);
+    return rowsOf(found, done, seconds);
+  } finally {
+    await supervisor.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function rowsOf(found: readonly Mark[], done: number, seconds: number): readonly Measured[] {
+  const [first, second, third, last] = found;
+  if (!first || !second || !third || !last) throw new Error('the batch ended before it was measured');
+  const costOf = (one: Mark, other: Mark) => (1000 * (other.cpu - one.cpu)) / (other.done - one.done);
+  const [early, late] = [costOf(first, second), costOf(third, last)];
+  return [
+    {
+      name: 'CPU of the last thousand of 10,000 rollouts',
+      value: late / early,
+      unit: 'times',
+      note: `that of the second thousand: ${late.toFixed(2)} and ${early.toFixed(2)} ms each; ${done} in ${seconds.toFixed(0)} s`,
+      promise: { at: 'most', value: 1.1 },
+    },
+    {
+      name: 'growth of the supervisor in 9,000 rollouts',
+      value: last.live - first.live,
+      unit: 'MiB',
+      note: `of live heap, from ${first.live.toFixed(1)}; the engine keeps a line of the table for each rollout`,
+      promise: { at: 'most', value: 10 },
+    },
+    {
+      name: 'memory of supervisor and lanes at 10,000',
+      value: last.all,
+      unit: 'MiB',
+      note: `summed PSS with what waits to be collected; ${first.all.toFixed(0)} at 1,000`,
+    },
+  ];
+}
+
+/** Collects garbage in this process. */
+function collector(): () => void {
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
+}

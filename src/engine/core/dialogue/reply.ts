@@ -1,0 +1,241 @@
+import { marksChange } from './change.ts';
+import { answerOf } from './consent.ts';
+import { departsFrom, echoes, isDeedOf, ordersOther } from './echo.ts';
+import { isDenial } from './refusal.ts';
+import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
+import { soundsAgreed } from './tone.ts';
+import { recogniseUser, reported } from './userActs.ts';
+import { isQuestion, isTag, isWeighing } from './userQuestion.ts';
+import { isInverted } from './verdict.ts';
+
+/**
+ * What an answer to a proposal comes to. `yes` says so in as many words; `assent` goes along ("fine", "lovely"), which
+ * is a yes where the agent asked for one. Everything else is none.
+ */
+export type Reply = 'yes' | 'assent' | 'no' | 'change' | 'condition' | 'delay' | 'doubt' | 'question' | 'unclear';
+
+type Kind = Reply | 'courtesy' | 'aside';
+
+const lead =
+  '(?:(?:oh|ah|aha|but|yes|yeah|yep|yup|ya|yea|aye|well|um+|uh+|erm?|hm+|haha|lol|and|so|then|ok|okay|right|sure|now|honestly|thanks|thank you|sorry|please|just) )*';
+const tail =
+  '(?: (?:then|please|thanks|thank you|indeed|so|now|too|also|lol|mate|sir|madam|dear|love|actually|really|exactly|today|there|from (?:me|us|my side|our side)|of you|of course|all (?:of it|of them|of that)|to me|to us|for me|for us|by me|by us|with me|with us|(?:with|about|to|for|by|on) (?:that|this|it|both|everything|all of it|all of that|the plan|me doing that|you doing that)))*';
+const degree =
+  '(?:(?:very|quite|perfectly|so|more than|absolutely|most|entirely|really|all|totally|completely|definitely|certainly|just|indeed|fully|pretty|exactly|rather|truly|only too|a bit of|much) )*';
+const approving =
+  'happy|glad|right|correct|all right|alright|fine|good|ok|okay|agreeable|content|sure|certain|clear|agreed|welcome|fair|fair enough|accurate|kind|great|nice|lovely|perfect|wonderful|ideal|helpful|brilliant|fantastic|excellent|splendid|marvellous|smashing|super|ace|acceptable|sensible|reasonable|best|appreciated|ready|pleased|delighted|certainly|gladly|definitely|a relief|a plan|a deal|a yes|okey|okey dokey|okie dokie|settled|confirmed|approved|positive|it|terrific|magic|sorted|satisfied|much obliged';
+const person = 'i|we|it|that|this|they|these|those|you|he|she|both|all|everything|that one|this one';
+const auxiliaries = 'am|are|is|do|does|would|will|have|has|can|may|should|shall';
+/** "It is indeed", "I do", "you may": the question's own verb said again. */
+const elliptic = new RegExp(
+  `^${lead}(?:${person}) (?:(?:certainly|surely|definitely|really|absolutely|indeed|totally|most certainly|very much|do|both|still) )*(?:${auxiliaries})(?: (?:indeed|certainly|definitely|absolutely|very much|so|yes|it|now|both))*${tail}$`,
+);
+const approval = new RegExp(
+  `^${lead}(?:(?:i am|we are|(?:${person})(?: (?:is|are|would be|will be|sounds?|looks?|seems?))?|would be|sounds?|looks?|with|it would be|am|is) )?${degree}(?:${approving})(?: (?:${approving}))*${tail}$`,
+);
+const assents = new RegExp(
+  `^${lead}(?:by all means|naturally|obviously|with (?:pleasure|joy)|my pleasure|you bet|you betcha|go on|go|do|do that one|this one|that one|roger(?: that)?|aye aye|amen|ya|yea|yh|yess+|uh.?huh|mhm+|sold|done|done deal|deal|count me in|i am (?:in|game|on board|for it|all for it|up for it|behind it)|on board|lock it in|ship it|let us(?: (?:do|go|have|take|get|make)(?: (?:it|that|this|so|ahead|for it|it done|with (?:it|that)))?)?|let it be so|be so kind|(?:if you )?(?:would|could|can|will) you(?: please| kindly)*|if (?:you )?(?:would|could|may|please|do not mind|be so kind)(?: please)?|as (?:you (?:say|said|wrote|propose|proposed|suggest|suggested|describe|described|listed)|proposed|suggested|discussed|described|written|planned|agreed|listed|above)|(?:just |exactly )?(?:like|the way) (?:that|you (?:say|said|wrote|put it|described))|both(?: of (?:them|those|these))?|the (?:whole )?lot|all of (?:it|that|them)|(?:a |my |big |clear |definite |resounding |another )*yes\\b[\\w ]{0,24}|green light|permission granted|nothing (?:to add|against (?:it|that))|no (?:notes|reason to say no)|i (?:can|could) (?:live with|accept|do) (?:that|it|this)|(?:it|that|this) (?:will|does|would) (?:do|suit|work|be fine)[\\w ]{0,16}|i (?:do not|cannot) (?:see|think of) (?:any |a )?(?:reason )?(?:why not|not to|against)|(?:i|we) (?:would )?(?:not|do not) mind(?: (?:that|it|at all))*|(?:i |we )?(?:take|choose|want|would like|would love|have decided on|confirm) (?:it|that|this|that one|this one|the change)|(?:that|this|it) is (?:exactly |just |precisely )?(?:how|what|the way|as) i (?:want|wanted|like|would like|need|meant|wish|hoped)(?: it| that)?(?: to be| done)?|(?:i am|we are|you are) (?:on|good to go|all set)|(?:that|this) is the (?:idea|plan|spirit|way|ticket|stuff)|(?:let us )?call it (?:that|done|settled|a deal)|it (?:is|has) my (?:final )?(?:word|wish|choice|decision)|make it so|bring it on|your (?:call|proposal) (?:is|was) (?:fine|good)|put it through|get it (?:done|sorted|booked)|get that (?:done|sorted|booked)|please proceed|happy days|works|suits(?: me| us)?|perfection)${tail}$`,
+);
+const nods = /^(?:\s|!|\.|\p{Emoji_Modifier}|\u{1F44D}|\u{1F44C}|\u{2705}|\u{1F64F}|\u{1F642}|\u{1F60A})+$/u;
+
+const waiting =
+  /^(?:(?:no|oh|um+|uh+|hm+|ah|but|so|and|please|just|sorry|well|ok|okay|yes|actually|erm?) )*(?:wait|hold on|hang on|hold off|hold it|not (?:yet|now|today|so fast|quite yet|just yet)|(?:just )?(?:one|a) (?:more )?(?:sec|second|moment|minute|thing)|(?:give|gimme) (?:me|us) (?:a|an|one|some|two|five|until)|let me (?:just |quickly |first |still )?(?:think|check|ask|see|look|talk|speak|get back|sleep|find|read|consider|measure|count|know (?:first|what|how|whether|if)))\b(?! for (?:it|that|this) to (?:arrive|come))/;
+const pondering =
+  /\b(?:(?:need|have|want|would like|like|got|must|should|had better|would better|better) (?:to )?(?:first |still |just |quickly )?(?:think|check|ask|sleep|consult|measure|consider|talk|speak|discuss|compare|look)|(?:will|going to|have to) (?:have to |need to |just |first )*(?:think|ask|sleep on|consult|measure|consider|discuss|talk it|get back|come back|let you know|decide|see what)|sleep on (?:it|that|this)|think(?:ing)? (?:about|it over)|(?:get|come) back to (?:you|this|that)|make up my mind|(?:not|have not) (?:yet )?(?:decided|made up)|undecided|still (?:thinking|deciding|looking|unsure|not|wondering|comparing)|do not know (?:yet|if|whether)|let you know|another (?:day|time)|some other time)\b|\bfirst(?: please)?$/;
+const postponed =
+  /^(?:(?:yes|yeah|ok|okay|sure|fine|please|do (?:it|that)|go ahead|but|and|only|just|right|cancel it|change it|send it|proceed)[ ,]+)*(?:(?:before|after|once|until|till|as soon as|when) (?!(?:you (?:can|get|have (?:a|the)|are (?:ready|able)|please|like)|possible)\b)(?:you|we|i|my|that|doing|the|he|she|they)\b|later$|(?:tomorrow|next (?:week|month|time)|in a (?:week|day|month))$|first\b)|\bbefore you (?:do|cancel|change|process|book|proceed|go ahead|start|return|send)\b/;
+const conditional =
+  /\b(?:if|unless|provided|providing|as long as|so long as|assuming|supposing|on condition|on the condition|subject to|depend(?:s|ing)?|conditional(?:ly)?|only (?:if|when|with|once|where)|in case|otherwise)\b/;
+const noCondition =
+  /\b(?:if (?:you (?:would|could|can|please|like|want|wish|may|say so|must|do not mind|have to|insist)\b(?! not)|possible|i may(?: say)?|i am honest|only (?:i|you)|not (?:more|sooner|better)|need be|anything|so$|that is (?:ok|okay|fine|all right|alright|what (?:you|it|is)|possible|it))|(?:even|as|what) if)\b/;
+const hedge =
+  /\b(?:maybe|perhaps|possibly|probably|presumably|likely|i (?:think|guess|suppose|believe|assume|reckon|hope) ?(?:so)?$|not (?:\d+ ?%? |entirely |totally |quite |completely |so |too |very |really |all that )?(?:sure|certain|convinced)|unsure|sort of|kind of|more or less|almost|nearly|leaning|tempted|in principle|in theory|half|hesitant|reluctant|wonder|doubt(?!\s*about)|i guess|might|could be|should be)\b/;
+const harmlessBut =
+  /^(?:but|however|though|although) (?:please |kindly |do |just |then |also |now )*(?:hurry|be (?:quick|fast|careful|gentle)|quick|quickly|fast|soon|make (?:it )?(?:quick|fast|snappy|sure)|thanks|thank you|no (?:hurry|rush)|let me know|tell me (?:when|once)|honestly|to be honest|still|anyway|never mind)\b/;
+const counter =
+  /^(?:but|however|though|although|yet) (?:(?:please|then|also|now|still|maybe|just) )*(?:can you|could you|would you|can it|can we|i (?:want|need|would like|would rather|prefer|insist|still want|would want|meant|mean)|we (?:want|need|would like|prefer)|not\b|do not|without|with|to|in|on|at|from|for|make|use|send|take|put|keep|leave|change|charge|refund|pay|cancel|return|book|add|my|first|when|once|after|before|only|(?:it|that|this|the [\w ]+) (?:should|must|has to|have to|needs? to|ought to)\b|it (?:has|needs|should|must)|you (?:have to|need to|must|should|cannot)|(?:the|that|this|these|those) (?!.*\b(?:is|are|was|were|has|have|had|will|would|does|did|looks?|seems?|feels?|hurts?)\b))/;
+const exception =
+  /\b(?:except|excluding|apart from|other than|aside from|besides|everything but|all but)\b|^(?:but )?(?:only|just) (?:the|that|this|one|my|to|on|in|with)\b/;
+const unwanted =
+  /\b(?:i|we) (?:really |just |simply |certainly )*(?:do not|did not|never|no longer) want(?:ed)?(?! you\b)\b/;
+const takenBack =
+  /\b(?:cancel|return|refund|send(?:ing)? (?:\w+ )*back|tak(?:e|ing) (?:\w+ )*back|remove|delete|close)/;
+
+/** What the answer comes to, as one to this proposal. */
+export function replyTo(proposal: string, answer: string): Reply {
+  if (nods.test(answer) && /\p{Extended_Pictographic}/u.test(answer)) return 'yes';
+  const asked = sentencesOf(plain(proposal)).filter(({ question }) => question);
+  if (asked.some(isInverted)) return invertedReply(proposal, answer, asked);
+  return plainReply(proposal, answer, asked);
+}
+
+function plainReply(proposal: string, answer: string, asked: readonly Sentence[]): Reply {
+  if (recogniseUser(answer).confirms && !departsFrom(proposal, answer)) return gradeOf(answer);
+  const spoken = lastVersion(sentencesOf(wordedPlainly(answer))).flatMap(partsOf);
+  const statements = spoken.filter(({ question }) => !question).map(({ text }) => text);
+  const kindOf = (clause: string) => kindIn(clause, proposal, asked);
+  const kinds = statements.map((text): Kind[] => (text === 'please' ? ['yes'] : clausesOf(text).map(kindOf)));
+  const all = kinds.flat();
+  if (isFinalWord(kinds, spoken)) return departsFrom(proposal, statements.join('. ')) ? 'change' : 'yes';
+  const against = (['no', 'change', 'condition', 'delay', 'doubt'] as const).find((kind) => all.includes(kind));
+  if (against) return against;
+  if (isChanged(proposal, statements)) return 'change';
+  const questions = spoken.filter(({ question }) => question).map(({ text }) => text);
+  const closes = recogniseUser(answer).closes;
+  const said = all.includes('yes')
+    ? 'yes'
+    : all[0] === 'assent' && !closes && isGoingAlong(statements)
+      ? 'assent'
+      : null;
+  if (questions.length > 0) return said === 'yes' && !questions.some(isOpen) ? 'yes' : 'question';
+  if (said !== null) return said;
+  const isAgreed = !closes && !reported.test(plain(answer)) && soundsAgreed(statements.join('. '));
+  return isAgreed ? 'assent' : 'unclear';
+}
+
+/** A question whose "no" agrees: what follows the no counts, and the no itself is a yes; a bare yes is unclear. */
+function invertedReply(proposal: string, answer: string, asked: readonly Sentence[]): Reply {
+  const bare = plain(answer);
+  const rest = bare.replace(
+    /^(?:(?:oh|ah|well|um+|ok|okay)[ ,.]*)*(?:no+|nope|nah|none(?: at all| whatsoever)?|not (?:at all|in the least|a bit|really)|of course not|certainly not|absolutely not|nothing(?: at all)?|never)\b[ ,.!;-]*/,
+    '',
+  );
+  const closing = rest.replace(
+    /^(?:not at all|none|nothing|i (?:do not|would not)(?: mind| object)?(?: at all)?|go ahead)\b[ ,.!]*/,
+    '',
+  );
+  if (rest !== bare) {
+    if (closing === '') return 'yes';
+    const reply = plainReply(proposal, closing, asked);
+    return reply === 'unclear' && !/\b(?:no|not|never|stop)\b/.test(closing) ? 'yes' : reply;
+  }
+  const afterYes = bare.replace(
+    /^(?:(?:oh|ah|well|um+|ok|okay)[ ,.]*)*(?:yes+|yeah|yep|i (?:do|would)(?: mind)?|a bit)\b[ ,.!;-]*/,
+    '',
+  );
+  if (afterYes === '' || /\bi (?:do|would) (?:mind|object)\b/.test(afterYes)) return 'unclear';
+  return plainReply(proposal, afterYes, asked);
+}
+
+/** A question beside a yes that leaves it open: what is weighed, an objection, or another way. */
+const isOpen = (question: string) =>
+  isWeighing(question) ||
+  /^(?:but|although|though)\b|^(?:and |or )?(?:can|could|would|might|may) (?:it|that|this|we) (?:also |then |maybe |still )*(?!take\b|arrive\b|come\b)/.test(
+    question,
+  );
+
+/** Of a recognised yes: whether it is said in as many words. */
+function gradeOf(answer: string): 'yes' | 'assent' {
+  const clauses = sentencesOf(plain(answer)).flatMap(({ text }) => clausesOf(text));
+  return clauses.some((clause) => /^(?:yes|consent|deed)$/.test(answerOf(clause))) ? 'yes' : 'assent';
+}
+
+const wordedPlainly = (answer: string) =>
+  plain(answer).replace(
+    /\b(?:i )?(?:do not|cannot|could not) see (?:a |any )?(?:reason )?why (?:not|(?:we|i|you) should not)\b/g,
+    'why not',
+  );
+
+/** What is said from the last "I mean yes" on: it takes back what stands before. */
+function lastVersion(sentences: readonly Sentence[]): readonly Sentence[] {
+  const at = sentences.findLastIndex(({ text }) =>
+    /^(?:(?:sorry|no|oops|oh|argh)[ ,]+)*i (?:mean|meant)(?: to say)?,? (?:yes|yeah|go ahead|do it)\b/.test(text),
+  );
+  return at < 0 ? sentences : [{ text: 'yes', question: false }, ...sentences.slice(at + 1)];
+}
+
+/** A sentence, and where it opens with a yes and then asks, its yes and its question apart. */
+function partsOf(sentence: Sentence): readonly Sentence[] {
+  const { text } = sentence;
+  if (isTag(text) || new RegExp(`^${lead}(?:would|could|can|will) you(?: please| kindly)*$`).test(text))
+    return [{ text, question: false }];
+  const isOrdered = !sentence.question && /^do (?:that|this|the|both|all)\b(?!.*\byou\b)/.test(text);
+  if (isOrdered || !isQuestion(text, sentence.question)) return [{ text, question: false }];
+  const clauses = clausesOf(text);
+  const isSaid = (clause: string) => /^(?:yes|consent)$/.test(answerOf(clause)) || waiting.test(clause);
+  const asks = clauses.findIndex((clause) => !isSaid(clause));
+  if (asks < 1) return [{ text, question: true }];
+  return [
+    { text: clauses.slice(0, asks).join(', '), question: false },
+    { text: clauses.slice(asks).join(', '), question: true },
+  ];
+}
+
+function kindIn(clause: string, proposal: string, asked: readonly Sentence[]): Kind {
+  if (conditional.test(clause) && !noCondition.test(clause)) {
+    const condition = clause.slice(clause.search(conditional));
+    if (!echoes(condition, proposal)) return 'condition';
+  }
+  if (waiting.test(clause)) return 'delay';
+  if (unwanted.test(clause) && takenBack.test(plain(proposal))) return 'aside';
+  if (isDenial(clause) || /^(?:yes|yeah|ok|okay|sure|fine|well) no+$/.test(clause)) return 'no';
+  if (pondering.test(clause) || postponed.test(clause)) return echoes(clause, proposal) ? 'aside' : 'delay';
+  if (harmlessBut.test(clause)) return 'aside';
+  if (exception.test(clause) || counter.test(clause)) return echoes(clause, proposal) ? 'aside' : 'change';
+  if (marksChange(clause.replace(/\binstead of \w+ing\b/, ''), false))
+    return isDeedOf(clause, proposal) ? 'yes' : 'change';
+  if (ordersOther(clause, proposal)) return 'change';
+  const agrees = agreementOf(clause, proposal, asked);
+  if (agrees !== null) return hedge.test(clause) ? 'doubt' : agrees;
+  const isHedged = hedge.test(clause) && clause.split(' ').length <= 5;
+  if (isHedged) return 'doubt';
+  return answerOf(clause) === 'courtesy' ? 'courtesy' : 'aside';
+}
+
+function agreementOf(clause: string, proposal: string, asked: readonly Sentence[]): 'yes' | 'assent' | null {
+  if (reported.test(clause)) return null;
+  const answer = answerOf(clause.replace(/^(?:but|and|so|then|though|although|because) /, ''));
+  if (answer === 'yes' || answer === 'consent' || assents.test(clause) || elliptic.test(clause)) return 'yes';
+  if (approval.test(clause)) return answer === 'weak' ? 'assent' : 'yes';
+  if (answer === 'weak') return 'assent';
+  if (isDeedOf(clause, proposal)) return 'yes';
+  return isAskedWord(clause, asked) ? 'yes' : null;
+}
+
+/** "Final word." to "Is that your final word?" */
+function isAskedWord(clause: string, asked: readonly Sentence[]): boolean {
+  const last = asked.at(-1)?.text ?? '';
+  const words = clause
+    .split(' ')
+    .filter((word) => !/^(?:my|the|that|is|it|a|an|very|so|indeed|yes|please)$/.test(word));
+  const question = clausesOf(last).at(-1) ?? '';
+  return (
+    words.length > 0 &&
+    words.length <= 3 &&
+    !/\bor\b/.test(last) &&
+    words.every((word) => question.split(' ').includes(word)) &&
+    /^(?:final|word|choice|decision|wish|plan|deal|agreed|settled|right|correct|happy|sure|certain|confirmed|want|wanted|proceed)$/.test(
+      words.at(-1) ?? '',
+    )
+  );
+}
+
+/** The last sentence that says something is a yes and nothing else, and all before it only hesitated. */
+function isFinalWord(kinds: readonly (readonly Kind[])[], spoken: readonly Sentence[]): boolean {
+  if (spoken.at(-1)?.question) return false;
+  const last = kinds.findLastIndex((sentence) => sentence.some((kind) => kind !== 'courtesy'));
+  const word = kinds[last] ?? [];
+  const isYes = word.includes('yes') && word.every((kind) => /^(?:yes|assent|courtesy)$/.test(kind));
+  const before = kinds.slice(0, last).flat();
+  return last > 0 && isYes && before.every((kind) => !/^(?:no|change|condition)$/.test(kind));
+}
+
+/** A value that the proposal did not name, or a wording of a change that runs over several clauses. */
+function isChanged(proposal: string, statements: readonly string[]): boolean {
+  if (departsFrom(proposal, statements.join('. '))) return true;
+  return statements.some(
+    (text) =>
+      clausesOf(text).length > 1 &&
+      marksChange(text.replace(/\binstead of \w+ing\b/, ''), false) &&
+      !isDeedOf(text, proposal),
+  );
+}
+
+/** What stands beside a bare "fine" or "great" is no news and no sum: "OK, so that is 5 more." */
+function isGoingAlong(statements: readonly string[]): boolean {
+  return !statements.some((text) =>
+    /\bso (?:it|that|this|i|we|you|the)\b|^(?:right|exactly|good|i see|ok|okay|k)\b(?=.*\b(?:is|are|was|costs?)\b)/.test(
+      text,
+    ),
+  );
+}

@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import type { RolloutEvent } from '../core/event.ts';
+import { readSidecar, sidecarPath } from './recording.ts';
+import type { SideNote } from './sideNote.ts';
+
+/** What the guard of a model in the user's seat did on the way to a step: before its message, or before the end. */
+export type GuardNote = Pick<SideNote, 'flaws' | 'withheld'>;
+
+/** Gives the guard's note on a step, or undefined where it had nothing to say. */
+export type GuardReader = (step: { readonly n: number; readonly event: RolloutEvent }) => GuardNote | undefined;
+
+/** Reads the notes of a rollout's guard from the sidecar of its recording, also while that is being written. */
+export function guardReader(recording: string): GuardReader {
+  const path = sidecarPath(recording);
+  let known: readonly GuardNote[] = [];
+  return ({ n, event }) => {
+    if (event.type !== 'userReplied' && event.type !== 'rolloutEnded') return undefined;
+    if (n >= known.length && existsSync(path)) known = readSidecar(path).lines;
+    const { flaws, withheld } = known[n] ?? {};
+    return flaws || withheld ? { ...(flaws ? { flaws } : {}), ...(withheld ? { withheld } : {}) } : undefined;
+  };
+}

@@ -1,0 +1,70 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { agentFileSchema } from '../../core/agentFile.ts';
+import { type Diagnostic, formatDiagnostic } from '../diagnostic.ts';
+import type { AgentSeat, ModelSeat } from '../seats/seatSpec.ts';
+import { describeIssues } from './issue.ts';
+import { type Overlay, readSource } from './source.ts';
+import { parseYaml } from './yaml.ts';
+
+/** The model that a text names, or a sentence that says what is wrong with it. */
+type ParseModel = (text: string) => ModelSeat | string;
+
+const suffix = /\.agent\.ya?ml$/;
+
+/**
+ * Reads an agent's file (`*.agent.yaml`).
+ * @param path as it was written
+ * @param folders where a relative path is looked for, in this order
+ * @returns the seat, or a sentence that says what is wrong, with its place
+ */
+export function readAgentFile(path: string, folders: readonly string[], parseModel: ParseModel): AgentSeat | string {
+  const candidates = folders.map((folder) => resolve(folder, path));
+  const file = candidates.find((each) => existsSync(each));
+  if (!file) return `there is no agent file ${candidates.join(' or ')}`;
+  const read = parseAgentFile(file, parseModel);
+  return Array.isArray(read) ? read.map((each) => formatDiagnostic(each)).join('\n') : (read as AgentSeat);
+}
+
+/** The seat that an agent's file declares, or what is wrong with the file. */
+export function parseAgentFile(
+  file: string,
+  parseModel: ParseModel,
+  overlay?: Overlay,
+): AgentSeat | readonly Diagnostic[] {
+  const read = readSource(file, 'agent', overlay);
+  if ('problem' in read) return [read.problem];
+  const { value, places, problem } = parseYaml(read.source, 'agent');
+  if (problem) return [problem];
+  const parsed = agentFileSchema.safeParse(value, { reportInput: true });
+  if (!parsed.success)
+    return describeIssues(parsed.error.issues, { kind: 'agent', schema: 'agent', places, prefix: [] });
+  const { name = basename(file).replace(/(?:\.agent)?\.ya?ml$/, ''), model: named, timeoutMs, ...rest } = parsed.data;
+  const model = named === undefined ? null : parseModel(named);
+  if (typeof model === 'string') {
+    const message = `The model can't be lent: ${model}.`;
+    const hint = 'Write openai:MODEL or openai:MODEL@BASE_URL, or leave it out.';
+    return [{ ...places.value(['model']), code: 'agent/model', severity: 'error', message, hint }];
+  }
+  const program =
+    'command' in rest
+      ? { type: 'process' as const, ...rest, cwd: resolve(dirname(file), rest.cwd) }
+      : { type: 'service' as const, ...rest };
+  return { type: 'agent', name, file, program, model, timeoutMs };
+}
+
+/** The agents' files of a domain: in its folder, and in the folders in it. */
+export function agentFilesIn(folder: string, overlay?: Overlay): readonly string[] {
+  const isLeftOut = (name: string) => name.startsWith('.') || name === 'node_modules';
+  const entries = readdirSync(folder, { withFileTypes: true });
+  const folders = entries.flatMap((each) =>
+    each.isDirectory() && !isLeftOut(each.name) ? [join(folder, each.name)] : [],
+  );
+  const named = [folder, ...folders].flatMap((each) =>
+    readdirSync(each).flatMap((name) => (suffix.test(name) ? [join(each, name)] : [])),
+  );
+  const unsaved = [...(overlay?.keys() ?? [])].filter(
+    (file) => suffix.test(file) && [folder, ...folders].includes(dirname(file)),
+  );
+  return [...new Set([...named, ...unsaved])].toSorted();
+}
