@@ -86,7 +86,11 @@ async function play(folder: string): Promise<Played> {
   const before = cpuSeconds([process.pid]);
   let peak = 0;
   const watch = setInterval(() => {
-    peak = Math.max(peak, pssOf([process.pid, ...childrenOf(process.pid)]));
+    try {
+      peak = Math.max(peak, pssOf([process.pid, ...childrenOf(process.pid)]));
+    } catch {
+      // A process may end while it is looked at; the next look counts.
+    }
   }, 250);
   const supervisor = await openSupervisor(loadDomain(folder, { soundness: false }));
   try {

@@ -13,7 +13,12 @@ export type Finding = Pick<RuleVerdict, 'verdict' | 'reason' | 'evidence'>;
 
 type Make = (reason: string, evidence?: readonly number[]) => Finding;
 export const held: Make = (reason, evidence = []) => ({ verdict: 'held', reason, evidence });
-export const violated: Make = (reason, evidence = []) => ({ verdict: 'violated', reason, evidence });
+/** Expressions of several lines are one line in a reason, as a person reads it in a list. */
+export const violated: Make = (reason, evidence = []) => ({
+  verdict: 'violated',
+  reason: reason.replace(/\s+/g, ' '),
+  evidence,
+});
 export const unknown: Make = (reason, evidence = []) => ({ verdict: 'unknown', reason, evidence });
 
 export const excerpt = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}...` : text);
