@@ -89,6 +89,7 @@ function explainExit(): void {
   const exit = process.exit.bind(process);
   const say = (what: string, error: unknown) => {
     const place = placeOf(error, settings.folder);
+    host?.blame();
     writer.exiting(place ? { message: what, file: place.file, line: place.line } : { message: what });
   };
   process.exit = ((code?: number) => {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { CodeTool, Sync } from '../../authoring.ts';
@@ -21,7 +22,7 @@ import { cancelled, Fault } from '../fault.ts';
 import { callCodeTool, callSync } from './codeTools.ts';
 import { customResult, verifierCall } from './customVerifiers.ts';
 import { eventText, type LaneWriter } from './laneChannel.ts';
-import type { MarkWriter } from './laneMarker.ts';
+import type { MarkedCall, MarkWriter } from './laneMarker.ts';
 import type { Answer, Question, RemoteView, ToLane } from './laneMessage.ts';
 import { OutsideCalls } from './outsideCalls.ts';
 
@@ -69,6 +70,10 @@ export class LaneHost {
   readonly #served = new Map<number, Served>();
   readonly #waiting = new Map<number, Waiting>();
   readonly #starting: Served[] = [];
+  /** The call that code runs for, also in timers and promises that it left behind. */
+  readonly #calls = new AsyncLocalStorage<MarkedCall>();
+  /** Calls that are left to their promises. */
+  readonly #awaited = new Set<MarkedCall>();
   #setting: Setting | null = null;
   #nextQuestion = 1;
   #isFlushPlanned = false;
@@ -310,7 +315,9 @@ export class LaneHost {
     const guard = this.#guard(rollout, tool.name, tool.timeoutMs);
     const log = (text: string) => writer.send({ type: 'log', rollout, text });
     const outcome = callCodeTool({ name: tool.name, tool: code, arguments: values, context, folder, guard, log });
-    return outcome instanceof Promise && !isDebugged ? inTime(outcome, tool) : outcome;
+    if (!(outcome instanceof Promise)) return outcome;
+    const call = { rollout, tool: tool.name, timeoutMs: tool.timeoutMs };
+    return this.#awaiting(call, isDebugged ? outcome : inTime(outcome, tool));
   }
 
   #sync(rollout: number, { world, now }: Pick<ToolContext, 'world' | 'now'>): Writes {
@@ -320,25 +327,46 @@ export class LaneHost {
   }
 
   /** Runs around the domain's own code, so that the supervisor knows whose it was when it hangs or dies. */
-  #guard(rollout: number, name: string, timeoutMs: number): <T>(body: () => T) => T {
+  #guard(rollout: number, tool: string, timeoutMs: number): <T>(body: () => T) => T {
     const { mark, writer } = this.#options;
+    const call = { rollout, tool, timeoutMs };
     return (body) => {
-      if (!mark.enter(rollout, name, timeoutMs, writer.fresh())) writer.flush();
+      if (!mark.enter(call, writer.fresh())) writer.flush();
       this.running = rollout;
-      let place: 'outside' | 'awaited' = 'outside';
       try {
-        const result = body();
-        if (result instanceof Promise) place = 'awaited';
-        return result;
+        return this.#calls.run(call, body);
       } finally {
-        mark.leave(place);
         this.running = null;
+        this.#leave();
       }
     };
   }
 
   get #hosted(): HostedEnvironment | undefined {
     return this.#setting?.domain.hosted;
+  }
+
+  /** Between calls the mark names one that is still waited for, if there is any. */
+  #leave(): void {
+    const { mark } = this.#options;
+    const waiting = this.#awaited.size > 0 ? [...this.#awaited].at(-1) : undefined;
+    if (waiting) mark.return(waiting);
+    else mark.leave();
+  }
+
+  #awaiting<T>(call: MarkedCall, outcome: Promise<T>): Promise<T> {
+    this.#awaited.add(call);
+    this.#leave();
+    return outcome.finally(() => {
+      this.#awaited.delete(call);
+      this.#leave();
+    });
+  }
+
+  /** Marks the call that something thrown outside of every call came from, if it came from one. */
+  blame(): void {
+    const call = this.#calls.getStore();
+    if (call) this.#options.mark.return(call);
   }
 
   #requireSetting(): Setting {

@@ -6,7 +6,7 @@ import type { Pending } from './laneChannel.ts';
  * which tool, a heartbeat, and the text of messages that were not sent yet. Writing costs under a microsecond.
  */
 export type Mark = {
-  /** The rollout that was last in domain code, or null when none was. */
+  /** The rollout whose call is under way, else the one that was last in domain code; null when none was. */
   readonly rollout: number | null;
   readonly tool: string;
   /** `inside` while a call keeps the lane busy, `awaited` while it waits for the call's promise, `outside` otherwise. */
@@ -20,6 +20,9 @@ export type Mark = {
   readonly firstSpooled: number;
   readonly spoolBytes: number;
 };
+
+/** A call of domain code, as a mark names it. */
+export type MarkedCall = { readonly rollout: number; readonly tool: string; readonly timeoutMs: number };
 
 const places = ['outside', 'inside', 'awaited'] as const;
 export type Place = (typeof places)[number];
@@ -57,17 +60,27 @@ export class MarkWriter {
    * Called before domain code runs; `pending` are new lines that would be lost with the lane.
    * @returns whether they are safe; on a full disk they are not, and have to be sent at once
    */
-  enter(rollout: number, tool: string, timeoutMs: number, pending: Pending): boolean {
+  enter(call: MarkedCall, pending: Pending): boolean {
+    this.#put(call, 'inside');
+    const isSafe = this.#spool(pending);
+    this.#write(0, spoolStart);
+    return isSafe;
+  }
+
+  /** Names a call again that was left to its promise, after others were made. */
+  return(call: MarkedCall): void {
+    this.#put(call, 'awaited');
+    this.#write(0, spoolStart);
+  }
+
+  #put({ rollout, tool, timeoutMs }: MarkedCall, place: Place): void {
     const header = this.#header;
-    header.writeUInt32LE(places.indexOf('inside'), offsets.place);
+    header.writeUInt32LE(places.indexOf(place), offsets.place);
     header.writeUInt32LE(rollout, offsets.rollout);
     header.writeUInt32LE(header.readUInt32LE(offsets.call) + 1, offsets.call);
     header.writeUInt32LE(timeoutMs, offsets.timeoutMs);
     if (tool !== this.#tool) header.writeUInt32LE(header.write(tool, offsets.name, nameRoom), offsets.nameBytes);
     this.#tool = tool;
-    const isSafe = this.#spool(pending);
-    this.#write(0, spoolStart);
-    return isSafe;
   }
 
   /** Adds to the spool, or begins it anew when what it held was flushed. */
@@ -86,8 +99,8 @@ export class MarkWriter {
     return isSafe;
   }
 
-  leave(place: 'outside' | 'awaited'): void {
-    this.#header.writeUInt32LE(places.indexOf(place), offsets.place);
+  leave(): void {
+    this.#header.writeUInt32LE(places.indexOf('outside'), offsets.place);
     this.#write(offsets.place, offsets.rollout);
   }
 

@@ -12,11 +12,15 @@ test('the spool keeps what was not sent, until it was', () => {
     rmSync(folder, { recursive: true });
   });
   const mark = new MarkWriter(file);
-  expect(mark.enter(7, 'look', 100, { first: 0, bytes: Buffer.from('one\n') })).toBe(true);
-  mark.leave('outside');
-  expect(mark.enter(7, 'paint', 100, { first: 0, bytes: Buffer.from('two\n') })).toBe(true);
+  expect(mark.enter({ rollout: 7, tool: 'look', timeoutMs: 100 }, { first: 0, bytes: Buffer.from('one\n') })).toBe(
+    true,
+  );
+  mark.leave();
+  expect(mark.enter({ rollout: 7, tool: 'paint', timeoutMs: 100 }, { first: 0, bytes: Buffer.from('two\n') })).toBe(
+    true,
+  );
   expect(readMark(file)).toMatchObject({ rollout: 7, tool: 'paint', place: 'inside', call: 2 });
   expect(readSpool(file, readMark(file))).toBe('one\ntwo\n');
-  mark.enter(8, 'look', 100, { first: 2, bytes: Buffer.from('three\n') });
+  mark.enter({ rollout: 8, tool: 'look', timeoutMs: 100 }, { first: 2, bytes: Buffer.from('three\n') });
   expect([readMark(file).firstSpooled, readSpool(file, readMark(file))]).toEqual([2, 'three\n']);
 });
