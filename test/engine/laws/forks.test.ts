@@ -19,7 +19,7 @@ import { sampleDomains, someRollout, withMistakes } from '../../support/sampleDo
 
 // Laws of the debugger over every task of every sample domain: what was is never changed by going back or on.
 
-vi.setConfig({ testTimeout: 60_000 * runs(2), hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 150_000 * runs(2), hookTimeout: 120_000 });
 const root = mkdtempSync(join(tmpdir(), 'rehearsal-forks-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 let folders = 0;

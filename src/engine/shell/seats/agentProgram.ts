@@ -22,7 +22,8 @@ export type Loan = { readonly base_url: string; readonly api_key: string; readon
 export type AgentProgram = {
   /** Resolves with the text that ends the turn. Rejects with a `Fault` when there is none. */
   readonly turn: (turn: AgentTurn, signal: AbortSignal) => Promise<string>;
-  readonly close: () => void;
+  /** Resolves when its process is gone. */
+  readonly close: () => Promise<void>;
 };
 
 const answerSchema = z.object({ content: z.string() });
@@ -58,6 +59,7 @@ class RunningProcess implements AgentProgram {
   readonly #filled: Filled;
   readonly #log: (text: string) => void;
   #child: ChildProcess | null = null;
+  readonly #gone = Promise.withResolvers<void>();
   #unguard: () => void = () => undefined;
   #answer: PromiseWithResolvers<string> | null = null;
   #lastWords = '';
@@ -84,9 +86,10 @@ class RunningProcess implements AgentProgram {
     return answer.promise;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#end ??= cancelled();
     this.#kill();
+    if (this.#child) await this.#gone.promise;
   }
 
   #start({ base_url, api_key, mcp_url }: AgentTurn): ChildProcess {
@@ -118,7 +121,9 @@ class RunningProcess implements AgentProgram {
     child.on('error', (error) => {
       const message = `the agent "${this.#name}" could not be started: ${command} in ${cwd} (${error.message})`;
       this.#over(new Fault({ who: 'environment', code: 'agent/start', message }));
+      this.#gone.resolve();
     });
+    child.once('exit', () => this.#gone.resolve());
     child.on('close', (code, signal) => {
       this.#unguard();
       this.#over(
@@ -209,8 +214,9 @@ class ReachedService implements AgentProgram {
     throw this.#fault('agent', 'agent/rubbish', `answered "${shown}", and {"content": "..."} is expected`);
   }
 
-  close(): void {
-    // It serves other rollouts too.
+  /** It serves other rollouts too. */
+  close(): Promise<void> {
+    return Promise.resolve();
   }
 
   #fault(who: 'agent' | 'infrastructure', code: string, what: string): Fault {

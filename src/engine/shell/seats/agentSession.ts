@@ -99,7 +99,7 @@ export class AgentSession {
     clearTimeout(this.#gathering);
     const ended = { content: 'Error: the rollout has ended', isError: true };
     for (const resolve of [...this.#made.values(), ...this.#arrived.map((each) => each.resolve)]) resolve(ended);
-    this.#program.close();
+    await this.#program.close();
     (await this.#address?.catch(() => null))?.close();
   }
 
