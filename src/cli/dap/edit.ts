@@ -65,9 +65,7 @@ function argumentsEdited(steps: readonly Step[], edit: Extract<Edit, { type: 'ar
   if (original?.type !== 'agentReplied' && original?.type !== 'userReplied')
     throw refused('only the calls of a message have arguments');
   const toolCalls = (original.toolCalls ?? []).map((call) =>
-    call.id === edit.callId
-      ? { ...call, arguments: withValue(call.arguments, edit.path, edit.value) as typeof call.arguments }
-      : call,
+    call.id === edit.callId ? { ...call, arguments: argumentsWith(call.arguments, edit) } : call,
   );
   const isUser = original.type === 'userReplied';
   const event: RolloutEvent = isUser
@@ -79,6 +77,18 @@ function argumentsEdited(steps: readonly Step[], edit: Extract<Edit, { type: 'ar
     words: `an argument of a call in the ${isUser ? 'user' : 'agent'}'s ${messageAt(steps, edit.step)} was edited`,
     from: 'the edited call',
   };
+}
+
+type Arguments = EventOf<'agentReplied'>['toolCalls'][number]['arguments'];
+
+function argumentsWith(
+  given: Arguments,
+  { path, value }: Pick<Extract<Edit, { type: 'arguments' }>, 'path' | 'value'>,
+): Arguments {
+  const next = withValue(given, path, value);
+  if (typeof next !== 'string' && (typeof next !== 'object' || next === null || Array.isArray(next)))
+    throw refused('the arguments of a call are a JSON object: type one, such as {"order": "W1"}');
+  return next as Arguments;
 }
 
 /** A database value changes between two calls, never inside one: there the call would be made again on top of it. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
-import type { Edit } from '../../../src/cli/dap/edit.ts';
+import { type Edit, edited } from '../../../src/cli/dap/edit.ts';
 import { toJson } from '../../../src/engine/core/database.ts';
 import { contentHash } from '../../../src/engine/core/hash.ts';
 import type { Json, JsonObject } from '../../../src/engine/core/json.ts';
@@ -196,4 +196,13 @@ describe.each(sampleDomains)('in %s', (name) => {
     expect(replayRecording(domain, debuggee.recording).problems).toEqual([]);
     expect(verifyRecording(debuggee.recording).problems).toEqual([]);
   }
+});
+
+test('arguments that are no object are refused, and nothing is written', async () => {
+  const [event] = [{ type: 'agentReplied', content: null, toolCalls: [{ id: 'c1', name: 'restart', arguments: {} }] }];
+  const steps = [{ n: 0, event }] as unknown as Steps;
+  for (const value of [[], 7, null, true])
+    expect(() => edited(steps, 0, { type: 'arguments', step: 0, callId: 'c1', path: [], value })).toThrow(
+      'the arguments of a call are a JSON object',
+    );
 });
