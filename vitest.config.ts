@@ -1,10 +1,13 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 /** The unit suites: everything in test/ that needs neither VS Code nor a browser. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
+    globalSetup: ['test/support/build.ts'],
+    env: { REHEARSAL_LANE: fileURLToPath(new URL('dist/lane.mjs', import.meta.url)) },
     exclude: ['test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'],
     // Many start processes of their own, which takes its time on a busy machine.
     testTimeout: 60_000,

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { tau2Python } from '../scripts/benchmarks/tau2.ts';
 
 /** One number of the bench, as the README quotes it. */
 export type Measured = {
@@ -12,6 +13,14 @@ export type Measured = {
 
 /** A part that this machine lacks something for, in words that say what. */
 export class Skipped extends Error {}
+
+/** A Python that has tau2; throws `Skipped` where there is none. */
+export function tau2Interpreter(): string {
+  if (tau2Python.isReady()) return tau2Python.path();
+  throw new Skipped(
+    'nothing to compare with: there is no tau2 here. "npm run test:benchmarks -- mock" fetches it; REHEARSAL_BENCH_TAU2 names a Python that has it',
+  );
+}
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -37,6 +46,12 @@ export function cpuSeconds(processes: readonly number[]): number {
     .map((pid) => fieldsOf(pid))
     .map((fields) => (fields ? Number(fields[11]) + Number(fields[12]) : 0));
   return ticks.reduce((sum, each) => sum + each, 0) / ticksPerSecond;
+}
+
+/** User and system CPU seconds of the processes below this one that have ended and were waited for. */
+export function cpuOfEnded(): number {
+  const fields = fieldsOf(process.pid) ?? [];
+  return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond;
 }
 
 /** Proportional set size of processes, in bytes: shared pages count once. */

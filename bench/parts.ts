@@ -1,5 +1,6 @@
 // The parts of the bench. Each runs in a process of its own, so that no part inherits another one's heap.
 import { spawn } from 'node:child_process';
+import { smallYoungHeap } from '../src/engine/shell/youngHeap.ts';
 import type { Measured } from './measure.ts';
 
 export type Show = (row: Measured) => void;
@@ -18,10 +19,12 @@ export const parts: Readonly<Record<string, Part>> = {
   batch: async () => (await import('./batch.ts')).measureBatch,
   memory: async () => {
     const { measureLive } = await import('./rollouts.ts');
-    return () => measureLive(256, 20);
+    return () => measureLive(256, 10);
   },
   debugger: async () => (await import('./debugger.ts')).measureDebugger,
+  language: async () => (await import('./language.ts')).measureLanguage,
   editor: async () => (await import('./editor.ts')).measureEditor,
+  trajectory: async () => (await import('./trajectory.ts')).measureTrajectory,
 };
 
 /** Last line of a part's process that lacks something. */
@@ -29,7 +32,9 @@ export type Absence = { readonly absent: string; readonly isSkipped: boolean };
 
 /** Runs a part in its process and shows its rows as they come. Gives why it ended early, where it did. */
 export async function runPart(name: string, show: Show): Promise<Absence | null> {
-  const child = spawn(process.execPath, ['bench/main.ts', '--part', name], { stdio: ['ignore', 'pipe', 'pipe'] });
+  // As the command line runs.
+  const args = [smallYoungHeap, 'bench/main.ts', '--part', name];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let rest = '';
   let said = '';
   let absence: Absence | null = null;

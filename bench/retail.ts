@@ -137,7 +137,7 @@ export async function openRetail(lanes: number) {
     await supervisor.close();
     rmSync(folder, { recursive: true });
   };
-  return { play, close };
+  return { supervisor, play, close };
 }
 
 /** How often each type of event stands in a recording. */

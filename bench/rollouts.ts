@@ -10,11 +10,14 @@ import { runBatch } from '../src/engine/shell/batch.ts';
 import { signingKey } from '../src/engine/shell/ledger.ts';
 import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import { laneSeats, outsideOf } from '../src/engine/shell/outside.ts';
+import { baseHashOf } from '../src/engine/shell/replay.ts';
 import { startOf } from '../src/engine/shell/start.ts';
 import { openSupervisor } from '../src/engine/shell/supervisor.ts';
 import { childrenOf, cpuSeconds, type Measured, pssOf } from './measure.ts';
+import { openRetail } from './retail.ts';
 
 const gold = { type: 'gold' } as const;
+const scripted = { type: 'scripted' } as const;
 const agenda = { type: 'agenda' } as const;
 const nobody = () => Promise.reject(new Error('nobody is asked here'));
 const domain = loadDomain('domains/order-desk');
@@ -62,38 +65,25 @@ export async function measureRollouts(trials: number): Promise<readonly Measured
   }
 }
 
-/** Memory of the supervisor and its lanes while `count` rollouts wait in the middle of their conversation. */
-export async function measureLive(count: number, events: number): Promise<readonly Measured[]> {
-  const supervisor = await openSupervisor(domain, { lanes: 2 });
-  const database = hashOf(openDatabase(domain.world.agent));
+/** Memory of the supervisor and its lanes while `count` rollouts of the promise's kind wait at a turn of the agent's. */
+export async function measureLive(count: number, turn: number): Promise<readonly Measured[]> {
+  const { supervisor, close } = await openRetail(2);
+  const { domain: retail, loaded } = supervisor;
+  const seats = laneSeats(scripted, agenda);
+  const outside = outsideOf(scripted, agenda, () => undefined, nobody);
   try {
     const arrived = Array.from({ length: count }, (_, trial) => {
-      const task = domain.tasks[trial % domain.tasks.length] as (typeof domain.tasks)[number];
-      const from = startOf(supervisor.domain, database, task, {
-        seed: 'live',
-        trial,
-        basis: 'evaluate',
-        agent: gold,
-        user: agenda,
-      });
-      let seen = 0;
-      return new Promise<void>((there) => {
-        const live = supervisor.start(
-          {
-            task,
-            from,
-            seats: laneSeats(gold, agenda),
-            outside: outsideOf(gold, agenda, () => undefined, nobody),
-            recording: null,
-            pace: 'step',
-          },
-          (batch) => {
-            seen += batch.length;
-            if (seen < events) for (const _ of batch) live.step();
-            else there();
-          },
-        );
-        live.closed.then(() => there());
+      const task = retail.tasks[trial % retail.tasks.length] as (typeof retail.tasks)[number];
+      const options = { seed: 'live', trial, basis: 'evaluate', agent: scripted, user: agenda } as const;
+      const from = startOf(retail, baseHashOf(loaded), task, options);
+      let turns = 0;
+      return new Promise<void>((there, ended) => {
+        const live = supervisor.start({ task, from, seats, outside, recording: null, pace: 'step' }, (batch) => {
+          turns += batch.filter(({ type }) => type === 'agentReplied').length;
+          if (turns < turn) for (const _ of batch) live.step();
+          else there();
+        });
+        live.closed.then(() => ended(new Error(`a rollout was over before turn ${turn}`)), ended);
         live.step();
       });
     });
@@ -102,14 +92,14 @@ export async function measureLive(count: number, events: number): Promise<readon
     return [
       {
         name: `memory of ${count} live rollouts`,
-        value: pssOf(processes) / 2 ** 20,
-        unit: 'MiB',
-        note: `after ${events} events each; summed PSS of supervisor and 2 lanes`,
+        value: pssOf(processes) / 1e6,
+        unit: 'MB',
+        note: `at turn ${turn}, on 2.9 MB; summed PSS of supervisor and 2 lanes`,
         promise: { at: 'most', value: 300 },
       },
     ];
   } finally {
-    await supervisor.close();
+    await close();
   }
 }
 

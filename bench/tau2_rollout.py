@@ -132,7 +132,8 @@ def main():
             for at, (name, values) in enumerate(calls)
             if name == "modify_user_address"
         ]
-        criteria = base.evaluation_criteria.model_copy(update={"actions": gold, "communicate_info": [], "nl_assertions": None})
+        only = {"actions": gold, "communicate_info": [], "nl_assertions": None}
+        criteria = base.evaluation_criteria.model_copy(update=only)
         task = base.model_copy(update={"id": f"bench-{index}", "evaluation_criteria": criteria, "initial_state": None})
         before = time.process_time()
         simulation, reward = rollout(task, calls)

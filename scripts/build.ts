@@ -23,6 +23,8 @@ import { writeSchemas } from './schemas.ts';
 import { announce, elapsed, Failure, formatBytes, runMain } from './terminal.ts';
 import { typescriptPlugin, writeTypescriptPlugin } from './typescriptPlugin.ts';
 
+const sharedEntry = 'src/cli/rehearsal.ts';
+
 type Bundle = { entry: string; options: BuildOptions };
 
 /** CommonJS packages inside an ES module still call `require` for Node's own modules. */
@@ -37,6 +39,13 @@ const shippedZod: Plugin = {
     bundler.onResolve({ filter: /^zod$/ }, () => ({ path: './zod.mjs', external: true }));
   },
 };
+
+/** How the code that VS Code loads is bundled, with the engine that it shares with the command line. */
+export function extensionBundle(production: boolean): BuildOptions {
+  const found = bundles(production).find(({ entry }) => entry === sharedEntry);
+  if (!found) throw new Error(`nothing is made of ${sharedEntry}`);
+  return withEntry(found);
+}
 
 function bundles(production: boolean): Bundle[] {
   const common: BuildOptions = {
@@ -53,18 +62,19 @@ function bundles(production: boolean): Bundle[] {
   const mainFields = ['module', 'main'];
   const node: BuildOptions = { ...common, platform: 'node', target: 'node22', mainFields };
   const esm: BuildOptions = { ...node, format: 'esm', banner: { js: requireBanner } };
-  const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as { main: string };
   return [
     {
-      entry: 'src/extension/main.ts',
-      options: { ...node, format: 'cjs', external: ['vscode'], outfile: manifest.main },
-    },
-    {
-      entry: 'src/cli/rehearsal.ts',
+      // The extension and the command line share the engine: what both need is shipped once, and read when it is needed.
+      entry: sharedEntry,
       options: {
         ...esm,
         splitting: true,
-        entryPoints: { rehearsal: 'src/cli/rehearsal.ts' },
+        external: ['vscode'],
+        entryPoints: {
+          rehearsal: 'src/cli/rehearsal.ts',
+          language: 'src/extension/language/worker.ts',
+          extension: 'src/extension/main.ts',
+        },
         outdir: 'dist',
         outExtension: { '.js': '.mjs' },
         chunkNames: 'chunk-[name]-[hash]',

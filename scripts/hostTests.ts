@@ -56,7 +56,7 @@ export async function runHostTests(options: HostTestOptions = {}): Promise<Count
   );
   const ended = runTests({
     ...(desktop ? {} : { vscodeExecutablePath: inRoot('scripts', 'vscode', 'launcher.ts') }),
-    extensionDevelopmentPath: options.extension ?? root,
+    extensionDevelopmentPath: [options.extension ?? root, inRoot('test', 'e2e', 'host', 'editorModel')],
     extensionTestsPath: entry,
     extensionTestsEnv: { REHEARSAL_HOST_RESULTS: results },
     launchArgs: [options.folder ?? inRoot('domains', 'order-desk'), '--disable-extensions'],

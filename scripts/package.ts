@@ -12,7 +12,15 @@ import { addTypescriptPlugin } from './typescriptPlugin.ts';
 export const largestPackage = 3_000_000;
 
 const inputs = ['package.json', '.vscodeignore', 'README.md', 'CHANGELOG.md', 'LICENSE', 'syntaxes'];
-const sources = ['src', 'domains', 'trainer', 'scripts/build.ts', 'scripts/typescriptPlugin.ts', 'package-lock.json'];
+const sources = [
+  'src',
+  'domains',
+  'templates',
+  'trainer',
+  'scripts/build.ts',
+  'scripts/typescriptPlugin.ts',
+  'package-lock.json',
+];
 
 /** Path of the package that this version of the repository makes. */
 export function packagePath(): string {

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
+import { relative } from 'node:path';
 import { findOnPath, runCommand } from './process.ts';
-import { inRoot } from './repository.ts';
+import { inRoot, root } from './repository.ts';
 import { type Counts, gateCounts, readJunit, sumCounts, withExitCode } from './results.ts';
 import { announce, Failure } from './terminal.ts';
 
@@ -38,18 +39,21 @@ async function setUp(): Promise<string> {
   return (JSON.parse(last) as { python: string }).python;
 }
 
-/** Runs ruff, basedpyright and pytest in the trainer's environment. */
+/** Runs ruff and basedpyright over the Python of the whole repository, and the trainer's tests, all in its environment. */
 export async function runPythonTests(filters: readonly string[]): Promise<Counts> {
   const python = await setUp();
-  const gates = [
-    ['ruff', 'check', '.'],
-    ['ruff', 'format', '--check', '.'],
-    ['basedpyright', '--level', 'error', '--pythonpath', python],
+  // Both find the nearest pyproject.toml: the trainer's, or that of the root, which takes the trainer's rules over.
+  const types = ['basedpyright', '--level', 'error', '--pythonpath', python];
+  const gates: readonly (readonly [where: string, ...command: string[]])[] = [
+    [root, 'ruff', 'check', '.'],
+    [root, 'ruff', 'format', '--check', '.'],
+    [trainer, ...types],
+    [root, ...types],
   ];
   const counts: Counts[] = [];
-  for (const [module = '', ...args] of gates) {
-    const { code, output } = await runCommand(python, ['-m', module, ...args], { cwd: trainer });
-    console.log(code === 0 ? `${module} ${args.join(' ')}: ok` : output.trim());
+  for (const [cwd, ...command] of gates) {
+    const { code, output } = await runCommand(python, ['-m', ...command], { cwd });
+    console.log(code === 0 ? `${relative(root, cwd) || '.'}: ${command.join(' ')}: ok` : output.trim());
     counts.push(gateCounts(code === 0));
   }
   return sumCounts([...counts, await pytest(python, filters)]);

@@ -33,8 +33,10 @@ function selectSteps(only: string | undefined, skip: string | undefined, full: b
 }
 
 /** Says what the steps will download before any of them starts. */
-function announceDownloads(selected: readonly Step[]): void {
-  const downloads = new Map(selected.flatMap((step) => step.downloads?.() ?? []).map((item) => [item.what, item]));
+function announceDownloads(selected: readonly Step[], filters: readonly string[]): void {
+  const downloads = new Map(
+    selected.flatMap((step) => step.downloads?.(filters) ?? []).map((item) => [item.what, item]),
+  );
   if (downloads.size === 0) return;
   const total = [...downloads.values()].reduce((sum, { bytes }) => sum + bytes, 0);
   announce(`These will be downloaded once (about ${formatBytes(total)}):`);
@@ -73,6 +75,9 @@ function summarize(outcomes: readonly Outcome[]): void {
         ? style('red', 'failed ')
         : style('green', 'passed ');
     console.log(`${mark} ${step.name.padEnd(8)} ${reason ?? describe(counts)} (${time})`);
+    for (const failure of counts.failures ?? []) console.log(`          ${failure}`);
+    for (const failure of counts.unsteady ?? [])
+      console.log(`          ${style('yellow', 'unsteady, passed at the second attempt')}: ${failure}`);
   }
 }
 
@@ -84,7 +89,7 @@ async function main(args: string[]): Promise<number> {
   });
   const selected = selectSteps(values.only, values.skip, values.full);
   if (values.full) Object.assign(process.env, { ...fullCounts, ...process.env });
-  announceDownloads(selected);
+  announceDownloads(selected, positionals);
   const outcomes: Outcome[] = [];
   for (const step of selected) outcomes.push(await runStep(step, positionals));
   summarize(outcomes);

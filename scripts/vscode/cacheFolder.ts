@@ -2,6 +2,9 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
+/** Something that is fetched once: what it is, about how many bytes, and where it is kept. */
+export type Download = { what: string; bytes: number; into: string };
+
 /** The per-user cache folder of this project: $REHEARSAL_CACHE, else where the platform keeps caches. */
 export function cacheFolder(): string {
   const { REHEARSAL_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;

@@ -13,7 +13,7 @@ import { type Server, startServer } from './server.ts';
 import { testMark } from './testMark.ts';
 
 /** The part of VS Code's command line that matters here. */
-export type LauncherOptions = { extension: string; tests: string; folder: string | undefined };
+export type LauncherOptions = { extensions: string[]; tests: string; folder: string | undefined };
 
 /** What VS Code says where its compiled modules or the marketplace are missing; no failure. */
 const missingModules = /bindings file|native-watchdog|open-vsx\.org/;
@@ -23,22 +23,23 @@ const timeLimit = Number(process.env.REHEARSAL_HOST_TEST_TIMEOUT_MS ?? 300_000);
 
 /** Reads VS Code's command line; options that only concern a desktop window are ignored. */
 export function parseLauncherArguments(args: readonly string[]): LauncherOptions {
-  const option = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
-  const extension = option('extensionDevelopmentPath');
-  const tests = option('extensionTestsPath');
-  if (!extension || !tests) {
+  const options = (name: string) =>
+    args.flatMap((arg) => (arg.startsWith(`--${name}=`) ? [arg.slice(name.length + 3)] : []));
+  const extensions = options('extensionDevelopmentPath');
+  const [tests] = options('extensionTestsPath');
+  if (extensions.length === 0 || !tests) {
     throw new Failure('The launcher needs --extensionDevelopmentPath=FOLDER and --extensionTestsPath=FILE.');
   }
   const folder = args.find((arg) => !arg.startsWith('-'));
   const absolute = (path: string) => (isAbsolute(path) ? path : resolve(path));
-  return { extension: absolute(extension), tests: absolute(tests), folder: folder && absolute(folder) };
+  return { extensions: extensions.map(absolute), tests: absolute(tests), folder: folder && absolute(folder) };
 }
 
 /** The query of the page that makes the workbench load the extension and run the tests in its extension host. */
-export function testQuery(origin: string, { extension, tests, folder }: LauncherOptions): Record<string, string> {
+export function testQuery(origin: string, { extensions, tests, folder }: LauncherOptions): Record<string, string> {
   const remote = (path: string) => `vscode-remote://${new URL(origin).host}${pathToFileURL(path).pathname}`;
   const payload = [
-    ['extensionDevelopmentPath', remote(extension)],
+    ['extensionDevelopmentPath', remote(extensions[0] ?? '')],
     ['extensionTestsPath', remote(tests)],
   ];
   return { ...(folder ? { folder } : { ew: 'true' }), payload: JSON.stringify(payload) };
@@ -81,7 +82,8 @@ async function main(args: string[]): Promise<number> {
   let server: Server | undefined;
   const window = await launchBrowser();
   try {
-    server = await startServer({ smokeTestDriver: true });
+    // VS Code for the browser develops one extension; the others are installed.
+    server = await startServer({ smokeTestDriver: true, extensions: options.extensions.slice(1) });
     const page = await window.newPage();
     return await runInPage(page, server.address(testQuery(server.origin, options)));
   } finally {

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { runCommand } from '../process.ts';
 import { Failure } from '../terminal.ts';
@@ -14,6 +15,8 @@ export type ServerOptions = {
   userData?: string;
   /** Path of a .vsix that is installed before the start. */
   vsix?: string;
+  /** Folders of extensions that are installed as they are. */
+  extensions?: readonly string[];
   /** User settings besides the quiet ones. */
   settings?: Record<string, unknown>;
   /** Needed for tests inside the extension host; with it, notifications do not show. */
@@ -55,9 +58,13 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const temporary = options.userData === undefined;
   const userData = options.userData ?? mkdtempSync(join(tmpdir(), 'rehearsal-vscode-'));
   writeSettings(userData, options.settings ?? {});
+  for (const extension of options.extensions ?? [])
+    cpSync(extension, join(userData, 'extensions', basename(extension)), { recursive: true });
   const folders = folderArguments(userData);
   const env = { ...process.env, ...options.env };
-  if (options.vsix) await installExtension(entry, folders, options.vsix, env);
+  if (options.vsix && temporary)
+    cpSync(await installedExtension(entry, options.vsix, env), join(userData, 'extensions'), { recursive: true });
+  else if (options.vsix) await installExtension(entry, folders, options.vsix, env);
   const home = mkdtempSync(join(tmpdir(), 'rehearsal-socket-'));
   const socket = join(home, 'vscode.sock');
   const child = spawn(process.execPath, [entry, ...folders, ...listenArguments(socket, options)], {
@@ -119,6 +126,20 @@ function listenArguments(socket: string, { smokeTestDriver, workspaceTrust }: Se
     ...(workspaceTrust ? [] : ['--disable-workspace-trust']),
     ...(smokeTestDriver ? ['--vscode-option=enable-smoke-test-driver=true'] : []),
   ];
+}
+
+/** The extensions folder of a VS Code in which a package was installed; done once a package, since it takes seconds. */
+async function installedExtension(entry: string, vsix: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const home = join(dirname(vsix), 'installed');
+  const extensions = join(home, 'extensions');
+  const stampFile = join(home, 'stamp');
+  const stamp = createHash('sha256').update(entry).update(readFileSync(vsix)).digest('hex');
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return extensions;
+  rmSync(home, { recursive: true, force: true });
+  writeSettings(home, {});
+  await installExtension(entry, folderArguments(home), vsix, env);
+  writeFileSync(stampFile, stamp);
+  return extensions;
 }
 
 async function installExtension(entry: string, folders: string[], vsix: string, env: NodeJS.ProcessEnv): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ParseArgsOptionDescriptor } from 'node:util';
-import type { ExitCode, Io } from './io.ts';
+import { type ExitCode, type Io, UsageError } from './io.ts';
 
 export type Given = {
   readonly positionals: readonly string[];
@@ -9,11 +9,20 @@ export type Given = {
 /** One command of the command line. `--json` and `--help` are every command's. */
 export type Command = {
   readonly name: string;
+  /** How many folders, files and names it has a place for; a command without this looks at them itself. */
+  readonly takes?: number;
   readonly summary: string;
   readonly help: string;
   readonly options: Readonly<Record<string, ParseArgsOptionDescriptor>>;
   readonly run: (given: Given, io: Io) => Promise<ExitCode>;
 };
+
+/** Throws a `UsageError` for what stands behind the last place that a command has. Nobody would look at it. */
+export function refuseMore({ positionals }: Given, takes: number, { help }: Pick<Command, 'help'>): void {
+  const extra = positionals[takes];
+  if (extra !== undefined)
+    throw new UsageError(`there is no place for "${extra}" in: ${help.slice(0, help.indexOf('\n'))}`);
+}
 
 /** The text that an option was given, if it was. */
 export function text(given: Given, name: string): string | undefined {

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { parseArgs } from 'node:util';
-import { Fault } from '../engine/shell/fault.ts';
+import { Fault, messageOf, personGone } from '../engine/shell/fault.ts';
 import { version } from '../engine/shell/version.ts';
-import type { Command } from './command.ts';
+import { type Command, refuseMore } from './command.ts';
 import { commands } from './commands.ts';
 import { type ExitCode, type Io, UsageError } from './io.ts';
 
@@ -31,7 +31,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 
 async function call(command: Command, argv: readonly string[], io: Io): Promise<ExitCode> {
   const { values, positionals } = parseArgs({
-    args: [...argv],
+    args: withNegatives(argv),
     allowPositionals: true,
     options: { ...command.options, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
   });
@@ -39,7 +39,20 @@ async function call(command: Command, argv: readonly string[], io: Io): Promise<
     io.out(command.help);
     return 0;
   }
-  return command.run({ positionals, values }, io);
+  const given = { positionals, values };
+  if (command.takes !== undefined) refuseMore(given, command.takes, command);
+  return command.run(given, io);
+}
+
+/** `--trials -1` as `--trials=-1`: a number below 0 is no option, and what is wrong with it the command says. */
+function withNegatives(argv: readonly string[]): string[] {
+  const args: string[] = [];
+  for (const each of argv) {
+    const option = args.at(-1) ?? '';
+    if (/^-\d/.test(each) && /^--[^=]+$/.test(option)) args.splice(-1, 1, `${option}=${each}`);
+    else args.push(each);
+  }
+  return args;
 }
 
 function report(error: unknown, command: Command, argv: readonly string[], io: Io): ExitCode {
@@ -47,8 +60,7 @@ function report(error: unknown, command: Command, argv: readonly string[], io: I
     error instanceof UsageError ||
     error instanceof Fault ||
     (error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
-  if (!known) throw error;
-  const { message } = error as Error;
+  const { message } = known ? (error as Error) : { message: unexpected(error, io.environment) };
   const where =
     error instanceof Fault && error.failure.file
       ? `${error.failure.file}${error.failure.line ? `:${error.failure.line}` : ''}: `
@@ -56,10 +68,24 @@ function report(error: unknown, command: Command, argv: readonly string[], io: I
   const text = message.startsWith(where) ? message : `${where}${message}`;
   if (argv.includes('--json'))
     io.out(
-      `${JSON.stringify({ error: { code: error instanceof Fault ? error.failure.code : 'usage', message: text } })}\n`,
+      `${JSON.stringify({ error: { code: error instanceof Fault ? error.failure.code : known ? 'usage' : 'unexpected', message: text } })}\n`,
     );
   else io.err(`rehearsal ${command.name}: ${text}\n`);
   return 2;
+}
+
+/** What is said of an error that nobody foresaw: what the machine refused, or that it is a fault of Rehearsal. */
+export function unexpected(error: unknown, environment: NodeJS.ProcessEnv): string {
+  const { syscall, path, stack } = (error ?? {}) as NodeJS.ErrnoException;
+  const [said] = messageOf(error).split('\n');
+  const isAsked = Boolean(environment['REHEARSAL_TRACE']);
+  const trace = isAsked ? `\n${stack ?? String(error)}` : '';
+  const refused = said?.split(', ')[0];
+  if (syscall !== undefined && path !== undefined)
+    return `${path}: can't be used (${refused}). Check that it is there and that you may use it${trace}`;
+  if (syscall === 'write') return `the output can't be written (${refused})${trace}`;
+  const advice = isAsked ? trace : '; run again with REHEARSAL_TRACE=1 for where';
+  return `this is a fault of Rehearsal: ${said}${advice}`;
 }
 
 function overview(): string {
@@ -84,6 +110,12 @@ export function processIo(): Io {
     abort.abort();
   });
   process.on('SIGTERM', () => abort.abort());
+  // Who read the output may go (`| head`): there is nobody to tell, and what still runs ends as after Ctrl+C.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      abort.abort();
+    });
   return {
     out: (text) => process.stdout.write(text),
     err: (text) => process.stderr.write(text),
@@ -99,7 +131,7 @@ export function processIo(): Io {
           reject(
             new Fault({
               who: 'infrastructure',
-              code: 'person/gone',
+              code: personGone,
               message: 'the input ended before the turn was typed; start it in a terminal, or give every turn a line',
             }),
           ),

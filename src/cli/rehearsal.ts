@@ -1,6 +1,13 @@
-import { main, processIo } from './main.ts';
+import { setFlagsFromString } from 'node:v8';
+import { smallYoungHeap } from '../engine/shell/youngHeap.ts';
+import { main, processIo, unexpected } from './main.ts';
 import { runtimeObstacle } from './runtime.ts';
 
+setFlagsFromString(smallYoungHeap);
+process.on('uncaughtException', (error) => {
+  process.stderr.write(`rehearsal: ${unexpected(error, process.env)}\n`);
+  process.exit(2);
+});
 const obstacle = runtimeObstacle();
 if (obstacle) process.stderr.write(`${obstacle}\n`);
 process.exitCode = obstacle ? 2 : await main(process.argv.slice(2), processIo());

@@ -1,13 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
 import { userSeatFor } from '../engine/core/domain.ts';
 import type { Task } from '../engine/core/task.ts';
+import { longestMs } from '../engine/core/timeLimit.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
-import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { errorsOf, unfitness } from '../engine/shell/diagnostic.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
 import type { AskPerson } from '../engine/shell/outside.ts';
+import { readRunFile } from '../engine/shell/runFile.ts';
 import { runName } from '../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
 import { parseTurn } from '../engine/shell/seats/typedTurn.ts';
@@ -59,12 +61,19 @@ export function openDomain(io: Io, given: string | undefined): LoadedDomain {
   return openDomainAt(resolve(io.cwd, given));
 }
 
+/** The folder of the domain that a person named, as yet unread. Throws a `UsageError` where it is none. */
+export function domainFolder({ cwd }: Pick<Io, 'cwd'>, given: string | undefined): string {
+  if (!given) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
+  const folder = resolve(cwd, given);
+  if (!existsSync(join(folder, 'domain.yaml')))
+    throw new UsageError(`${folder}: there is no domain here (a folder with domain.yaml)`);
+  return folder;
+}
+
 /** Reads the domain in a folder, or says everything that is wrong with it. */
 export function openDomainAt(folder: string): LoadedDomain {
   const loaded = loadDomain(folder, { soundness: false });
-  const errors = errorsOf(loaded.diagnostics);
-  if (errors.length > 0)
-    throw new UsageError(`the domain has errors:\n${errors.map((each) => formatDiagnostic(each)).join('\n')}`);
+  if (errorsOf(loaded.diagnostics).length > 0) throw new UsageError(unfitness(loaded.diagnostics));
   return loaded;
 }
 
@@ -90,7 +99,7 @@ export function readRolloutOptions(given: Given, domain: LoadedDomain, io: Io): 
   const turnCap = wholeNumber(given, 'turn-cap');
   const chosen = { agent: text(given, 'agent'), user: text(given, 'user') };
   const judge = text(given, 'judge');
-  if (judge !== undefined && !judge.startsWith('openai:'))
+  if (judge !== undefined && !/^openai:[^@]/.test(judge))
     throw new UsageError(`--judge is a model, openai:MODEL[@BASE_URL], not "${judge}"`);
   return {
     seed: text(given, 'seed') ?? '1',
@@ -146,6 +155,8 @@ function timeoutOf(given: Given): number | undefined {
   const seconds = Number(value);
   if (value.trim() === '' || !(seconds > 0 && seconds < Number.POSITIVE_INFINITY))
     throw new UsageError(`--timeout is a number of seconds above 0, not "${value}"`);
+  if (seconds * 1000 > longestMs)
+    throw new UsageError(`--timeout is at most ${Math.floor(longestMs / 1000)} seconds, not "${value}"`);
   return seconds * 1000;
 }
 
@@ -164,6 +175,19 @@ export function wholeNumber(given: Given, name: string): number | undefined {
   if (value === undefined) return undefined;
   if (!/^[1-9][0-9]*$/.test(value)) throw new UsageError(`--${name} is a whole number above 0, not "${value}"`);
   return Number(value);
+}
+
+/** More rollouts than one run's folder, ledger and memory are made for. */
+const mostRollouts = 1_000_000;
+
+/** The trials of each task, as given. Throws a `UsageError` where they are no number, or more rollouts than make sense. */
+export function trialsOf(given: Given, tasks: number, usual: number): number {
+  const trials = wholeNumber(given, 'trials') ?? usual;
+  if (tasks * trials > mostRollouts)
+    throw new UsageError(
+      `--trials ${text(given, 'trials')} makes ${(tasks * trials).toLocaleString('en')} rollouts, and a run has ${mostRollouts.toLocaleString('en')} at most. Lower it, or choose fewer tasks`,
+    );
+  return trials;
 }
 
 /** A person at this terminal types the turn of a seat, and is asked again for one that can't be read. */
@@ -185,26 +209,14 @@ export function newRunFolder(io: Io, given: Given, name: string): string {
   return resolve(io.cwd, '.rehearsal', 'runs', runName(name));
 }
 
-/** The domain that a recording was made in: the one of the run beside it, else the nearest folder above with a domain.yaml. */
-export function domainBeside(recording: string): string | undefined {
-  for (let folder = dirname(recording); folder !== dirname(folder); folder = dirname(folder)) {
-    const run = join(folder, 'run.json');
-    const config = join(folder, 'config.json');
-    for (const file of [run, config]) {
-      const named = existsSync(file) ? folderIn(file) : undefined;
-      if (named && existsSync(named)) return named;
-    }
-    if (existsSync(join(folder, 'domain.yaml'))) return folder;
-  }
-  return undefined;
-}
-
-/** A run says `folder`, a training run `domain`. */
-function folderIn(file: string): string | undefined {
-  try {
-    const { folder, domain } = JSON.parse(readFileSync(file, 'utf8')) as { folder?: string; domain?: string };
-    return folder ?? domain;
-  } catch {
-    return undefined;
-  }
+/**
+ * Says why nobody knows the domain of a recording.
+ * @param advice how a person names it
+ */
+export function unknownDomain(recording: string, advice: string): UsageError {
+  const folder = dirname(recording);
+  const run = readRunFile(folder);
+  const why =
+    typeof run === 'string' ? run : `${join(folder, 'run.json')} names the folder ${run.folder}, which is not there`;
+  return new UsageError(`${recording}: which domain was it recorded in? ${why}. ${advice}`);
 }

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../engine/shell/fault.ts';
-import type { ExitCode, Io } from './io.ts';
+import { type ExitCode, type Io, UsageError } from './io.ts';
 import { trainerFolder } from './pythonEnvironment.ts';
 
 export type TrainerLaunch = {
@@ -15,6 +15,27 @@ export type TrainerLaunch = {
   readonly json: boolean;
 };
 
+function trainerEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, PYTHONPATH: trainerFolder(), PYTHONUNBUFFERED: '1', REHEARSAL_NODE: process.execPath };
+}
+
+/**
+ * Lets the trainer read a configuration without starting anything, as it knows the fields and profiles. Throws a
+ * `UsageError` with its words for one that it refuses.
+ * @param kind sft, grpo or evaluate
+ */
+export function checkConfiguration(python: string, kind: string, configuration: string): void {
+  const args = ['-m', 'rehearsal_trainer', kind, '--config', '-', '--check'];
+  const { status, stderr, error } = spawnSync(python, args, {
+    env: trainerEnvironment(),
+    input: configuration,
+    encoding: 'utf8',
+  });
+  if (status === 0) return;
+  const words = error?.message ?? lastLineOf(stderr);
+  throw new UsageError(`the trainer refuses these options: ${words}`);
+}
+
 /**
  * Starts the trainer; its words go to log.txt in the run's folder, so that closing a window loses nothing. Waits for its
  * end or, where it is detached, until it says that it has begun. A trainer that can't begin or fails is a `Fault`.
@@ -23,12 +44,7 @@ export async function launchTrainer(io: Io, { python, args, run, isDetached, jso
   const logPath = join(run, 'log.txt');
   const log = openSync(logPath, 'a');
   const said = sizeOf(eventsOf(run));
-  const environment = {
-    ...process.env,
-    PYTHONPATH: trainerFolder(),
-    PYTHONUNBUFFERED: '1',
-    REHEARSAL_NODE: process.execPath,
-  };
+  const environment = trainerEnvironment();
   const child = spawn(python, args, { cwd: run, env: environment, detached: isDetached, stdio: ['ignore', log, log] });
   closeSync(log);
   const failed = new Promise<never>((_resolve, reject) =>
@@ -97,5 +113,10 @@ async function isUp(run: string, child: ReturnType<typeof spawn>, said: number):
 }
 
 function lastLine(path: string): string {
-  return readFileSync(path, 'utf8').trim().split('\n').at(-1) ?? '';
+  return lastLineOf(readFileSync(path, 'utf8'));
+}
+
+function lastLineOf(words: string): string {
+  const last = words.trim().split('\n').at(-1) ?? '';
+  return last.replace(/^error: /, '');
 }

@@ -1,5 +1,5 @@
 import { type DomainFile, userSeatFor } from '../engine/core/domain.ts';
-import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
+import { parseSeat, type SeatSpec, seatName } from '../engine/shell/seats/seatSpec.ts';
 import { type Io, UsageError } from './io.ts';
 
 /** Who plays the user, as the training protocol names a seat. A key stays in the environment. */
@@ -24,6 +24,10 @@ export function trainingUser(
   if (user.type === 'agenda') return 'agenda';
   if (user.type !== 'openai')
     throw new UsageError(`${user.type} can't play the user of a training run: say agenda or openai:MODEL[@BASE_URL]`);
+  if (user.isPreview)
+    throw new UsageError(
+      `${seatName(user)} is a preview and can't play the user of a training run: say agenda or openai:MODEL[@BASE_URL]`,
+    );
   if (isModel(own(purpose === 'train' ? 'evaluate' : 'train'), user.model))
     io.err(`warning: ${user.model} plays the user both in training and in evaluation\n`);
   return {

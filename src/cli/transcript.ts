@@ -1,5 +1,6 @@
 import { type Failure, type RolloutEvent, verdictWord } from '../engine/core/event.ts';
 import type { GuardNote } from '../engine/shell/guardNotes.ts';
+import { beforeLastWords } from '../engine/shell/lastWords.ts';
 
 /** Who or what a line of the transcript is about; terminals and the Debug Console colour by it. */
 export type Speaker =
@@ -84,7 +85,7 @@ export function transcriptOf(event: RolloutEvent): readonly TranscriptLine[] {
       return [
         line(
           'note',
-          `ended: ${event.reason}${event.failure ? ` (${event.failure.who}: ${event.failure.message}${placeOf(event.failure)})` : ''}`,
+          `ended: ${event.reason}${event.failure ? ` (${event.failure.who}: ${failureText(event.failure)})` : ''}`,
         ),
       ];
     case 'sourceRead':
@@ -124,8 +125,9 @@ function whose({ by }: { readonly by?: 'user' | undefined }): string {
   return by === 'user' ? 'user: ' : '';
 }
 
-function placeOf({ file, line: at }: Failure): string {
-  return file === undefined ? '' : `; see ${file}${at === undefined ? '' : `:${at}`}`;
+/** What went wrong, and the place to look at. */
+function failureText({ message, file, line: at }: Failure): string {
+  return file === undefined ? message : beforeLastWords(message, `; see ${file}${at === undefined ? '' : `:${at}`}`);
 }
 
 /** One line for what held together, one for each violation. */

@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import type { Json, JsonObject } from './core/json.ts';
 import type { Random } from './core/random.ts';
+import { longestMs, timeLimitSchema } from './core/timeLimit.ts';
 import type { Side, Tool } from './core/tool.ts';
 
 export type { Json, JsonObject, Random };
@@ -86,11 +87,40 @@ export function defineTools<Sides extends Databases>(): {
 } {
   return {
     tool: (definition) => {
+      refuseUnusable(definition);
       const open = definition.input.def.catchall !== undefined;
       const input = open ? definition.input : (definition.input.strict() as unknown as typeof definition.input);
       return Object.freeze({ ...definition, input, [brand]: true as const });
     },
   };
+}
+
+const definitionSchema = z.strictObject({
+  description: z.string({ error: 'description is a text' }),
+  effect: z.enum(['read', 'write'], { error: "effect is 'read' or 'write'" }),
+  input: z.instanceof(z.ZodObject, { error: 'input is a z.object' }),
+  run: z.custom((value) => typeof value === 'function', { error: 'run is a function' }),
+  owner: z.enum(['agent', 'user'], { error: "owner is 'agent' or 'user'" }).optional(),
+  generic: z.boolean({ error: 'generic is true or false' }).optional(),
+  handsOff: z.boolean({ error: 'handsOff is true or false' }).optional(),
+  timeoutMs: timeLimitSchema.optional(),
+  idempotent: z.boolean({ error: 'idempotent is true or false' }).optional(),
+});
+
+/** Types are stripped before the code runs, so nothing else holds a domain to them. */
+function refuseUnusable(definition: object): void {
+  const { error } = definitionSchema.safeParse(definition);
+  const [issue] = error?.issues ?? [];
+  if (!issue) return;
+  if (issue.code === 'unrecognized_keys')
+    throw new TypeError(
+      `a tool has no ${issue.keys.join(', ')}. It has ${Object.keys(definitionSchema.shape).join(', ')}`,
+    );
+  const what =
+    issue.path[0] === 'timeoutMs'
+      ? `timeoutMs is a whole number of milliseconds, from 1 to ${longestMs}`
+      : issue.message;
+  throw new TypeError(`a tool can't be used as it is declared: its ${what}`);
 }
 
 /** Whether an export of a domain's module is a tool. */

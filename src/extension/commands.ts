@@ -2,34 +2,97 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../engine/shell/fault.ts';
 import { activeFile, cursorLine } from './activeFile.ts';
+import { pickEditorModel } from './assistant/editorModels.ts';
+import { acceptDraft } from './authoring/acceptDraft.ts';
+import { newDomain } from './authoring/newDomain.ts';
+import { generatePersona, taskFromRecording, taskVariants } from './authoring/newTask.ts';
+import { draftFromChat } from './chats/draftChats.ts';
+import { importChats } from './chats/importChats.ts';
+import { showIntents } from './chats/intentsTree.ts';
 import { type Context, keyName } from './context.ts';
 import { type CommandTable, debugType } from './contributions.ts';
 import { showRequest } from './debug/exactRequest.ts';
+import type { ForkNode } from './debug/forkTree.ts';
+import { forkHere, forkWithChangedFiles, replay, resample, takeOver } from './debug/rolloutActions.ts';
+import { editValue } from './debug/valueFiles.ts';
+import { openAsText, openVisual } from './editors/switching.ts';
 import { importBenchmark } from './importBenchmark.ts';
+import type { LanguageClient } from './language/languageClient.ts';
+import { showRunning } from './running.ts';
+import {
+  compareRecordings,
+  compareRuns,
+  deleteRuns,
+  openRecording,
+  openReport,
+  pickRecording,
+  recordingOf,
+  reveal,
+  selectRecording,
+} from './runs/runCommands.ts';
 import { openSample } from './sampleDomain.ts';
+import { testConnection } from './testConnection.ts';
+import { toggleGrouping } from './testing/settings.ts';
+import { recordingOfTest } from './testing/testRecordings.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
 import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
+import { compareForks } from './views/forksView.ts';
+import { refreshRuns } from './views/runsTree.ts';
 import { domainFolderOf, pickDomain, readDomain, taskAt } from './workspaceDomains.ts';
 
 /** What each command does. Every command returns a value, so that tests and tasks can use it. */
-export function commandTable(context: Context): CommandTable {
+export function commandTable(context: Context, language: LanguageClient): CommandTable {
   return {
     'rehearsal.task.debug': (target) => debugTask(target, false),
     'rehearsal.task.run': (target) => debugTask(target, true),
-    'rehearsal.domain.check': (target) => check(context, target),
-    'rehearsal.recording.debug': (target) => debugRecording(target),
+    'rehearsal.task.play': (target) =>
+      debugTask(target, false, { user: 'human', internalConsoleOptions: 'openOnSessionStart' }),
+    'rehearsal.task.preview': (target) => previewTask(target),
+    'rehearsal.domain.check': (target) => check(context, language, target, false),
+    'rehearsal.domain.audit': (target) => check(context, language, target, true),
+    'rehearsal.recording.open': (target, column) => openRecording(target, column),
+    'rehearsal.recording.select': (target) => selectRecording(target),
+    'rehearsal.recordings.compare': (target, other) => compareRecordings(context, target, other),
+    'rehearsal.runs.compare': (target, selected) => compareRuns(context, target, selected),
+    'rehearsal.runs.refresh': () => refreshRuns(),
+    'rehearsal.run.report': (target) => openReport(context, target),
+    'rehearsal.run.reveal': (target) => reveal(target),
+    'rehearsal.run.delete': (target, selected) => deleteRuns(target, selected),
+    'rehearsal.running.show': () => showRunning(),
+    'rehearsal.recording.debug': (target, step) => debugRecording(target, step),
     'rehearsal.request.show': (target) => showRequest(target),
+    'rehearsal.rollout.fork': (target) => forkHere(target),
+    'rehearsal.rollout.swap': (target) => forkWithChangedFiles(target),
+    'rehearsal.rollout.resample': (target) => resample(target),
+    'rehearsal.rollout.replay': () => replay(),
+    'rehearsal.rollout.takeUser': (target) => takeOver(target, 'user'),
+    'rehearsal.rollout.takeAgent': (target) => takeOver(target, 'agent'),
+    'rehearsal.value.edit': (target) => editValue(context.extension, target),
+    'rehearsal.forks.compare': (node, selected) => compareForks(node, selected),
+    'rehearsal.tests.group': () => toggleGrouping(),
     'rehearsal.training.sft': (choice) => train(context, 'sft', choice),
     'rehearsal.training.grpo': (choice) => train(context, 'grpo', choice),
     'rehearsal.training.dashboard': async (target) =>
       showDashboard(context, runFolderOf(target) ?? (await trainingRuns())[0]?.folder),
     'rehearsal.training.stop': (target) => stopTraining(runFolderOf(target)),
+    'rehearsal.domain.new': () => newDomain(context),
+    'rehearsal.task.fromRecording': (target) => taskFromRecording(context, target),
+    'rehearsal.task.variants': (target) => taskVariants(context, target),
+    'rehearsal.persona.generate': (target) => generatePersona(context, target),
+    'rehearsal.draft.accept': (target) => acceptDraft(context, target),
     'rehearsal.sample.open': () => openSample(context),
     'rehearsal.benchmark.import': () => importBenchmark(context),
+    'rehearsal.chats.import': () => importChats(context),
+    'rehearsal.chats.draft': (target) => draftFromChat(context, target),
+    'rehearsal.intents.show': (target) => showIntents(context, target),
     'rehearsal.model.key': () => setKey(context),
+    'rehearsal.model.test': () => (mayRun('Tests of a connection') ? testConnection(context) : undefined),
     'rehearsal.log.show': () => context.log.show(),
+    'rehearsal.editor.visual': (target) => openVisual(target),
+    'rehearsal.editor.text': (target) => openAsText(target),
+    'rehearsal.tool.try': async (target) => (await import('./editors/toolPanel.ts')).tryTool(context, target),
   };
 }
 
@@ -48,12 +111,24 @@ function runFolderOf(target: unknown): string | undefined {
   return (target as Partial<TrainingRun> | undefined)?.folder;
 }
 
-async function debugTask(target: unknown, noDebug: boolean): Promise<boolean> {
+/** @param more of the debug configuration, such as who takes a seat in place of who has it by default */
+async function debugTask(
+  target: unknown,
+  noDebug: boolean,
+  more: Readonly<Record<string, string>> = {},
+): Promise<boolean> {
   if (!mayRun('Rollouts')) return false;
   const chosen = await taskOf(target);
   const folder = chosen && vscode.workspace.getWorkspaceFolder(vscode.Uri.file(chosen.domain));
-  const configuration = { type: debugType, request: 'launch', name: chosen?.task ?? 'Rehearsal', ...chosen };
+  const configuration = { type: debugType, request: 'launch', name: chosen?.task ?? 'Rehearsal', ...chosen, ...more };
   return vscode.debug.startDebugging(folder, configuration, { noDebug, suppressDebugView: noDebug });
+}
+
+/** Debugs a task with a language model of the editor in the agent's seat. */
+async function previewTask(target: unknown): Promise<boolean> {
+  if (!mayRun('Rollouts')) return false;
+  const agent = await pickEditorModel();
+  return agent === undefined ? false : debugTask(target, false, { agent });
 }
 
 async function taskOf(target: unknown): Promise<{ readonly domain: string; readonly task: string } | undefined> {
@@ -66,41 +141,39 @@ async function taskOf(target: unknown): Promise<{ readonly domain: string; reado
   return task ? { domain, task } : undefined;
 }
 
-async function debugRecording(target: unknown): Promise<boolean> {
+async function debugRecording(target: unknown, step: unknown): Promise<boolean> {
   if (!mayRun('Debug sessions')) return false;
   const shown = activeFile();
   const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
-  const given = target instanceof vscode.Uri ? target.fsPath : typeof target === 'string' ? target : open;
-  const recording = given ?? (await pickRecording());
+  const tested = recordingOfTest(target);
+  const row = target instanceof vscode.Uri ? undefined : (target as Partial<ForkNode> | undefined)?.path;
+  const given = recordingOf(target) ?? tested?.recording ?? row;
+  const recording = given ?? open ?? (await pickRecording('Which recording?'));
   if (!recording) return false;
   return vscode.debug.startDebugging(undefined, {
     type: debugType,
     request: 'attach',
     name: basename(recording),
     recording,
+    // A menu gives a command more than its target.
+    ...(typeof step === 'number' ? { step } : tested?.step === undefined ? {} : { step: tested.step }),
   });
 }
 
-async function pickRecording(): Promise<string | undefined> {
-  const files = await vscode.workspace.findFiles('**/*.traj.jsonl', undefined, 500);
-  const items = files
-    .map((uri) => ({ label: vscode.workspace.asRelativePath(uri), path: uri.fsPath }))
-    .sort((a, b) => b.label.localeCompare(a.label));
-  if (items.length === 0) {
-    void vscode.window.showInformationMessage('No recordings yet: run a task first.');
-    return undefined;
-  }
-  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which recording?' }))?.path;
-}
-
-async function check(context: Context, target: unknown): Promise<number | undefined> {
+async function check(
+  context: Context,
+  language: LanguageClient,
+  target: unknown,
+  isAudit: boolean,
+): Promise<number | undefined> {
+  if (isAudit && !mayRun('Audits')) return undefined;
   const given =
     target instanceof vscode.Uri ? domainFolderOf(target.fsPath) : (target as DomainNode | undefined)?.folder;
   const folder = given ?? (await pickDomain());
   if (!folder) return undefined;
   const { checkDomain } = await import('./language/domainCheck.ts');
   try {
-    const checked = await checkDomain(context, folder);
+    const checked = await checkDomain(context, language, folder, { isAudit });
     if (!checked) return undefined;
     const { name, tasks, diagnostics, isComplete } = checked;
     const only = isComplete

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { EditorModels } from './assistant/editorModels.ts';
 
 /** The few things that every feature needs. */
 export type Context = {
@@ -7,7 +8,7 @@ export type Context = {
   readonly log: vscode.LogOutputChannel;
   /** The command line's bundle, which also is debug adapter and engine of the trainer. */
   readonly cli: string;
-  /** Environment for child processes: Node without Electron, and the key when one is stored. */
+  /** Environment for child processes: Node without Electron, the key when one is stored, and the editor's models. */
   readonly environment: () => Promise<Record<string, string>>;
 };
 
@@ -18,7 +19,9 @@ export const keyName = 'OPENAI_API_KEY';
 export function createContext(extension: vscode.ExtensionContext): Context {
   // Every F5 asks for the key, and secret storage answers by way of the window.
   let key: Thenable<string | undefined> | undefined;
+  const models = new EditorModels();
   extension.subscriptions.push(
+    models,
     extension.secrets.onDidChange(() => {
       key = undefined;
     }),
@@ -35,6 +38,7 @@ export function createContext(extension: vscode.ExtensionContext): Context {
         ELECTRON_RUN_AS_NODE: '1',
         ...(stored ? { [keyName]: stored } : {}),
         ...(baseUrl ? { OPENAI_BASE_URL: baseUrl } : {}),
+        ...(await models.environment()),
       };
     },
   };

@@ -2,17 +2,50 @@
 export const commandIds = [
   'rehearsal.task.debug',
   'rehearsal.task.run',
+  'rehearsal.task.play',
+  'rehearsal.task.preview',
   'rehearsal.domain.check',
+  'rehearsal.domain.audit',
   'rehearsal.recording.debug',
+  'rehearsal.recording.open',
+  'rehearsal.recording.select',
+  'rehearsal.recordings.compare',
+  'rehearsal.runs.compare',
+  'rehearsal.runs.refresh',
+  'rehearsal.run.report',
+  'rehearsal.run.reveal',
+  'rehearsal.run.delete',
+  'rehearsal.running.show',
   'rehearsal.request.show',
+  'rehearsal.rollout.fork',
+  'rehearsal.rollout.swap',
+  'rehearsal.rollout.resample',
+  'rehearsal.rollout.replay',
+  'rehearsal.rollout.takeUser',
+  'rehearsal.rollout.takeAgent',
+  'rehearsal.value.edit',
+  'rehearsal.forks.compare',
+  'rehearsal.tests.group',
   'rehearsal.training.sft',
   'rehearsal.training.grpo',
   'rehearsal.training.dashboard',
   'rehearsal.training.stop',
+  'rehearsal.domain.new',
+  'rehearsal.task.fromRecording',
+  'rehearsal.task.variants',
+  'rehearsal.persona.generate',
+  'rehearsal.draft.accept',
   'rehearsal.sample.open',
   'rehearsal.benchmark.import',
+  'rehearsal.chats.import',
+  'rehearsal.chats.draft',
+  'rehearsal.intents.show',
   'rehearsal.model.key',
+  'rehearsal.model.test',
   'rehearsal.log.show',
+  'rehearsal.editor.visual',
+  'rehearsal.editor.text',
+  'rehearsal.tool.try',
 ] as const;
 export type CommandId = (typeof commandIds)[number];
 
@@ -23,3 +56,14 @@ export const debugType = 'rehearsal';
 
 /** Type of the training dashboard's panel; package.json activates the extension for it. */
 export const dashboardType = 'rehearsal.trainingDashboard';
+
+/** Type of the comparison's panel; package.json activates the extension for it. */
+export const comparisonType = 'rehearsal.comparison';
+
+/** The visual editors' types in package.json, by the end of the names of their files. */
+export const visualEditorTypes = {
+  '.persona.yaml': 'rehearsal.persona',
+  'policy.md': 'rehearsal.policy',
+  '.tool.yaml': 'rehearsal.tool',
+  '.task.yaml': 'rehearsal.task',
+} as const;

@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { type Benchmark, benchmarks } from '../engine/core/benchmark.ts';
+import { counted } from '../engine/core/counted.ts';
+import { type ImportReport, leftOut } from '../engine/shell/import/importReport.ts';
+import { runCommand } from './commandLine.ts';
 import type { Context } from './context.ts';
 import { mayRun } from './trust.ts';
-
-type Imported = {
-  readonly domains: readonly { readonly name: string; readonly tasks: number }[];
-  readonly notCarried: readonly { readonly domain: string; readonly task?: string; readonly what: string }[];
-};
 
 /**
  * Makes domains of a benchmark from the person's own copy of it. What could not be carried over is in the log.
@@ -15,55 +14,68 @@ type Imported = {
  */
 export async function importBenchmark(context: Context): Promise<string | undefined> {
   if (!mayRun('Imports')) return undefined;
-  const benchmark = await vscode.window.showQuickPick(['tau2', 'bfcl'], { placeHolder: 'Which benchmark?' });
+  const picked = await vscode.window.showQuickPick([...benchmarks], { placeHolder: 'Which benchmark?' });
+  const benchmark = benchmarks.find((each) => each === picked);
   if (!benchmark) return undefined;
-  const from = await pickFolder(`Your copy of ${benchmark}: a checkout, or the folder of the installed package`);
-  const into = from && (await pickFolder('Folder that the domains go into'));
+  const from = await pick(`Your copy of ${benchmark}: a checkout, or the folder of the installed package`, 'folder');
+  const into = from && (await pick('Folder that the domains go into', 'folder'));
   if (!into) return undefined;
   const out = join(into, benchmark);
-  const title = `Rehearsal: importing ${benchmark}`;
-  const printed = await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, () =>
-    run(context, ['import', benchmark, '--from', from, '--out', out, '--json']),
-  );
-  const report = printed as Partial<Imported> & { readonly error?: { readonly message: string } };
-  if (!report.domains) {
-    void vscode.window.showErrorMessage(
-      report.error?.message ?? `${benchmark} could not be imported; the log says why.`,
-    );
+  if (existsSync(out)) {
+    void vscode.window.showErrorMessage(`${out} is there already. Choose another folder, or remove it first.`);
     return undefined;
   }
-  for (const { domain, task, what } of report.notCarried ?? [])
+  const report = await imported(context, benchmark, { from, out });
+  return report ? shown(context, benchmark, report, out) : undefined;
+}
+
+/** Runs the import; where the copy needs another Python than the one that was found, the person can choose it. */
+async function imported(
+  context: Context,
+  benchmark: Benchmark,
+  at: { readonly from: string; readonly out: string; readonly python?: string },
+): Promise<ImportReport | undefined> {
+  const location = vscode.ProgressLocation.Notification;
+  const title = `Rehearsal: importing ${benchmark}`;
+  const named = Object.entries(at).flatMap(([option, path]) => [`--${option}`, path]);
+  const end = await vscode.window.withProgress({ location, title, cancellable: true }, async (progress, token) => {
+    const ended = await runCommand(context, ['import', benchmark, ...named, '--json'], progress, token);
+    return token.isCancellationRequested ? undefined : ended;
+  });
+  if (!end) return undefined;
+  if ('domains' in end.answer) return end.answer as ImportReport;
+  const message = end.message ?? `${benchmark} was not imported.`;
+  const chosen = await vscode.window.showErrorMessage(message, 'Choose Python…', 'Show Log');
+  if (chosen === 'Show Log') context.log.show();
+  const python =
+    chosen === 'Choose Python…' ? await pick(`A Python that has what ${benchmark} needs`, 'file') : undefined;
+  return python === undefined ? undefined : imported(context, benchmark, { ...at, python });
+}
+
+async function shown(context: Context, benchmark: Benchmark, report: ImportReport, out: string): Promise<string> {
+  for (const { domain, task, what } of report.notCarried)
     context.log.info(`${benchmark} ${domain}${task === undefined ? '' : ` ${task}`}: not carried over: ${what}`);
-  const made = report.domains.map(({ name, tasks }) => `${name} (${tasks} tasks)`).join(', ');
-  const chosen = await vscode.window.showInformationMessage(`Imported ${made} into ${out}.`, 'Open Folder', 'Show Log');
+  const made = report.domains.map(({ name, tasks }) => `${name} (${counted(tasks, 'task')})`).join(', ');
+  const { domains, tasks } = leftOut(report);
+  const left = [
+    ...(domains > 0 ? [counted(domains, 'whole domain')] : []),
+    ...(tasks > 0 ? [counted(tasks, 'task')] : []),
+  ];
+  const without = left.length === 0 ? '' : ` Not carried over: ${left.join(' and ')}; the log says why.`;
+  const message = `Imported ${made} into ${out}.${without}`;
+  const chosen = await vscode.window.showInformationMessage(message, 'Open Folder', 'Show Log');
   if (chosen === 'Show Log') context.log.show();
   if (chosen === 'Open Folder') await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(out));
   return out;
 }
 
-async function pickFolder(title: string): Promise<string | undefined> {
-  const [folder] =
+async function pick(title: string, what: 'folder' | 'file'): Promise<string | undefined> {
+  const [chosen] =
     (await vscode.window.showOpenDialog({
-      canSelectFiles: false,
-      canSelectFolders: true,
+      canSelectFiles: what === 'file',
+      canSelectFolders: what === 'folder',
       openLabel: 'Choose',
       title,
     })) ?? [];
-  return folder?.fsPath;
-}
-
-/** The last line that the command line printed on its output, as JSON. */
-async function run(context: Context, args: readonly string[]): Promise<object> {
-  const child = spawn(process.execPath, [context.cli, ...args], {
-    env: { ...process.env, ...(await context.environment()) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let out = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    out += chunk.toString();
-  });
-  child.stderr.on('data', (chunk: Buffer) => context.log.info(chunk.toString().trimEnd()));
-  await new Promise((resolve) => child.once('close', resolve));
-  const line = out.trim().split('\n').at(-1) ?? '';
-  return line.startsWith('{') ? (JSON.parse(line) as object) : {};
+  return chosen?.fsPath;
 }

@@ -1,12 +1,26 @@
 import * as vscode from 'vscode';
+import { registerLanguageModelTools } from './assistant/languageModelTools.ts';
+import { registerMcpServers } from './assistant/mcpServers.ts';
+import { draftActions } from './authoring/acceptDraft.ts';
+import { registerIntentsTree } from './chats/intentsTree.ts';
 import { commandTable } from './commands.ts';
 import { type Context, createContext } from './context.ts';
-import { dashboardType, debugType } from './contributions.ts';
+import { comparisonType, dashboardType, debugType } from './contributions.ts';
 import { adapterFactory } from './debug/adapterFactory.ts';
+import { registerChangeNotice } from './debug/changeNotice.ts';
 import { configurationProvider, dynamicConfigurations } from './debug/configurationProvider.ts';
-import { registerDiagnostics } from './language/diagnostics.ts';
-import { taskLenses } from './language/taskLenses.ts';
+import { registerInlineValues } from './debug/inlineValues.ts';
+import { StandbyAdapter } from './debug/standbyAdapter.ts';
+import { registerVisualEditors } from './editors/visualEditors.ts';
+import { registerLanguage } from './language/language.ts';
+import { LanguageClient } from './language/languageClient.ts';
+import { registerRunning } from './running.ts';
+import { RunWatch } from './runs/runWatch.ts';
+import { registerTestExplorer } from './testing/testExplorer.ts';
+import { followLeftRunning } from './training/training.ts';
 import { DomainsTree } from './views/domainsTree.ts';
+import { registerForksView } from './views/forksView.ts';
+import { registerRunsTree } from './views/runsTree.ts';
 import { registerTrainingTree } from './views/trainingTree.ts';
 import { registerTrajectoryEditor } from './views/trajectoryEditor.ts';
 import { domainFolders } from './workspaceDomains.ts';
@@ -15,7 +29,10 @@ import { domainFolders } from './workspaceDomains.ts';
 export function activate(extension: vscode.ExtensionContext): void {
   const context = createContext(extension);
   const domains = new DomainsTree();
-  const watcher = vscode.workspace.createFileSystemWatcher('**/{domain.yaml,*.task.yaml}');
+  const standby = new StandbyAdapter(context);
+  const runs = new RunWatch();
+  const language = new LanguageClient(context);
+  const watcher = vscode.workspace.createFileSystemWatcher('**/{domain.yaml,*.task.yaml,*.persona.yaml}');
   const refresh = () => {
     domains.refresh();
     void markDomains();
@@ -26,30 +43,53 @@ export function activate(extension: vscode.ExtensionContext): void {
     watcher.onDidCreate(refresh),
     watcher.onDidChange(() => domains.refresh()),
     watcher.onDidDelete(refresh),
-    registerDiagnostics(),
-    vscode.languages.registerCodeLensProvider({ scheme: 'file', pattern: '**/*.task.yaml' }, taskLenses),
+    registerInlineValues(),
+    runs,
+    language,
+    registerLanguage(language, runs),
+    vscode.languages.registerCodeActionsProvider({ scheme: 'file', pattern: '**/*.{task,persona}.yaml' }, draftActions),
     registerTrajectoryEditor(context),
+    registerVisualEditors(context),
     vscode.window.registerWebviewPanelSerializer(dashboardType, {
       deserializeWebviewPanel: (panel) => restore(context, panel),
     }),
     vscode.window.registerTreeDataProvider('rehearsal.domains', domains),
     registerTrainingTree(),
-    vscode.debug.registerDebugAdapterDescriptorFactory(debugType, adapterFactory(context)),
+    registerForksView(),
+    registerChangeNotice(),
+    registerRunsTree(runs),
+    registerIntentsTree(),
+    registerRunning(),
+    registerLanguageModelTools(context),
+    registerMcpServers(context),
+    vscode.window.registerWebviewPanelSerializer(comparisonType, {
+      deserializeWebviewPanel: (panel, state) => restoreComparison(context, panel, state),
+    }),
+    standby,
+    vscode.debug.registerDebugAdapterDescriptorFactory(debugType, adapterFactory(context, standby)),
+    registerTestExplorer(context, runs, language),
     vscode.debug.registerDebugConfigurationProvider(debugType, configurationProvider),
     vscode.debug.registerDebugConfigurationProvider(
       debugType,
       dynamicConfigurations,
       vscode.DebugConfigurationProviderTriggerKind.Dynamic,
     ),
-    ...Object.entries(commandTable(context)).map(([id, run]) => vscode.commands.registerCommand(id, run)),
+    ...Object.entries(commandTable(context, language)).map(([id, run]) => vscode.commands.registerCommand(id, run)),
   );
   void markDomains();
+  const later = setTimeout(() => void followLeftRunning(), 2000);
+  extension.subscriptions.push({ dispose: () => clearTimeout(later) });
 }
 
 /** What needs the engine's schemas is loaded when it is first used: activation is what everybody waits for. */
 async function restore(context: Context, panel: vscode.WebviewPanel): Promise<void> {
   const { restoreTrainingDashboard } = await import('./views/trainingDashboard.ts');
   restoreTrainingDashboard(context, panel);
+}
+
+async function restoreComparison(context: Context, panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+  const { restoreComparison: restored } = await import('./views/comparisonPanel.ts');
+  restored(context, panel, state);
 }
 
 /** Lets menus and gutters know whether there is a domain at all. */

@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { LoadedDomain } from '../engine/shell/load/loadedDomain.ts';
 
@@ -18,14 +19,60 @@ export function domainFolderOf(file: string): string | undefined {
 }
 
 /**
- * The domain as it stands in the editors: unsaved text counts. No code of the domain runs. The readers of its files
- * are loaded at the first call, so that activation does not wait for them.
+ * The domain as it stands in the editors: unsaved text counts. No code of the domain runs, and what its files say against
+ * each other is not looked for: the worker of the language features does. The readers of its files are loaded at the first
+ * call, so that activation does not wait for them. Reading thousands of tasks takes seconds, so their files are read one by
+ * one, and what else waits in the extension host goes on in between; the whole then finds them read.
  */
 export async function readDomain(folder: string): Promise<LoadedDomain> {
-  const { loadDomain } = await import('../engine/shell/load/loadDomain.ts');
+  const [{ readFiles }, { readSource }, { parseItems }, { taskSchema }] = await Promise.all([
+    import('../engine/shell/load/loadDomain.ts'),
+    import('../engine/shell/load/source.ts'),
+    import('../engine/shell/load/items.ts'),
+    import('../engine/core/task.ts'),
+  ]);
+  const overlay = unsavedTexts();
+  for (const file of taskFiles(folder)) {
+    const read = readSource(file, 'task', overlay);
+    if ('source' in read) parseItems(read.source, { kind: 'task', schema: 'task', item: taskSchema });
+    await setImmediate();
+  }
+  return readFiles(folder, { overlay });
+}
+
+/** Files that are worth reading ahead; a domain that keeps its tasks elsewhere is read all at once. */
+function taskFiles(folder: string): readonly string[] {
+  const tasks = join(folder, 'tasks');
+  try {
+    return readdirSync(tasks)
+      .filter((name) => name.endsWith('.task.yaml'))
+      .map((name) => join(tasks, name));
+  } catch {
+    return [];
+  }
+}
+
+/** The unsaved texts of the editors, by the paths of their files. */
+export function unsavedTexts(): ReadonlyMap<string, string> {
   const unsaved = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && uri.scheme === 'file');
-  const overlay = new Map(unsaved.map((document) => [document.uri.fsPath, document.getText()]));
-  return loadDomain(folder, { overlay });
+  return new Map(unsaved.map((document) => [document.uri.fsPath, document.getText()]));
+}
+
+/**
+ * The domain that a recording was made in: the one that its run names, else one of the workspace that has the name
+ * which the recording says. Throws a `Fault` when the recording can't be read.
+ */
+export async function domainOfRecording(recording: string): Promise<string | undefined> {
+  const [{ domainBeside }, { readRecording }] = await Promise.all([
+    import('../engine/shell/domainBeside.ts'),
+    import('../engine/shell/recording.ts'),
+  ]);
+  const beside = domainBeside(recording);
+  if (beside !== undefined) return beside;
+  const started = readRecording(recording).lines[0]?.event;
+  const name = started?.type === 'rolloutStarted' ? started.domain.name : undefined;
+  const domains = await Promise.all((await domainFolders()).map((folder) => readDomain(folder)));
+  return domains.find(({ domain }) => domain.name === name)?.folder;
 }
 
 /** The task whose text is at a line (from 1) of a task file, else the file's first one. */

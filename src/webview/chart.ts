@@ -97,7 +97,7 @@ function showsPoints(self: uPlot, _series: number, first: number, last: number):
   return last - first < self.bbox.width / (uPlot.pxRatio * 10);
 }
 
-function axesOf({ palette, format }: ChartOptions): uPlot.Axis[] {
+function axesOf({ palette, format }: Pick<ChartOptions, 'palette' | 'format'>): uPlot.Axis[] {
   const common: uPlot.Axis = {
     stroke: palette.muted,
     font: palette.font,
@@ -168,4 +168,70 @@ function faded(color: string, alpha: number): string {
   if (!channels) return color;
   const [red, green, blue] = channels.slice(1).map((channel) => Number.parseInt(channel, 16));
   return `rgba(${red}, ${green}, ${blue}, ${alpha})`;
+}
+
+/** Several curves over whole numbers, each with the bounds of its interval. */
+export type CurveData = {
+  readonly ks: readonly number[];
+  readonly curves: readonly {
+    readonly values: readonly (number | null)[];
+    readonly low: readonly (number | null)[];
+    readonly high: readonly (number | null)[];
+  }[];
+};
+
+const curveColors: readonly SeriesColor[] = ['blue', 'green', 'purple', 'red'];
+/** Curves are told apart without their colour. */
+const curveDashes: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
+
+/** Colour and dashes of a curve, for the legend beside the chart. */
+export function curveLook(index: number): { readonly color: SeriesColor; readonly dash: readonly number[] } {
+  return {
+    color: curveColors[index % curveColors.length] ?? 'blue',
+    dash: curveDashes[index % curveDashes.length] ?? [],
+  };
+}
+
+/** Draws shares from 0 to 1 on a canvas inside `parent`; it follows the width of its parent element. */
+export function drawCurves(
+  parent: HTMLElement,
+  { palette, height }: Pick<ChartOptions, 'palette' | 'height'>,
+  { ks, curves }: CurveData,
+): { readonly destroy: () => void } {
+  const width = (): number => Math.max(120, Math.floor(parent.clientWidth));
+  const lines = curves.flatMap((_, index): uPlot.Series[] => {
+    const { color, dash } = curveLook(index);
+    const stroke = palette.series[color];
+    const bound = { stroke: 'transparent', points: { show: false } };
+    const points = { show: true, size: 7, fill: palette.background, stroke };
+    return [bound, { stroke, width: 2, dash: [...dash], points }, bound];
+  });
+  const bands = curves.map((_, index): uPlot.Band => {
+    const fill = palette.highContrast ? 'transparent' : faded(palette.series[curveLook(index).color], 0.13);
+    return { series: [index * 3 + 3, index * 3 + 1], fill };
+  });
+  const data = curves.flatMap(({ values, low, high }) => [low, values, high].map((each) => [...each]));
+  const plot = new uPlot(
+    {
+      width: width(),
+      height,
+      padding: [10, 16, 0, 0],
+      legend: { show: false },
+      cursor: { show: false },
+      scales: { x: { time: false, range: stepRange }, y: { range: [0, 1.04] } },
+      axes: axesOf({ palette, format: (value) => value.toFixed(1) }),
+      series: [{}, ...lines],
+      bands,
+    },
+    [[...ks], ...data] as uPlot.AlignedData,
+    parent,
+  );
+  const resized = new ResizeObserver(() => plot.setSize({ width: width(), height }));
+  resized.observe(parent);
+  return {
+    destroy: () => {
+      resized.disconnect();
+      plot.destroy();
+    },
+  };
 }

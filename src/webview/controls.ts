@@ -7,6 +7,7 @@ import {
   vsCodeDropdown,
   vsCodeOption,
   vsCodeProgressRing,
+  vsCodeTextField,
 } from '@vscode/webview-ui-toolkit';
 import { type ComponentChildren, type HTMLAttributes, h, type JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -24,6 +25,7 @@ export function registerControls(): void {
     vsCodeDropdown(),
     vsCodeOption(),
     vsCodeProgressRing(),
+    vsCodeTextField(),
   );
 }
 
@@ -83,6 +85,27 @@ export function Dropdown({ label, value, options, onSelect }: DropdownProps): JS
     element('vscode-option', { key: option.value, value: option.value }, option.label),
   );
   return element('vscode-dropdown', { ref, 'aria-label': label, onChange }, items);
+}
+
+export type TextFieldProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly placeholder: string;
+  readonly onInput: (value: string) => void;
+  readonly onKeyDown?: (event: KeyboardEvent) => void;
+};
+
+/** One line of text. */
+export function TextField({ label, value, placeholder, onInput, onKeyDown }: TextFieldProps): JSX.Element {
+  const ref = useRef<HTMLElement & { value: string }>(null);
+  return element('vscode-text-field', {
+    ref,
+    value,
+    placeholder,
+    'aria-label': label,
+    onInput: () => onInput(ref.current?.value ?? ''),
+    onKeyDown,
+  });
 }
 
 export type GridColumn = { readonly key: string; readonly label: string; readonly title?: string };

@@ -1,7 +1,12 @@
 import { type ComponentType, render } from 'preact';
 import { type Bridge, connectBridge } from './bridge.ts';
+import { ComparisonView } from './comparison/view.tsx';
 import { registerControls } from './controls.ts';
 import { DashboardView } from './dashboard/view.tsx';
+import { PersonaEditor } from './editors/persona/view.tsx';
+import { PolicyEditor } from './editors/policy/view.tsx';
+import { TaskEditor } from './editors/task/view.tsx';
+import { ToolEditor } from './editors/tool/view.tsx';
 import type { ViewId } from './protocol.ts';
 import { TrajectoryView } from './trajectory/view.tsx';
 import './page.css';
@@ -9,6 +14,11 @@ import './page.css';
 const views: Readonly<Record<ViewId, ComponentType<{ bridge: Bridge }>>> = {
   trainingDashboard: DashboardView,
   trajectory: TrajectoryView,
+  comparison: ComparisonView,
+  personaEditor: PersonaEditor,
+  policyEditor: PolicyEditor,
+  toolEditor: ToolEditor,
+  taskEditor: TaskEditor,
 };
 
 const root = document.getElementById('view');

@@ -1,8 +1,30 @@
 import * as z from 'zod/mini';
 import type { RolloutEvent } from '../engine/core/event.ts';
+import { recordingsComparedSchema, runsComparedSchema } from './compared.ts';
+import { fromEditorSchema, toEditorSchema } from './editors/messages.ts';
+
+export type {
+  FileProblem,
+  FromEditor,
+  PolicyContent,
+  Ran,
+  RuleCard,
+  Shown,
+  TaskContent,
+  ToEditor,
+  ToolContent,
+} from './editors/messages.ts';
 
 /** The views of the one webview bundle; a page names its own in `data-view`. */
-export const viewIds = ['trainingDashboard', 'trajectory'] as const;
+export const viewIds = [
+  'trainingDashboard',
+  'trajectory',
+  'comparison',
+  'personaEditor',
+  'policyEditor',
+  'toolEditor',
+  'taskEditor',
+] as const;
 export type ViewId = (typeof viewIds)[number];
 
 /** Where a training run stands. `failed` carries the error's own message. */
@@ -55,6 +77,25 @@ const eventSchema = z.custom<RolloutEvent>(
 export const numberedSchema = z.object({ n: z.int(), event: eventSchema });
 export type Numbered = z.infer<typeof numberedSchema>;
 
+const comparedWhat = z.enum(['runs', 'recordings']);
+export type ComparedWhat = z.infer<typeof comparedWhat>;
+/** What the sidecar of a recording says of one step. */
+export const noteSchema = z.object({
+  n: z.int(),
+  ms: z.optional(z.number()),
+  /** Tokens of the models that were asked for it. */
+  input: z.optional(z.number()),
+  output: z.optional(z.number()),
+  retries: z.optional(z.int()),
+  /** Answers of the model in the user's seat that the guard refused, each with the reason. */
+  refused: z.array(z.object({ content: z.string(), reason: z.string() })),
+});
+export type Note = z.infer<typeof noteSchema>;
+
+/** Kinds of places in a domain that a view links to. */
+export const placeKinds = ['rule', 'tool', 'task'] as const;
+export type PlaceKind = (typeof placeKinds)[number];
+
 /** Everything that the extension says to a webview. */
 export const toWebviewSchema = z.discriminatedUnion('type', [
   z.object({
@@ -78,8 +119,31 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     rollouts: z.array(rolloutSchema),
     problem: z.nullable(z.string()),
   }),
-  z.object({ type: z.literal('recordingOpened'), name: z.string(), total: z.int(), problem: z.nullable(z.string()) }),
+  z.object({
+    type: z.literal('recordingOpened'),
+    name: z.string(),
+    total: z.int(),
+    problem: z.nullable(z.string()),
+    /** The step to begin at; the first where it is absent. */
+    step: z.optional(z.int()),
+  }),
+  /** The recording that is open has more steps now; they follow in `recordingRead`. */
+  z.object({ type: z.literal('recordingGrew'), total: z.int(), problem: z.nullable(z.string()) }),
   z.object({ type: z.literal('recordingRead'), events: z.array(numberedSchema) }),
+  /** A comparison is being made, of what lies at these paths. `note` says how far it is. */
+  z.object({
+    type: z.literal('comparing'),
+    what: comparedWhat,
+    sources: z.array(z.string()),
+    note: z.string(),
+  }),
+  z.object({ type: z.literal('runsCompared'), comparison: runsComparedSchema }),
+  z.object({ type: z.literal('recordingsCompared'), comparison: recordingsComparedSchema }),
+  /** It could not be made, or was given up: `problem` says why. */
+  z.object({ type: z.literal('comparisonFailed'), what: comparedWhat, problem: z.string() }),
+  /** All that the sidecar says so far. */
+  z.object({ type: z.literal('recordingNoted'), notes: z.array(noteSchema) }),
+  z.object({ type: z.literal('editor'), message: toEditorSchema }),
 ]);
 export type ToWebview = z.infer<typeof toWebviewSchema>;
 
@@ -93,8 +157,24 @@ export const toExtensionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('stop'), run: z.string() }),
   z.object({ type: z.literal('train'), kind: z.enum(['sft', 'grpo']) }),
   z.object({ type: z.literal('showLog') }),
-  z.object({ type: z.literal('debugRecording') }),
+  /** Starts a debug session on the recording, at a step where one is named. */
+  z.object({ type: z.literal('debugRecording'), step: z.optional(z.int()) }),
+  /** Shows where a part of the recording's domain stands. */
+  z.object({ type: z.literal('openPlace'), kind: z.enum(placeKinds), name: z.string() }),
   z.object({ type: z.literal('openAsText') }),
+  /** Sets two recordings of the compared runs side by side. */
+  z.object({ type: z.literal('compareRecordings'), recordings: z.tuple([z.string(), z.string()]) }),
+  /** Makes the comparison anew. */
+  z.object({ type: z.literal('compareAgain') }),
+  z.object({ type: z.literal('stopComparing') }),
+  /** Opens a recording that is compared, or steps through it, from a step on where one is named. */
+  z.object({
+    type: z.literal('openCompared'),
+    recording: z.string(),
+    debug: z.boolean(),
+    step: z.optional(z.int()),
+  }),
+  z.object({ type: z.literal('editor'), message: fromEditorSchema }),
 ]);
 export type ToExtension = z.infer<typeof toExtensionSchema>;
 

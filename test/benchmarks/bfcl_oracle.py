@@ -2,8 +2,8 @@
 
     bfcl_oracle.py CATEGORY OUT [--limit N] [--kinds A,B]
 
-Run with a Python that has bfcl_eval and what its backend classes import. Writes a JSON list: for each entry the calls of
-the ground truth, and the same mutated in eight ways. Every call is made by the checker on BFCL's own classes; the only
+Run with a Python that has bfcl_eval and what its backend classes import. Writes a JSON list: for each entry the calls
+of the ground truth, and the same mutated in ten ways. Every call is made by the checker on BFCL's own classes; the only
 code of this file that decides anything is that of the mutations, and the two lines in which BFCL's runner compares the
 number of turns, since the runner itself can't be imported without the clients of all models.
 """

@@ -1,13 +1,13 @@
 """Trajectories of tau2-bench made by live execution, with the reward of its own evaluator beside each.
 
-    tau2_oracle.py DOMAIN OUT [--limit N] [--gold-only] [--time]
+    tau2_oracle.py DOMAIN OUT [--limit N] [--gold-only] [--gold-rewards]
 
 Run with a Python that has tau2. Writes a results file as tau2 does: for each base task the gold actions, and the same
 mutated in eight ways. Every call is made on tau2's own environment, so that what a result says is what tau2 says. With
---time nothing is written, and replay and evaluation of the gold actions are timed.
+--gold-rewards nothing is written: the gold actions are replayed and evaluated, for a comparison of speed.
 
 One thing is not as tau2 does it: a database is loaded and validated a few times and not for each environment, and each
-simulation has it in a process of its own. What is evaluated is the same; with --time it is left as it is.
+simulation has it in a process of its own. What is evaluated is the same; with --gold-rewards it is left as it is.
 """
 
 import argparse
@@ -17,9 +17,9 @@ import json
 import os
 import pickle
 import random
-import resource
 import sys
-import time
+from functools import partial
+from pathlib import Path
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
@@ -45,11 +45,11 @@ def main(argv):
     parser.add_argument("out")
     parser.add_argument("--limit", type=int)
     parser.add_argument("--gold-only", action="store_true")
-    parser.add_argument("--time", action="store_true")
+    parser.add_argument("--gold-rewards", action="store_true")
     options = parser.parse_args(argv)
     tasks = registry.get_tasks_loader(options.domain)("base")[: options.limit]
-    if options.time:
-        measure(options.domain, tasks)
+    if options.gold_rewards:
+        print_gold_rewards(options.domain, tasks)
         return
     load_once()
     environment = constructor(options.domain)()
@@ -64,19 +64,18 @@ def main(argv):
             plan = planned(task, kind, chance, pool)
             if plan is None:
                 continue
-            simulations.append(apart(lambda: simulation(options.domain, task, plan, kind, trial)))
+            simulations.append(apart(partial(simulation, options.domain, task, plan, kind, trial)))
     results = {
         "timestamp": NOW,
         "info": {"environment_info": {"domain_name": options.domain}},
         "tasks": [],
         "simulations": simulations,
     }
-    with open(options.out, "w", encoding="utf-8") as file:
-        json.dump(results, file)
+    Path(options.out).write_text(json.dumps(results), encoding="utf-8")
 
 
 def load_once():
-    """Hands out databases that were validated before: each simulation needs three or four, and leaves these as they are."""
+    """Hands out databases that were validated before: each simulation needs a few, and leaves them as they are."""
     known = {}
     load = DB.load.__func__
 
@@ -194,7 +193,10 @@ def lived(domain, task, calls, words, reason):
         initialization_actions=start.initialization_actions if start else None,
         message_history=copy.deepcopy(history),
     )
-    said = lambda role, **more: role(role="user" if role is UserMessage else "assistant", timestamp=NOW, **more)
+
+    def said(role, **more):
+        return role(role="user" if role is UserMessage else "assistant", timestamp=NOW, **more)
+
     messages = [
         *copy.deepcopy(history),
         said(AssistantMessage, content=GREETING),
@@ -265,17 +267,14 @@ def official(run, task, domain, judged):
     return evaluate_simulation(**given)
 
 
-def measure(domain, tasks):
-    """CPU seconds of replaying and evaluating the gold actions, and the most memory."""
-    started = time.process_time()
+def print_gold_rewards(domain, tasks):
+    """How many tasks there are, and the sum of the rewards that their gold actions get."""
     rewards = []
     for task in tasks:
         calls, words, reason = planned(task, "gold", random.Random(0), [])
         messages, reason = lived(domain, task, calls, words, reason)
         rewards.append(evaluated(domain, task, messages, reason, "gold", 0)["reward_info"]["reward"])
-    seconds = time.process_time() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"tasks": len(tasks), "cpu_s": seconds, "peak_kb": peak, "reward": sum(rewards)}))
+    print(json.dumps({"tasks": len(tasks), "reward": sum(rewards)}))
 
 
 main(sys.argv[1:])

@@ -3,6 +3,7 @@ import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, symlinkSy
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { commandLine } from '../support/commandLine.ts';
 import { calling, type ModelRequest, modelServer } from '../support/modelServer.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
@@ -99,16 +100,7 @@ test('what an agent writes to its standard error is shown; when everything is ki
   expect(err).toBe('odd: out of ideas\n');
   const mark = `mark-${process.pid}`;
   writeFileSync(file, `command: ${process.execPath}\nargs: [${fixture}, silent, ${mark}]\n`);
-  const args = [
-    'src/cli/rehearsal.ts',
-    'run',
-    desk,
-    'reschedule-P46',
-    '--agent',
-    `agent:${file}`,
-    '--out',
-    join(folder, 'b'),
-  ];
+  const args = [commandLine, 'run', desk, 'reschedule-P46', '--agent', `agent:${file}`, '--out', join(folder, 'b')];
   const engine = spawn(process.execPath, args, { stdio: 'ignore' });
   const runs = () =>
     spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })

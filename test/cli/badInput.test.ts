@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
+import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
@@ -82,6 +83,23 @@ describe('a file of the domain', () => {
       /\/looks\.task\.yaml:5:\d+ error task\/unknown-tool There is no tool loook\. Did you mean look\?/,
     ],
     ['a syntax error in code', { 'tools.ts': `${tools}const = 1;\n` }, /\/tools\.ts:6: /],
+    [
+      'a key twice in the database',
+      { 'database.json': '{\n  "chairs": { "A1": {}, "A1": {} }\n}\n' },
+      /\/database\.json:2:25 error database\/duplicate-key The key A1 stands here a second time/,
+    ],
+    [
+      'a tool that its description shows to be wrong',
+      {
+        'tools.ts': `${tools}export const press = tool({ description: 'Press.', effect: 'read', owner: 'user', handsOff: true, input, run: () => 'ok' });\n`,
+      },
+      /the domain has errors:\n.*\/tools\.ts:6:14 error tool\/user-hands-off press belongs to the user and hands off/,
+    ],
+    [
+      'a database without a bottom',
+      { 'database.json': `{"chairs": ${'['.repeat(20_000)}${']'.repeat(20_000)}}` },
+      /\/database\.json:1:1 error database\/too-deep The database is nested deeper than 200 levels\./,
+    ],
     ['code that throws at load', { 'tools.ts': `${tools}throw new Error('no luck');\n` }, /\/tools\.ts:6: .*no luck/],
   ];
   test.each(cases)('%s', async (_name, changes, message) => {
@@ -168,7 +186,7 @@ mcpServers:
     const { code, out } = await rehearsal('run', folder, 'looks', '--agent', 'scripted', '--out', run);
     expect(code).toBe(2);
     expect(out).toMatch(
-      /ended: environmentFailed \(environment: MCP server "fixture" .*: die has no result .* Its last words: fatal: out of cheese; see .*\/domain\.yaml:\d\)/,
+      /ended: environmentFailed \(environment: MCP server "fixture" .*: die has no result [^;]*; see \S*\/domain\.yaml:\d\. Its last words: fatal: out of cheese\)/,
     );
     expect(resultsOf(run)).toEqual(['{"count":0}']);
     await expectKept(run);
@@ -184,6 +202,14 @@ mcpServers:
     expect(err).toMatch(/^rehearsal run: .*\/domain\.yaml:[45]: MCP server "fixture"/);
     expect(err).toMatch(message);
     expect(err.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('whose tool no model can be offered', async () => {
+    const { code, out, err } = await rehearsal('run', server('misnamed'), 'looks', '--out', fresh());
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(
+      /^rehearsal run: the domain has errors:\n\S+\/domain\.yaml:\d+:\d+ error tool\/bad-name No model can be offered a tool named look up\..*\n$/,
+    );
   });
 });
 
@@ -204,7 +230,7 @@ test('an endless loop in a tool', async () => {
 describe.skipIf(process.platform === 'win32')('a full disk', () => {
   /** Runs the command line in a process of its own, below a command that limits it. */
   function limited(before: readonly string[], run: string) {
-    const args = [source('src/cli/rehearsal.ts'), 'run', source('domains/order-desk'), 'lamp-variant', '--out', run];
+    const args = [commandLine, 'run', source('domains/order-desk'), 'lamp-variant', '--out', run];
     const [command = '', ...rest] = [...before, process.execPath, ...args];
     const env = { ...process.env, REHEARSAL_HOME: join(root, 'home') };
     const { status, stderr } = spawnSync(command, rest, { env, encoding: 'utf8' });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
+import { signingKey } from '../../src/engine/shell/ledger.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { modelServer } from '../support/modelServer.ts';
 
@@ -59,7 +60,7 @@ it('a key that is not there is a warning with what to do', async () => {
 it('a signing key in a repository, or that others can read, is a warning', async () => {
   const home = mkdtempSync(join(tmpdir(), 'rehearsal-home-'));
   const path = join(home, 'signing-key.pem');
-  writeFileSync(path, '');
+  signingKey(path);
   chmodSync(path, 0o644);
   const condition = async () => {
     const { out } = await doctor(['--json'], { REHEARSAL_HOME: home });
@@ -103,6 +104,8 @@ it('paths that a model takes well are ok', async () => {
   const { out } = await doctor(['--live', url, '--model', 'clever', '--json']);
   expect(statuses(reported(out))).toMatchObject({ judge: 'ok', grader: 'ok', 'tool simulator': 'ok' });
   expect(reported(out).live?.paths.map(({ calls }) => calls > 0)).toEqual([true, true, true, true, true]);
+  const alone = await doctor(['--live', url, '--model', 'clever', '--only', 'agent', '--json']);
+  expect(statuses(reported(alone.out))).toEqual({ agent: 'degraded' });
 });
 
 it('an endpoint that refuses every call fails every path', async () => {
@@ -126,6 +129,7 @@ it('a path that takes too long is stopped', async () => {
 it.each([
   [['--live', 'somewhere'], /--live is a base URL/],
   [['--model', 'x'], /--model goes with --live/],
+  [['--live', 'http://127.0.0.1:9/v1', '--only', 'agents'], /--only is one of agent, user, judge/],
   [['--live', 'http://127.0.0.1:9/v1'], /does not say which models it has/],
 ])('%j: one message, exit code 2', async (argv, message) => {
   const { code, err } = await doctor(argv);

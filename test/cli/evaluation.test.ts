@@ -221,14 +221,23 @@ test('two runs are compared by task, with the step at which they part', async ()
   await evaluated(other, '--tasks', 'lamp-variant', '--agent', 'scripted');
   const { code, out } = await rehearsal('compare', one, other);
   expect(code).toBe(0);
-  expect(out).toContain('differs in agent: gold and scripted');
+  expect(out).toContain("differs in agent's seat: gold and scripted");
   expect(out).toMatch(
     /lamp-variant +1\.00 of 1 +0\.00 of 1 +-1\.000 +trial 0, step 15 and 15, agent: .*\| "change_item/,
   );
-  expect(out).toContain('1 tasks: B is better on 0, worse on 1; mean reward -1.000');
+  expect(out).toContain('1 task: B is better on 0, worse on 1; mean reward -1.000');
   expect(out).toContain('p = 1.0000 (exact paired permutation test over tasks, two-sided): no more than noise');
-  const same = JSON.parse((await rehearsal('compare', one, one, '--json')).out) as { alike: number; p: number };
-  expect(same).toMatchObject({ alike: 3, p: 1, partings: [], settings: [] });
+  const same: unknown = JSON.parse((await rehearsal('compare', one, one, '--json')).out);
+  expect(same).toMatchObject({ pairs: [{ alike: 3, p: 1, partings: [], settings: [] }] });
+  const elsewhere = folder();
+  await evaluated(elsewhere, '--tasks', 'wrong-card');
+  expect((await rehearsal('compare', other, elsewhere)).out).toContain('no task was finished in both runs');
+  const changed = join(other, 'lamp-variant.0.traj.jsonl');
+  writeFileSync(changed, readFileSync(changed, 'utf8').replace('"reward":0', '"reward":1'));
+  const { err } = await rehearsal('compare', one, other);
+  expect(err).toMatch(
+    /left out: .*lamp-variant\.0\.traj\.jsonl:\d+: event \d+ \(rewarded\) was changed after it was recorded/,
+  );
 });
 
 /** A copy of a domain whose files a test may change. */
@@ -291,6 +300,6 @@ test('a rollout of another database or another start is not graded again', async
   const { code, out } = await rehearsal('regrade', run);
   expect(code).toBe(1);
   expect(out).toContain('reschedule-P46 trial 0: the task starts from another state now');
-  expect(out).toContain('1 rollouts graded again, 0 with another reward, 1 refused');
+  expect(out).toContain('1 rollout graded again, 0 with another reward, 1 refused');
   rmSync(domain, { recursive: true });
 });

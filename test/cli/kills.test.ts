@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Random, randomStream } from '../../src/engine/core/random.ts';
+import { commandLine } from '../support/commandLine.ts';
 
 /** How many processes are killed: 20, or REHEARSAL_KILLS of the full suite. */
 const kills = Number(process.env['REHEARSAL_KILLS'] ?? 20);
@@ -15,7 +16,7 @@ const home = mkdtempSync(join(tmpdir(), 'rehearsal-kills-'));
 const environment = { ...process.env, REHEARSAL_HOME: join(home, 'keys') };
 
 function command(...argv: readonly string[]): ChildProcess {
-  return spawn(process.execPath, ['--no-warnings', 'src/cli/rehearsal.ts', ...argv], {
+  return spawn(process.execPath, ['--no-warnings', commandLine, ...argv], {
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

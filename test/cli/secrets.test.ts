@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { signingKey, signingKeyPath } from '../../src/engine/shell/ledger.ts';
-import { redacted, redactedValue } from '../../src/engine/shell/secrets.ts';
+import { keptSecret, redacted, redactedValue, without } from '../../src/engine/shell/secrets.ts';
 import { rehearsalWith } from '../support/terminal.ts';
 
 const key = 'sk-planted-0b7e"\\5d';
@@ -75,6 +75,21 @@ it('a value without secrets is given back itself, and one with them keeps its fo
     n: 1,
   });
   expect(redacted(`before ${key} after`)).toBe('before [OPENAI_API_KEY] after');
+});
+
+it('a secret is known as it stands in JSON, in an address and in a header', () => {
+  const told = keptSecret('TOKEN', 'p\u00e4ss+word/="\\9');
+  const forms = [
+    JSON.stringify({ told }),
+    '{"told": "p\\u00e4ss+word/=\\"\\\\9"}',
+    `https://host/?key=${encodeURIComponent(told)}&more`,
+    `Basic ${Buffer.from(told).toString('base64')}`,
+  ];
+  for (const form of forms) {
+    expect(redacted(form)).toContain('[TOKEN]');
+    expect(redactedValue({ list: [form] })).toEqual({ list: [redacted(form)] });
+    expect(without([[told, 'TOKEN']], form)).toBe(redacted(form));
+  }
 });
 
 it('the signing key is made on first use, for its owner alone, and outside of every workspace', () => {

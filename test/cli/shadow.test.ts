@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
+import { commandLine } from '../support/commandLine.ts';
 import { calling, type ModelRequest, modelServer } from '../support/modelServer.ts';
 import { smallDomain } from '../support/smallDomain.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -231,6 +233,20 @@ test('a recording of another domain or another database is left out', async () =
   const { out } = await rehearsal('shadow', 'domains/order-desk', path, '--agent', 'gold', '--json');
   expect((JSON.parse(out) as Json).problems[0]).toMatch(
     /:1: was recorded in the domain "parcel-desk", and this one is "order-desk"/,
+  );
+});
+
+test('a person who is gone ends it', () => {
+  const argv = [commandLine, 'shadow', desk, recording, '--agent', 'human'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, argv, {
+    input: '',
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr.match(/agent> /g)).toHaveLength(1);
+  expect(stderr).toMatch(
+    /^rehearsal shadow: the input ended before the turn was typed; start it in a terminal, .*\n$/m,
   );
 });
 

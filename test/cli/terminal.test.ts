@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { finishedRollouts } from '../../src/engine/shell/ledger.ts';
+import { commandLine } from '../support/commandLine.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
 import { shownBy } from '../support/screen.ts';
 
@@ -22,7 +23,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 /** Starts the command line in a terminal. `text` grows with what is written to it. */
 function inTerminal(...argv: readonly string[]) {
   // Without `exec` some shells stay in between, are interrupted too, and have a code of their own.
-  const command = `exec ${[process.execPath, '--no-warnings', 'src/cli/rehearsal.ts', ...argv].map(quoted).join(' ')}`;
+  const command = `exec ${[process.execPath, '--no-warnings', commandLine, ...argv].map(quoted).join(' ')}`;
   const env = { ...process.env, REHEARSAL_HOME: join(root, 'home'), TERM: 'xterm-256color' };
   const child = spawn('script', ['-qec', command, '/dev/null'], { env, stdio: ['pipe', 'pipe', 'pipe'] });
   onTestFinished(() => {

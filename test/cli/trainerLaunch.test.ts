@@ -1,9 +1,11 @@
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Io } from '../../src/cli/io.ts';
 import { launchTrainer } from '../../src/cli/trainerLaunch.ts';
+import { rehearsal } from '../support/terminal.ts';
 
 /** A run's folder that was trained before, and a trainer that goes on with it: a program for Node in place of Python. */
 function resumed(program: string) {
@@ -35,7 +37,39 @@ test('a detached trainer that goes on with a run is waited for until it says so'
   expect(JSON.parse(printed())).toMatchObject({ run });
 });
 
+test('a trainer that refuses is quoted once as an error', async () => {
+  const { launched } = resumed("console.error('error: foo: there is no such field'); process.exit(2)");
+  await expect(launched).rejects.toThrow(/^training did not start: foo: there is no such field$/);
+});
+
 test('one that ends before it begins is a fault with its last words', async () => {
   const { launched } = resumed("console.error('there is no checkpoint'); process.exit(1)");
   await expect(launched).rejects.toThrow('training did not start: there is no checkpoint');
+});
+
+const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))']).status === 0;
+
+describe.skipIf(!hasPython || process.platform === 'win32')('what the trainer itself refuses', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-refused-'));
+  const python = join(scratch, 'python');
+  const script = `#!/bin/sh
+case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) exec python3 "$@" ;; esac
+`;
+  writeFileSync(python, script, { mode: 0o755 });
+
+  test.each([
+    ['sft', ['--set', 'foo=1'], /^foo: there is no such field; known are batch, /],
+    ['sft', ['--set', 'batch=many'], /^batch: expected int, found "many"$/],
+    ['sft', ['--profile', 'zz'], /^profile: 'zz' is unknown; known are paper, cpu, trial$/],
+    ['grpo', ['--set', 'micro_batch=5'], /^micro_batch: 5 does not divide tasks_per_step x group_size = 32$/],
+    ['evaluate', ['--set', 'foo=1'], /^foo: there is no such field; known are agent, /],
+  ] as const)('%s %j, before anything is made or played', async (kind, options, words) => {
+    const run = join(scratch, 'run');
+    const more = ['--out', run, '--python', python];
+    const { code, out, err } = await rehearsal('train', kind, 'domains/parcel-desk', ...options, ...more);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    const [, said = ''] = /^rehearsal train: the trainer refuses these options: (.*)\n$/.exec(err) ?? [];
+    expect(said, err).toMatch(words);
+    expect(existsSync(run)).toBe(false);
+  });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -19,11 +19,11 @@ test.each(commands)('$name --help says how it is called and names every option',
   const { code, out } = await rehearsal(name, '--help');
   expect(code).toBe(0);
   expect(out).toMatch(new RegExp(`^rehearsal ${name}`));
-  expect(Object.keys(options).filter((option) => !out.includes(`--${option}`))).toEqual([]);
+  expect([...Object.keys(options), 'json'].filter((option) => !out.includes(`--${option}`))).toEqual([]);
 });
 
 const mistakes: readonly { readonly argv: readonly string[]; readonly message: RegExp }[] = [
-  { argv: ['fly'], message: /there is no command "fly". Commands: check, run/ },
+  { argv: ['fly'], message: /there is no command "fly". Commands: new, check, / },
   { argv: ['run'], message: /name the folder of a domain/ },
   { argv: ['run', broken], message: /domain\.yaml/ },
   { argv: ['run', parcels], message: /name a task; .* has / },
@@ -40,6 +40,17 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     message:
       /"recorded" is no seat that can be chosen: .* "rehearsal replay RECORDING" and where the debugger opens one/,
   },
+  { argv: ['verify', 'one', 'two'], message: /there is no place for "two" in: rehearsal verify RUN_FOLDER\|RECORDING/ },
+  { argv: ['eval', parcels, 'reschedule-P46'], message: /there is no place for "reschedule-P46" in: rehearsal eval/ },
+  { argv: ['report', 'one', 'two'], message: /there is no place for "two" in: rehearsal report RUN_FOLDER/ },
+  { argv: ['eval', parcels, '--trials', '-1'], message: /--trials is a whole number above 0, not "-1"/ },
+  { argv: ['eval', parcels, '--gate', 'pass^0>=0.5'], message: /pass\^0 says nothing: the least is pass\^1/ },
+  { argv: ['eval', parcels, '--timeout', '9999999'], message: /--timeout is at most 2147483 seconds, not "9999999"/ },
+  { argv: ['run', parcels, 'reschedule-P46', '--judge', 'openai:'], message: /--judge is a model, .* not "openai:"/ },
+  {
+    argv: ['run', parcels, 'reschedule-P46', '--agent', 'openai:m@ftp://host/v1'],
+    message: /"ftp:\/\/host\/v1" is not a URL: expected something like http/,
+  },
   { argv: ['check', broken], message: /there is no domain here \(a folder with domain\.yaml\)/ },
   { argv: ['eval', parcels, '--timeout', 'long'], message: /--timeout is a number of seconds above 0, not "long"/ },
   { argv: ['eval', parcels, '--timeout', '0'], message: /--timeout is a number of seconds above 0, not "0"/ },
@@ -55,14 +66,36 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['train', 'dream', parcels], message: /say what to train with: sft or grpo/ },
   { argv: ['train', 'sft', parcels, '--resume'], message: /--resume needs the folder of the run/ },
   {
+    argv: ['train', 'sft', parcels, '--resume', '--out', join(scratch, 'none')],
+    message: /\/none: there is no run to go on with\. Name its folder, or begin one without --resume/,
+  },
+  ...[
+    { options: ['--steps', 'x'], message: /--steps is a whole number above 0, not "x"/ },
+    { options: ['--steps', '0'], message: /--steps is a whole number above 0, not "0"/ },
+    { options: ['--set', 'foo'], message: /--set is KEY=VALUE, not "foo"/ },
+    { options: ['--model', '/nonexist'], message: /--model \/nonexist: there is no such folder\. A model is smollm2/ },
+    { options: ['--model', 'runs/sft/checkpoints/final'], message: /--model runs\/\S+: there is no such folder/ },
+    { options: ['--trials', '1000000'], message: /--trials 1000000 makes 64,000,000 rollouts/ },
+  ].map(({ options, message }) => ({ argv: ['train', 'sft', parcels, ...options], message })),
+  {
     argv: ['train', 'sft', parcels, '--out', join(scratch, 'r'), '--python', '/no/such/python'],
     message: /no Python 3\.11 or newer/,
   },
-  { argv: ['dap', '--port', 'x'], message: /--port is a number/ },
+  { argv: ['dap', '--port', 'x'], message: /--port is a number from 0 to 65535, not "x"/ },
+  { argv: ['dap', '--port', '65536'], message: /--port is a number from 0 to 65535, not "65536"/ },
+  { argv: ['dap', '--port', '99999999'], message: /--port is a number from 0 to 65535/ },
+  {
+    argv: ['eval', parcels, '--trials', '1000000000'],
+    message: /--trials 1000000000 makes 96,000,000,000 rollouts, and a run has 1,000,000 at most\. Lower it/,
+  },
 ];
 
+const trainings = () => (existsSync('.rehearsal/training') ? readdirSync('.rehearsal/training') : []);
+
 test.each(mistakes)('rehearsal $argv: one message, exit code 2', async ({ argv, message }) => {
+  const before = trainings();
   const { code, out, err } = await rehearsal(...argv);
+  expect(trainings()).toEqual(before);
   expect({ code, out }).toEqual({ code: 2, out: '' });
   expect(err).toMatch(message);
 });

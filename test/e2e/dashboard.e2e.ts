@@ -55,7 +55,7 @@ test('the tree and the dashboard never say different things of a run for long', 
  */
 test.runIf(trained)('a run that was trained is drawn, with the rollouts of its last step', async () => {
   const name = basename(resolve(trained ?? ''));
-  await workbench.page.locator('.pane-body .monaco-list-row', { hasText: name }).click();
+  await workbench.page.locator(`.pane-body .monaco-list-row[aria-label^="${name} "]`).click();
   const frame = workbench.webviewFrame();
   await frame.locator('section[aria-label="Loss"] canvas').waitFor();
   const plot = frame.locator('section[aria-label="Reward"] .u-over');
@@ -68,8 +68,11 @@ test.runIf(trained)('a run that was trained is drawn, with the rollouts of its l
   await picture(workbench, 'dashboard');
 });
 
+/** Of the view of training runs: the one of runs names it, too. */
 function treeRow() {
-  return workbench.page.locator('.pane-body .monaco-list-row', { hasText: basename(run) });
+  const { page } = workbench;
+  const view = page.locator('.pane', { has: page.locator('.pane-header[aria-label="Training Section"]') });
+  return view.locator('.monaco-list-row', { hasText: basename(run) });
 }
 
 function append(file: string, line: object): void {

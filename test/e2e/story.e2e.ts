@@ -86,7 +86,7 @@ test('another edit gives another conversation, again with reward 1', async () =>
   await edit(['Messages', call], offeringBrass, 2);
   await waitForStack('agent: I can change the desk lamp in W1138 to brass');
   await debug.waitForValue(['Messages', call], 'to brass');
-  await untilEnd();
+  await debug.continueTo('reward');
   expect(rewardOf('lamp-variant.0.fork-2.traj.jsonl')).toBe(1);
   expect(said('lamp-variant.0.fork-2.traj.jsonl')).not.toEqual(said('lamp-variant.0.fork-1.traj.jsonl'));
   expect(recordings.bytes('lamp-variant.0.traj.jsonl').equals(first as Buffer)).toBe(true);
@@ -106,7 +106,7 @@ test('an unsafe edit, another variant without asking, ends with reward 0', async
   await debug.expand('Messages', call, 'change_item');
   await edit(['Messages', call, 'change_item', 'variant'], 'brass', 1);
   await debug.waitForConsole('--- fork:');
-  await untilEnd();
+  await debug.continueTo('reward');
   await waitForStack('reward 0');
   await debug.waitForConsole(/rule confirm-before-write.*gates the reward/);
   expect(rewardOf('lamp-variant.0.fork-1.traj.jsonl')).toBe(0);
@@ -130,20 +130,6 @@ async function edit(path: readonly string[], text: string, fork: number): Promis
 
 function forked(fork: number): boolean {
   return recordings.names().includes(`lamp-variant.0.fork-${fork}.traj.jsonl`);
-}
-
-/** Continues over every stop until the rollout has its reward. */
-async function untilEnd(): Promise<void> {
-  for (;;) {
-    await workbench.debug.paused();
-    const [top = ''] = await workbench.debug.callStack();
-    if (top.startsWith('reward')) return;
-    await workbench.debug.press('continue');
-    await until('the next stop', async () => {
-      const [next] = await workbench.debug.callStack();
-      if (next === undefined || next === top) throw new Error(`still at ${next}`);
-    });
-  }
 }
 
 async function waitForStack(text: string): Promise<void> {

@@ -28,6 +28,16 @@ afterAll(async () => {
   domain.remove();
 });
 
+type Contributed = {
+  readonly commands: readonly {
+    readonly command: string;
+    readonly title: string;
+    readonly category: string;
+    readonly enablement?: string;
+  }[];
+  readonly menus: { readonly commandPalette: readonly { readonly command: string; readonly when?: string }[] };
+};
+
 /** Nothing of the domain ran, and nothing was recorded. */
 function expectNothingRan(): void {
   expect([existsSync(mark), existsSync(join(domain.folder, '.rehearsal'))]).toEqual([false, false]);
@@ -59,6 +69,25 @@ test('a file can be edited there, and what is wrong with it is underlined', asyn
   expectNothingRan();
 });
 
+test('its forms read and write, and say why they run nothing', async () => {
+  const frame = () => workbench.webviewFrame();
+  await workbench.openFile('personas/hurried.persona.yaml');
+  await workbench.runCommand('Rehearsal: Open in Visual Editor');
+  await frame().getByText('it needs a trusted workspace').waitFor();
+  await frame().locator('vscode-button', { hasText: 'Preview First Messages' }).click({ force: true });
+  await frame().getByLabel('Insists on what is forbidden').check();
+  await until('the change', async () => {
+    await workbench.press('Control+S');
+    expect(readFileSync(join(domain.folder, 'personas', 'hurried.persona.yaml'), 'utf8')).toContain('insists: true');
+  });
+  await workbench.runCommand('Rehearsal: Try Tool…');
+  await workbench.pick('cancel_order');
+  await frame().getByText('this workspace is not trusted').first().waitFor();
+  await workbench.screenshot('restricted-tool');
+  await workbench.runCommand('View: Close All Editors');
+  expectNothingRan();
+});
+
 test.each([
   ['Rehearsal: Run Task', 'Rollouts start only in a trusted workspace'],
   ['Rehearsal: Debug Task', 'Rollouts start only in a trusted workspace'],
@@ -72,6 +101,23 @@ test.each([
   await workbench.press('Control+F4');
   await workbench.openFile('tasks/lamp-variant.task.yaml');
   expectNothingRan();
+});
+
+test('no command of the palette starts anything', async () => {
+  const { commands, menus } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')).contributes as Contributed;
+  const hidden = new Set(menus.commandPalette.flatMap(({ command, when }) => (when ? [command] : [])));
+  // One that is not enabled here is not in the palette.
+  const shown = commands.filter(({ command, enablement }) => !hidden.has(command) && !enablement);
+  expect(shown.length).toBeGreaterThan(15);
+  for (const { title, category } of shown) {
+    await workbench.runCommand(`${category}: ${title}`);
+    // What it asks for is left unanswered.
+    await workbench.page.waitForTimeout(300);
+    await workbench.press('Escape', 'Escape', 'Escape');
+    expectNothingRan();
+  }
+  await workbench.runCommand('Notifications: Clear All Notifications');
+  await workbench.runCommand('View: Close All Editors');
 });
 
 test('F5 asks for trust first, and starts nothing when it is refused', async () => {

@@ -1,7 +1,19 @@
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Point, Rollout, Run, RunStatus, ToWebview } from '../../src/webview/protocol.ts';
-import { themes } from './support/themes.ts';
+import {
+  type Point,
+  type Rollout,
+  type Run,
+  type RunStatus,
+  type ToWebview,
+  type ViewId,
+  viewIds,
+} from '../../src/webview/protocol.ts';
+import { twoRecordings, twoRuns } from '../webview/compared.ts';
+import { failed } from '../webview/models/recorded.ts';
+import { lookedEditors } from './support/editorPages.ts';
+import { openRecordingPage } from './support/recordingPage.ts';
+import { type Theme, themes } from './support/themes.ts';
 import { openViewBrowser, type ViewBrowser, type ViewPage } from './support/viewPage.ts';
 
 let browser: ViewBrowser;
@@ -78,8 +90,9 @@ async function opened(theme = themes.dark, shown: Run | null = grpo, measured = 
 const newest = async (view: ViewPage) => (await view.posted()).at(-1);
 const focused = (view: ViewPage) => view.page.evaluate(() => document.activeElement?.textContent ?? '');
 
-describe.each(Object.entries(themes))('in the %s theme', (_name, theme) => {
-  test('the dashboard breaks neither its policy nor a rule of accessibility', async () => {
+/** What each view shows while it is looked at: as much of it as there is. A new view needs a row here. */
+const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
+  trainingDashboard: async (theme) => {
     const view = await opened(theme);
     await view.page.locator('vscode-data-grid-row.opens').first().click();
     await view.send(
@@ -87,36 +100,32 @@ describe.each(Object.entries(themes))('in the %s theme', (_name, theme) => {
       { type: 'status', run: grpo.id, status: { type: 'failed', message: 'out of memory' }, problems: ['a torn line'] },
     );
     await view.page.getByText('1 of 3 with reward 1').waitFor();
-    expect(await inkOf(view.page.locator('canvas').first(), theme.variables['charts-green'] ?? '')).toBeGreaterThan(
-      500,
-    );
-    expect(await view.accessibility()).toEqual([]);
-    expect(await view.complaints()).toEqual([]);
-    await view.close();
-  });
+    const green = theme.variables['charts-green'] ?? '';
+    expect(await inkOf(view.page.locator('canvas').first(), green)).toBeGreaterThan(500);
+    return view;
+  },
+  trajectory: async (theme) => {
+    const view = await openRecordingPage(browser, failed, { theme, problem: 'a.traj.jsonl, line 19: is not JSON' });
+    await view.page.getByRole('button', { name: 'Details of step 6', exact: true }).click();
+    await view.page.getByText('As a table').click();
+    await view.page.getByText('Before the first turn', { exact: true }).waitFor();
+    return view;
+  },
+  comparison: async (theme) => {
+    const view = await browser.open('comparison', theme);
+    await view.send({ type: 'runsCompared', comparison: twoRuns });
+    await view.page.locator('vscode-data-grid-row.opens').first().click();
+    await view.send({ type: 'recordingsCompared', comparison: twoRecordings });
+    await view.page.getByText('Databases at the end').waitFor();
+    return view;
+  },
+  ...lookedEditors((view, theme) => browser.open(view, theme)),
+};
 
-  test('the recording breaks neither its policy nor a rule of accessibility', async () => {
-    const view = await browser.open('trajectory', theme);
-    await view.send(
-      { type: 'recordingOpened', name: 'a.traj.jsonl', total: 4, problem: 'a.traj.jsonl, line 5: is not JSON' },
-      {
-        type: 'recordingRead',
-        events: [
-          { n: 1, event: { type: 'userReplied', content: 'Please cancel W1.', stop: null } },
-          { n: 2, event: { type: 'toolReturned', callId: 'c', content: 'no such order', isError: true } },
-          {
-            n: 3,
-            event: {
-              type: 'databaseWritten',
-              callId: 'c',
-              writes: [{ side: 'agent', patches: [{ op: 'replace', path: ['orders', 'W1'], value: 1, old: 0 }] }],
-            },
-          },
-          { n: 4, event: { type: 'rewarded', basis: 'train', reward: 0, reason: 'the orders differ' } },
-        ],
-      },
-    );
-    await view.page.getByText('the orders differ').waitFor();
+describe.each(Object.entries(themes))('in the %s theme', (name, theme) => {
+  test.each(viewIds)('%s breaks neither its policy nor a rule of accessibility', async (id) => {
+    const view = await looked[id](theme);
+    await view.screenshot(`view-${id}-${name}`);
     expect(await view.accessibility()).toEqual([]);
     expect(await view.complaints()).toEqual([]);
     await view.close();
@@ -203,26 +212,5 @@ test('a page that is loaded again asks for the run and the step that it showed',
   await view.send(snapshot(grpo, points(1, 3)));
   await view.page.getByText('Rollouts of optimizer step 2').waitFor();
   expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 2 });
-  await view.close();
-});
-
-test('a recording of 10,000 steps is shown a page at a time, and arrow keys walk through it', async () => {
-  const view = await browser.open('trajectory');
-  const events = Array.from({ length: 10_000 }, (_, n) => ({
-    n,
-    event: { type: 'userReplied' as const, content: `Line ${n}`, stop: null },
-  }));
-  await view.send({ type: 'recordingOpened', name: 'a.traj.jsonl', total: events.length, problem: null });
-  for (let at = 0; at < events.length; at += 500) {
-    await view.send({ type: 'recordingRead', events: events.slice(at, at + 500) });
-  }
-  await view.page.getByText('Steps 0 to 299 of 10000').first().waitFor();
-  await view.page.getByRole('button', { name: 'Last' }).first().click();
-  await view.page.getByText('Line 9999', { exact: true }).waitFor();
-  await view.page.locator('ol.steps > li').first().focus();
-  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowUp']) await view.page.keyboard.press(key);
-  expect(await focused(view)).toContain('Line 9901');
-  await view.page.getByRole('button', { name: 'Debug This Recording' }).click();
-  expect(await newest(view)).toEqual({ type: 'debugRecording' });
   await view.close();
 });

@@ -33,10 +33,10 @@ test('breakpoints in a task file and on a tool stop at the start of the task and
   await debug.stoppedAt(starts);
   await debug.show();
   await arrangeDebugView(workbench);
-  expect(await top()).toContain('lamp-variant begins');
+  await debug.standsAt('lamp-variant begins');
   await workbench.screenshot('walk-task');
   await debug.press('continue');
-  await standsAt('get_order is called');
+  await debug.standsAt('get_order is called');
   await workbench.page.locator('.tab.active', { hasText: 'tools.ts' }).waitFor();
   await debug.stoppedAt(tool);
   await debug.expand('Messages');
@@ -58,7 +58,7 @@ test('over, into, out, back and reverse go where they say', async () => {
     ['continue', 'get_order is called'],
   ] as const) {
     await debug.press(button);
-    await standsAt(place);
+    await debug.standsAt(place);
   }
   expect(recordings.names(), 'to go back and forth makes nothing new').toEqual(['lamp-variant.0.traj.jsonl']);
 });
@@ -73,12 +73,12 @@ test('a database value that is edited in VARIABLES makes a fork that goes on fro
     await until('its recording', async () => expect(recordings.names()).toHaveLength(2), 5000);
   });
   await debug.waitForConsole('--- fork: products["desk lamp"].variants.white.available was edited');
-  await standsAt('the database was edited');
+  await debug.standsAt('the database was edited');
   await debug.waitForValue(place, 'false   (was true)');
   await workbench.screenshot('walk-fork');
   // A value changes between two calls, so the call that was under way is made now, on top of it.
   await debug.press('continue');
-  await standsAt('get_order is called');
+  await debug.standsAt('get_order is called');
   await debug.press('continue');
   await until('the stock that the agent reads', async () =>
     expect(recordings.bytes('lamp-variant.0.fork-1.traj.jsonl').toString('utf8')).toContain(
@@ -118,7 +118,7 @@ test('pause stops a rollout that waits for a person; continue waits on; stop end
     expect((await workbench.picks()).join()).toContain('By hand');
   });
   await workbench.pick('By hand');
-  await standsAt('lamp-variant begins');
+  await debug.standsAt('lamp-variant begins');
   await debug.press('continue');
   await debug.waitForConsole('your turn as the agent: type what you say');
   await debug.press('pause');
@@ -133,13 +133,3 @@ test('pause stops a rollout that waits for a person; continue waits on; stop end
   const [typed] = recordings.events('lamp-variant.0.traj.jsonl').filter(({ type }) => type === 'agentReplied');
   expect(typed).toMatchObject({ content: 'Could you tell me your email address, please?' });
 });
-
-async function top(): Promise<string> {
-  await workbench.debug.paused();
-  const [first = ''] = await workbench.debug.callStack();
-  return first;
-}
-
-async function standsAt(place: string): Promise<void> {
-  await until(`the debugger at "${place}"`, async () => expect(await top()).toContain(place));
-}

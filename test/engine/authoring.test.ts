@@ -91,3 +91,24 @@ describe('tools of a domain', () => {
     expect(() => find_order.run({ order: 'W2', full: false }, context)).toThrow(new ToolError('there is no order W2'));
   });
 });
+
+describe('a tool that TypeScript would have refused', () => {
+  const good = { description: 'Find.', effect: 'read', input: z.object({}), run: () => 1 };
+  const cases: readonly [string, object, RegExp][] = [
+    ['another effect', { effect: 'reads' }, /its effect is 'read' or 'write'/],
+    ['no input', { input: undefined }, /its input is a z\.object/],
+    ['nothing to run', { run: undefined }, /its run is a function/],
+    ['a description that is none', { description: 3 }, /its description is a text/],
+    ['a misspelt option', { idempotnt: true }, /a tool has no idempotnt\. It has description, effect/],
+    ...[-1, 0, Number.NaN, 3e9].map((timeoutMs): [string, object, RegExp] => [
+      `a time-out of ${timeoutMs}`,
+      { timeoutMs },
+      /its timeoutMs is a whole number of milliseconds, from 1 to 2147483647/,
+    ]),
+  ];
+  it.each(cases)('%s', (_name, change, message) => {
+    const declare = tool as (definition: object) => unknown;
+    expect(() => declare({ ...good, ...change })).toThrow(message);
+    expect(() => declare(good)).not.toThrow();
+  });
+});

@@ -7,13 +7,14 @@ const commandLine = [
   '--no-sandbox',
   '--extensionTestsPath=/repository/dist/test/host/index.cjs',
   '--extensionDevelopmentPath=/repository',
+  '--extensionDevelopmentPath=/repository/test/more',
   '--user-data-dir=/tmp/user-data',
 ];
 
 test.skipIf(process.platform === 'win32')('takes the command line that @vscode/test-electron gives VS Code', () => {
   const options = parseLauncherArguments(commandLine);
   expect(options).toEqual({
-    extension: '/repository',
+    extensions: ['/repository', '/repository/test/more'],
     tests: '/repository/dist/test/host/index.cjs',
     folder: '/domains/order-desk',
   });

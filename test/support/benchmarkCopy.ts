@@ -1,7 +1,8 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import { rehearsal } from './terminal.ts';
 
 /** An empty folder that goes away with the test. */
 export function scratch(): string {
@@ -23,4 +24,12 @@ export function spoiledCopy(fixture: string, changes: readonly Spoiling[]): stri
     else writeFileSync(path, from === null ? to : readFileSync(path, 'utf8').replace(from, to));
   }
   return folder;
+}
+
+/** An import that is refused in one line that says this, and prints nothing else. */
+export async function expectRefused(benchmark: string, args: readonly string[], message: RegExp): Promise<void> {
+  const printed = await rehearsal('import', benchmark, ...args, '--out', scratch());
+  expect(printed).toMatchObject({ code: 2, out: '' });
+  expect(printed.err.trim().split('\n')).toHaveLength(1);
+  expect(printed.err).toMatch(message);
 }

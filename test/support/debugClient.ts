@@ -1,46 +1,47 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import { commandLine } from './commandLine.ts';
 
-const command = fileURLToPath(new URL('../../src/cli/rehearsal.ts', import.meta.url));
+export type Message = DebugProtocol.Request | DebugProtocol.Response | DebugProtocol.Event;
 
-type Message = DebugProtocol.Request | DebugProtocol.Response | DebugProtocol.Event;
-
-/** A debug client over the adapter's standard input and output, as an editor speaks to it. */
-export class DebugClient {
+/** A debug client, as an editor is one; how it reaches its adapter is left to what extends it. */
+export abstract class ProtocolClient {
   readonly events: DebugProtocol.Event[] = [];
   /** Names of events, and of requests as they are answered, in the order they came. */
   readonly received: string[] = [];
   /** What the Debug Console showed. */
   output = '';
-  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  /** Told of everything that is sent and received. */
+  onMessage: (message: Message) => void = () => undefined;
+  /** Requests of the adapter to its client, and how each is answered; unknown ones are refused. */
+  readonly asked: DebugProtocol.Request[] = [];
+  answer: (request: DebugProtocol.Request) => boolean = () => false;
   readonly #waiting = new Map<number, (response: DebugProtocol.Response) => void>();
   #listeners: (() => void)[] = [];
   #seq = 0;
-  #buffer = Buffer.alloc(0);
 
-  /** @param program the command line: its source, or a built bundle */
-  constructor(program = command) {
-    this.#child = spawn(process.execPath, [program, 'dap'], { stdio: ['pipe', 'pipe', 'inherit'] });
-    this.#child.stdout.on('data', (chunk: Buffer) => {
-      this.#buffer = Buffer.concat([this.#buffer, chunk]);
-      this.#read();
-    });
-  }
+  protected abstract write(message: Message): void;
+
+  abstract close(): void;
 
   /** Sends a request and gives its response, successful or not. */
   request<Body = unknown>(
     name: string,
     args: object = {},
   ): Promise<Omit<DebugProtocol.Response, 'body'> & { readonly body: Body }> {
-    this.#seq += 1;
-    const text = JSON.stringify({ seq: this.#seq, type: 'request', command: name, arguments: args });
-    const seq = this.#seq;
-    this.#child.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+    const seq = this.#seq + 1;
+    this.#send({ type: 'request', command: name, arguments: args });
     return new Promise((resolve) =>
       this.#waiting.set(seq, resolve as unknown as (response: DebugProtocol.Response) => void),
     );
+  }
+
+  #send(given: object): void {
+    this.#seq += 1;
+    const message = { seq: this.#seq, ...given } as Message;
+    this.onMessage(message);
+    this.write(message);
   }
 
   /** The first event of a kind after those that were there before. */
@@ -59,11 +60,59 @@ export class DebugClient {
     return Promise.race([this.event('stopped', after), this.event('terminated', after)]);
   }
 
-  close(): void {
+  protected read(message: Message): void {
+    this.onMessage(message);
+    if (message.type === 'response') {
+      const response = message as DebugProtocol.Response;
+      this.received.push(response.command);
+      this.#waiting.get(response.request_seq)?.(response);
+      this.#waiting.delete(response.request_seq);
+      return;
+    }
+    if (message.type === 'request') {
+      const request = message as DebugProtocol.Request;
+      this.asked.push(request);
+      this.#send({
+        type: 'response',
+        request_seq: request.seq,
+        command: request.command,
+        success: this.answer(request),
+      });
+      return;
+    }
+    const event = message as DebugProtocol.Event;
+    if (event.event === 'output') this.output += (event.body as { output: string }).output;
+    this.received.push(event.event);
+    this.events.push(event);
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+}
+
+/** A debug client over the adapter's standard input and output, as an editor speaks to it. */
+export class DebugClient extends ProtocolClient {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  #buffer = Buffer.alloc(0);
+
+  /** @param program the command line: its source, or a built bundle */
+  constructor(program = commandLine) {
+    super();
+    this.#child = spawn(process.execPath, [program, 'dap'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child.stdout.on('data', (chunk: Buffer) => {
+      this.#buffer = Buffer.concat([this.#buffer, chunk]);
+      this.#readAll();
+    });
+  }
+
+  protected override write(message: Message): void {
+    const text = JSON.stringify(message);
+    this.#child.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+  }
+
+  override close(): void {
     this.#child.kill('SIGKILL');
   }
 
-  #read(): void {
+  #readAll(): void {
     for (;;) {
       const head = /^Content-Length: (\d+)\r\n\r\n/.exec(this.#buffer.toString('latin1'));
       if (!head) return;
@@ -72,22 +121,7 @@ export class DebugClient {
       if (this.#buffer.length < from + length) return;
       const message = JSON.parse(this.#buffer.subarray(from, from + length).toString()) as Message;
       this.#buffer = this.#buffer.subarray(from + length);
-      this.#received(message);
+      this.read(message);
     }
-  }
-
-  #received(message: Message): void {
-    if (message.type === 'response') {
-      const response = message as DebugProtocol.Response;
-      this.received.push(response.command);
-      this.#waiting.get(response.request_seq)?.(response);
-      this.#waiting.delete(response.request_seq);
-      return;
-    }
-    const event = message as DebugProtocol.Event;
-    if (event.event === 'output') this.output += (event.body as { output: string }).output;
-    this.received.push(event.event);
-    this.events.push(event);
-    for (const listener of this.#listeners.splice(0)) listener();
   }
 }

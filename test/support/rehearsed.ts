@@ -23,11 +23,20 @@ type Options = {
   readonly readKey?: (name: string) => string | undefined;
   readonly from?: readonly RolloutEvent[];
   readonly log?: (text: string) => void;
+  /** Whether the sidecar keeps what each call read. */
+  readonly reads?: boolean;
 };
 
 /** Runs tasks of a domain at once, as a batch would, and keeps their recordings. */
 export async function rehearse(folder: string, tasks: readonly string[], options: Options = {}): Promise<Rehearsed[]> {
-  const { agent = { type: 'scripted' }, user = { type: 'agenda' }, readKey = () => undefined, from, log } = options;
+  const {
+    agent = { type: 'scripted' },
+    user = { type: 'agenda' },
+    readKey = () => undefined,
+    from,
+    log,
+    reads = false,
+  } = options;
   const supervisor = await openSupervisor(loadDomain(folder), log ? { log } : {});
   const out = mkdtempSync(join(tmpdir(), 'rehearsed-'));
   try {
@@ -40,7 +49,7 @@ export async function rehearse(folder: string, tasks: readonly string[], options
         const start = startOf(domain, database, task, { seed: '1', trial: index, basis: 'evaluate', agent, user });
         const recording = join(out, `${index}.traj.jsonl`);
         const outside = outsideOf(agent, user, readKey, () => Promise.reject(new Error('nobody is asked')));
-        const request = { task, from: from ?? start, seats: laneSeats(agent, user), outside, recording };
+        const request = { task, from: from ?? start, seats: laneSeats(agent, user), outside, recording, reads };
         const closed = await supervisor.start(request).closed;
         return { ...closed, recording, results: resultsOf(closed.events) };
       }),

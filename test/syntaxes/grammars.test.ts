@@ -1,91 +1,103 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import oniguruma from 'vscode-oniguruma';
+import textmate from 'vscode-textmate';
 import { inRoot } from '../../scripts/repository.ts';
-import { codeServerEntry } from '../../scripts/vscode/codeServer.ts';
 
-/** VS Code's own tokenizer and grammars, where they are installed. */
-const vscode = join(dirname(codeServerEntry), '../../lib/vscode');
-const isThere = existsSync(join(vscode, 'node_modules/vscode-textmate'));
-if (!isThere) console.warn('SKIPPED: grammars: VS Code is not installed (the step `e2e` fetches it)');
+const { resolve } = createRequire(import.meta.url);
+const own = inRoot('syntaxes');
+const base = join(import.meta.dirname, 'base');
+const golden = join(import.meta.dirname, 'golden');
 
-type Grammar = { tokenizeLine(line: string, stack: unknown): { tokens: Token[]; ruleStack: unknown } };
-type Token = { startIndex: number; endIndex: number; scopes: string[] };
-type Textmate = {
-  INITIAL: unknown;
-  parseRawGrammar: (text: string, file: string) => unknown;
-  Registry: new (options: object) => { loadGrammar(scope: string): Promise<Grammar> };
-};
-
-const files: Readonly<Record<string, string>> = {
-  'text.html.markdown': join(vscode, 'extensions/markdown-basics/syntaxes/markdown.tmLanguage.json'),
-  'source.json.lines': join(vscode, 'extensions/json/syntaxes/JSONL.tmLanguage.json'),
-  'rehearsal.policy.injection': inRoot('syntaxes/policy.injection.tmLanguage.json'),
-  'source.rehearsal.recording': inRoot('syntaxes/recording.tmLanguage.json'),
-};
-
-let wasm: Promise<void> | undefined;
-
-async function grammarOf(scope: string): Promise<{ grammar: Grammar; start: unknown }> {
-  const load = createRequire(join(vscode, 'package.json'));
-  const textmate = load('vscode-textmate') as Textmate;
-  const oniguruma = load('vscode-oniguruma') as {
-    loadWASM: (bytes: Uint8Array) => Promise<void>;
-    OnigScanner: new (patterns: string[]) => object;
-    OnigString: new (text: string) => object;
-  };
-  wasm ??= oniguruma.loadWASM(readFileSync(join(vscode, 'node_modules/vscode-oniguruma/release/onig.wasm')));
-  await wasm;
-  const registry = new textmate.Registry({
-    onigLib: Promise.resolve({
-      createOnigScanner: (patterns: string[]) => new oniguruma.OnigScanner(patterns),
-      createOnigString: (text: string) => new oniguruma.OnigString(text),
+/** Every grammar that we ship, and small ones in place of those of the editor that they build on. */
+const grammars = new Map(
+  [own, base].flatMap((folder) =>
+    readdirSync(folder).map((name) => {
+      const grammar = textmate.parseRawGrammar(readFileSync(join(folder, name), 'utf8'), name);
+      return [grammar.scopeName, grammar] as const;
     }),
-    loadGrammar: async (name: string) => {
-      const file = files[name];
-      return file ? textmate.parseRawGrammar(readFileSync(file, 'utf8'), file) : null;
-    },
-    getInjections: (name: string) => (name === 'text.html.markdown' ? ['rehearsal.policy.injection'] : undefined),
-  });
-  return { grammar: await registry.loadGrammar(scope), start: textmate.INITIAL };
-}
+  ),
+);
 
-/** The texts of our own scopes, as `scope: text`. */
-async function marked(scope: string, text: string): Promise<string[]> {
-  const { grammar, start } = await grammarOf(scope);
-  let stack = start;
-  return text.split('\n').flatMap((line) => {
-    const { tokens, ruleStack } = grammar.tokenizeLine(line, stack);
-    stack = ruleStack;
-    return tokens.flatMap(({ startIndex, endIndex, scopes }) => {
-      const own = scopes.findLast((each) => /rule-id|event\.rehearsal|hash\.rehearsal/.test(each));
-      return own && !own.startsWith('punctuation') ? [`${own}: ${line.slice(startIndex, endIndex)}`] : [];
+const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as {
+  readonly contributes: {
+    readonly grammars: readonly {
+      readonly scopeName: string;
+      readonly path: string;
+      readonly injectTo?: readonly string[];
+    }[];
+  };
+};
+
+const registry = new textmate.Registry({
+  onigLib: oniguruma.loadWASM(readFileSync(resolve('vscode-oniguruma/release/onig.wasm'))).then(() => ({
+    createOnigScanner: (patterns) => new oniguruma.OnigScanner(patterns),
+    createOnigString: (text) => new oniguruma.OnigString(text),
+  })),
+  loadGrammar: async (scope) => grammars.get(scope) ?? null,
+  getInjections: (scope) =>
+    manifest.contributes.grammars.flatMap(({ scopeName, injectTo }) => (injectTo?.includes(scope) ? [scopeName] : [])),
+});
+
+/** Each line with what its words are, below them; words that are nothing in particular are left out. */
+async function scoped(scope: string, text: string): Promise<string> {
+  const grammar = (await registry.loadGrammar(scope)) ?? expect.fail(`there is no grammar ${scope}`);
+  let stack = textmate.INITIAL;
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .flatMap((line) => {
+      const { tokens, ruleStack } = grammar.tokenizeLine(line, stack);
+      stack = ruleStack;
+      const told = tokens.flatMap(({ startIndex, endIndex, scopes }) => {
+        const names = scopes.slice(1);
+        const words = line.slice(startIndex, endIndex);
+        return names.length === 0 || words.trim() === '' ? [] : [`    ${JSON.stringify(words)} ${names.join(' ')}`];
+      });
+      return [line, ...told];
     });
-  });
+  return `${lines.join('\n')}\n`;
 }
 
-describe.skipIf(!isThere)('grammars', () => {
-  const id = 'entity.name.tag.rule-id.rehearsal';
-  const policies: readonly [string, string, string[]][] = [
-    ['a list item', '- Ask first. {#ask-first}', [`${id}: ask-first`]],
-    ['a heading', '## Refunds {#refunds}', [`${id}: refunds`]],
-    ['a nested item', '- a\n  1. b **c** {#c}', [`${id}: c`]],
-    ['a mark that is none', '- a {#a b}', ['invalid.illegal.rule-id.rehearsal: {#a b}']],
-    ['code', '- `{#a}`\n\n```\n{#b}\n```', []],
-  ];
-  it.each(policies)('policy: %s', async (_, text, expected) => {
-    expect(await marked('text.html.markdown', text)).toEqual(expected);
-  });
+const texts: Readonly<Record<string, readonly [scope: string, text: string]>> = {
+  policy: [
+    'text.html.markdown',
+    `# Desk {#desk}
 
-  it('recording: kinds of events and hashes', async () => {
-    const line = '{"n":3,"event":{"type":"toolCalled","note":"\\"type\\":\\"x\\""},"chain":"0123456789abcdef0"}';
-    expect(await marked('source.rehearsal.recording', line)).toEqual([
-      'entity.name.type.event.rehearsal: "toolCalled"',
-      'comment.line.hash.rehearsal: "0123456789abcdef0"',
-    ]);
-    expect(await marked('source.rehearsal.recording', '{"event":{"type":"rewarded"}}')).toEqual([
-      'keyword.control.event.rehearsal: "rewarded"',
-    ]);
+- Look the order up first. {#look-up-first}
+- This is no id: {#look up} and neither is {#}.
+- In code it is text: \`{#look-up}\`.
+<!-- {#hidden} -->
+\`\`\`
+{#fenced}
+\`\`\`
+`,
+  ],
+  recording: [
+    'source.rehearsal.recording',
+    `{"type":"rolloutStarted","seed":"1"}
+{"type":"agentReplied","content":"Hello","chain":"0123456789abcdef0123"}
+{"type":"toolFailed","message":"\\"type\\": no"}
+{"type":"rewarded","reward":1,"state":"fedcba98765432100123"}
+`,
+  ],
+};
+
+it.each(Object.entries(texts))('colours of a %s', async (name, [scope, text]) => {
+  const file = join(golden, `${name}.txt`);
+  const found = await scoped(scope, text);
+  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, found);
+  expect(existsSync(file), `${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
+  expect(found).toBe(readFileSync(file, 'utf8'));
+});
+
+it('every grammar of package.json has its file, and every file is a grammar of package.json', () => {
+  const contributed = manifest.contributes.grammars.map(({ scopeName, path }) => `${scopeName} ${path}`);
+  const shipped = readdirSync(own).map((name) => {
+    const { scopeName } = JSON.parse(readFileSync(join(own, name), 'utf8')) as { readonly scopeName: string };
+    return `${scopeName} ./syntaxes/${name}`;
   });
+  expect(contributed.toSorted()).toEqual(shipped.toSorted());
 });

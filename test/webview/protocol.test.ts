@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseToExtension, parseToWebview, type ToExtension, type ToWebview } from '../../src/webview/protocol.ts';
+import { twoRecordings, twoRuns } from './compared.ts';
 import { point } from './points.ts';
 
 const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { type: Type }> } = {
@@ -23,7 +24,17 @@ const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { ty
     problem: null,
   },
   recordingOpened: { type: 'recordingOpened', name: 'a.traj.jsonl', total: 1, problem: null },
+  recordingGrew: { type: 'recordingGrew', total: 2, problem: 'a torn line' },
+  recordingNoted: { type: 'recordingNoted', notes: [{ n: 0, ms: 1.5, input: 10, output: 2, refused: [] }] },
   recordingRead: { type: 'recordingRead', events: [{ n: 0, event: { type: 'worldPrepared', writes: [] } }] },
+  comparing: { type: 'comparing', what: 'runs', sources: ['/a', '/b'], note: '2/4 pairs of rollouts' },
+  runsCompared: { type: 'runsCompared', comparison: twoRuns },
+  recordingsCompared: { type: 'recordingsCompared', comparison: twoRecordings },
+  comparisonFailed: { type: 'comparisonFailed', what: 'recordings', problem: 'it is none' },
+  editor: {
+    type: 'editor',
+    message: { type: 'ran', isRunning: false, note: '', problem: 'it was cancelled', outcome: null },
+  },
 };
 
 const toExtension: { readonly [Type in ToExtension['type']]: Extract<ToExtension, { type: Type }> } = {
@@ -34,8 +45,14 @@ const toExtension: { readonly [Type in ToExtension['type']]: Extract<ToExtension
   stop: { type: 'stop', run: 'r' },
   train: { type: 'train', kind: 'grpo' },
   showLog: { type: 'showLog' },
-  debugRecording: { type: 'debugRecording' },
+  debugRecording: { type: 'debugRecording', step: 3 },
+  openPlace: { type: 'openPlace', kind: 'rule', name: 'confirm' },
   openAsText: { type: 'openAsText' },
+  compareRecordings: { type: 'compareRecordings', recordings: ['/a.traj.jsonl', '/b.traj.jsonl'] },
+  compareAgain: { type: 'compareAgain' },
+  stopComparing: { type: 'stopComparing' },
+  openCompared: { type: 'openCompared', recording: '/a.traj.jsonl', debug: true, step: 7 },
+  editor: { type: 'editor', message: { type: 'set', path: [0, 'a'], value: { b: [1, null] } } },
 };
 
 describe('the protocol of the views', () => {
@@ -50,9 +67,23 @@ describe('the protocol of the views', () => {
   it.each([
     [{ type: 'openStep', run: 'r', step: 'two' }, 'message "openStep": step '],
     [{ type: 'train', kind: 'dpo' }, 'message "train": kind '],
+    [{ type: 'compareRecordings', recordings: ['/a.traj.jsonl'] }, 'message "compareRecordings": recordings'],
+    [{ type: 'openCompared', recording: '/a' }, 'message "openCompared": debug '],
+    [{ type: 'openPlace', kind: 'file', name: '/etc/passwd' }, 'message "openPlace": kind '],
+    [{ type: 'debugRecording', step: 'x' }, 'message "debugRecording": step '],
+    [{ type: 'editor', message: { type: 'set', path: [null], value: 1 } }, 'message "editor": message.path'],
     [{ type: 'unheard' }, 'message "unheard": '],
     [null, 'message "undefined": '],
   ])('names what is wrong with %o', (value, problem) => {
     expect(parseToExtension(value)).toMatchObject({ ok: false, problem: expect.stringContaining(problem) });
+  });
+
+  it('refuses a comparison whose numbers are none', () => {
+    const [first] = twoRuns.runs;
+    const comparison = { ...twoRuns, runs: [{ ...first, metrics: { ...first?.metrics, reward: 'high' } }] };
+    expect(parseToWebview({ type: 'runsCompared', comparison })).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining('comparison.runs.0.metrics.reward'),
+    });
   });
 });

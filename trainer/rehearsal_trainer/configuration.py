@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import sys
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,17 +19,25 @@ Config = TypeVar("Config")
 Profiles = Mapping[str, Mapping[str, Json]]
 
 
-def read_config(kind: type[Config], profiles: Profiles, argv: Sequence[str], about: str) -> tuple[Config, bool]:
+def read_config(
+    kind: type[Config],
+    profiles: Profiles,
+    argv: Sequence[str],
+    about: str,
+    check: Callable[[Config], None] | None = None,
+) -> tuple[Config, bool]:
     """Reads `--config FILE`, `--set name=value` and `--resume`; ConfigurationError names the field that is wrong.
 
-    `profile` in the file picks a set of defaults; what the file or --set says goes above them.
+    `profile` in the file picks a set of defaults; what the file or --set says goes above them. `check` refuses fields
+    that do not fit together. With `--check` that is all: the process ends with exit code 0.
     """
     parser = argparse.ArgumentParser(prog=f"rehearsal_trainer {kind.__module__.rsplit('.', 1)[-1]}", description=about)
-    parser.add_argument("--config", help="JSON file with the fields to change", metavar="FILE")
+    parser.add_argument("--config", help="JSON file with the fields to change; - is standard input", metavar="FILE")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one field; VALUE is JSON or text"
     )
     parser.add_argument("--resume", action="store_true", help="go on from the run's last checkpoint")
+    parser.add_argument("--check", action="store_true", help="say what is wrong with the configuration, start nothing")
     options = parser.parse_args(argv)
     values = _file(options.config) if options.config else {}
     for setting in options.set:
@@ -40,7 +49,12 @@ def read_config(kind: type[Config], profiles: Profiles, argv: Sequence[str], abo
         except ValueError:
             values[name] = text
     values.pop("kind", None)
-    return from_values(kind, profiles, values), options.resume
+    config = from_values(kind, profiles, values)
+    if check:
+        check(config)
+    if options.check:
+        sys.exit(0)
+    return config, options.resume
 
 
 def from_values(kind: type[Config], profiles: Profiles, values: Mapping[str, Json]) -> Config:
@@ -65,7 +79,7 @@ def from_values(kind: type[Config], profiles: Profiles, values: Mapping[str, Jso
 
 def _file(name: str) -> dict[str, Json]:
     try:
-        values = json.loads(Path(name).read_text(encoding="utf-8"))
+        values = json.loads(sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError(f"{name}: cannot be read ({error.strerror})") from error
     except ValueError as error:

@@ -58,10 +58,9 @@ class Config:
     threads: int | None = None
 
 
-PROFILES = {
-    "paper": {},
-    "cpu": {"max_tokens": 128, "context": 2048, "dtype": "float32", "concurrency": 32, "rollout_timeout_s": 600},
-}
+_CPU = {"max_tokens": 128, "context": 2048, "dtype": "float32", "concurrency": 32, "rollout_timeout_s": 600}
+
+PROFILES = {"paper": {}, "cpu": _CPU, "trial": {**_CPU, "max_tokens": 32}}
 
 
 def main(argv: Sequence[str]) -> int:

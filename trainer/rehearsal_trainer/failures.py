@@ -14,10 +14,13 @@ class TrainingError(Exception):
     """A run that cannot go on; the message says why and what to do."""
 
 
+class ModelError(Exception):
+    """A model that cannot be had; the message says what to do."""
+
+
 def reported(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
     """Runs a command; prints known failures to standard error."""
     from rehearsal_trainer.engine import EngineError
-    from rehearsal_trainer.models import ModelError
 
     try:
         return run(argv)

@@ -76,28 +76,32 @@ class Config:
     threads: int | None = None
 
 
+_CPU = {
+    "tasks_per_step": 4,
+    "micro_batch": 4,
+    "learning_rate": 5e-5,
+    "lora_rank": 16,
+    "max_tokens": 128,
+    "context": 2048,
+    "dtype": "float32",
+    "gradient_checkpointing": False,
+    "skip_dead_groups": True,
+    "concurrency": 32,
+    "rollout_timeout_s": 600,
+    "save_every": 5,
+}
+
 PROFILES = {
     "paper": {},
-    "cpu": {
-        "tasks_per_step": 4,
-        "micro_batch": 4,
-        "learning_rate": 5e-5,
-        "lora_rank": 16,
-        "max_tokens": 128,
-        "context": 2048,
-        "dtype": "float32",
-        "gradient_checkpointing": False,
-        "skip_dead_groups": True,
-        "concurrency": 32,
-        "rollout_timeout_s": 600,
-        "save_every": 5,
-    },
+    "cpu": _CPU,
+    # Seconds a step, to see that everything works.
+    "trial": {**_CPU, "tasks_per_step": 2, "group_size": 4, "max_tokens": 32},
 }
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs GRPO; the model lies in <run>/checkpoints/final (an adapter, where LoRA trained)."""
-    config, resume = read_config(Config, PROFILES, argv, "Learns from rollouts with the engine.")
+    config, resume = read_config(Config, PROFILES, argv, "Learns from rollouts with the engine.", check_sizes)
     run_grpo(config, resume)
     return 0
 
@@ -112,7 +116,6 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.rollouts import RolloutWorker
     from rehearsal_trainer.serving import gateway_over
 
-    check_sizes(config)
     if config.threads:
         torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)

@@ -48,3 +48,4 @@ class Conversation:
     task: str = ""
     reward: float | None = None
     source: str = ""
+    is_preview: bool = False

@@ -21,16 +21,14 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM
 from transformers.utils import logging
 
+from rehearsal_trainer.failures import ModelError
+
 logging.disable_progress_bar()  # standard output belongs to the commands' own lines
 
 PAD = "<|endoftext|>"
 SMOLLM2, TINY = "smollm2", "tiny"
 CACHED = {SMOLLM2: "smollm2-135m-instruct", TINY: "tiny-llama"}
 """The folders of the named models in the cache."""
-
-
-class ModelError(Exception):
-    """A model that cannot be had; the message says what to do."""
 
 
 def cache_folder() -> Path:

@@ -53,22 +53,21 @@ class Config:
     """Threads of a CPU; None leaves it to OMP_NUM_THREADS."""
 
 
-PROFILES = {
-    "paper": {},
-    "cpu": {
-        "batch": 8,
-        "micro_batch": 8,
-        "epochs": 3.0,
-        "learning_rate": 1e-3,
-        "warmup_steps": 3,
-        "schedule": "linear",
-        "lora_rank": 16,
-        "context": 2048,
-        "dtype": "float32",
-        "gradient_checkpointing": False,
-        "save_every": 50,
-    },
+_CPU = {
+    "batch": 8,
+    "micro_batch": 8,
+    "epochs": 3.0,
+    "learning_rate": 1e-3,
+    "warmup_steps": 3,
+    "schedule": "linear",
+    "lora_rank": 16,
+    "context": 2048,
+    "dtype": "float32",
+    "gradient_checkpointing": False,
+    "save_every": 50,
 }
+
+PROFILES = {"paper": {}, "cpu": _CPU, "trial": _CPU}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -103,7 +102,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     if not rows:
         raise TrainingError(
             f"nothing to learn from: of {len(files)} recordings {len(conversations)} have a reward of at least "
-            f"{config.least_reward:g}, and {len(rows)} of them fit into {config.context} tokens"
+            f"{config.least_reward:g} and are no previews, and {len(rows)} of them fit into {config.context} tokens"
         )
     steps = config.steps or max(1, round(config.epochs * len(rows) / config.batch))
     micro = min(config.micro_batch, config.batch)

@@ -60,12 +60,13 @@ def read_recording(path: Path) -> Conversation:
 
 
 def successful(conversations: Iterable[Conversation], least: float = 1.0) -> list[Conversation]:
-    """Those worth learning from: rewarded with at least `least`, and the agent said something."""
+    """Those worth learning from: rewarded with at least `least`, the agent said something, and no preview spoke."""
     return [
         conversation
         for conversation in conversations
         if conversation.reward is not None
         and conversation.reward >= least
+        and not conversation.is_preview
         and any(message.role == "assistant" for message in conversation.messages)
     ]
 
@@ -84,7 +85,9 @@ def _started(event: Mapping[str, Json], path: Path) -> Conversation:
     if event.get("format", FORMAT) != FORMAT:
         raise TrainingError(f"{path}:1: recording format {event['format']}; this trainer reads format {FORMAT}")
     tools = [Tool(tool["name"], tool.get("description", ""), tool.get("parameters", {})) for tool in event["tools"]]
-    return Conversation(event["system"], tools, (), task=event["task"]["id"], source=str(path))
+    # What an editor's language model is asked differs from what is recorded: it takes no system prompt, for one.
+    is_preview = any(str(seat).startswith("editor:") for seat in event.get("seats", {}).values())
+    return Conversation(event["system"], tools, (), event["task"]["id"], source=str(path), is_preview=is_preview)
 
 
 def _message(event: Mapping[str, Json]) -> Message | None:

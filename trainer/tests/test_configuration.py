@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,20 @@ def test_the_command_line_changes_the_file(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
         read_config(grpo.Config, grpo.PROFILES, ["--config", str(tmp_path / "none.json")], "")
+
+
+def test_a_check_starts_nothing_and_says_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def main(values: dict[str, Any]) -> int:
+        monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps({**GIVEN, **values})))
+        return grpo.main(["--config", "-", "--check"])
+
+    with pytest.raises(SystemExit) as ended:
+        main({"micro_batch": 8})
+    assert ended.value.code == 0
+    with pytest.raises(ConfigurationError, match="foo: there is no such field"):
+        main({"foo": 1})
+    with pytest.raises(ConfigurationError, match="micro_batch: 5 does not divide"):
+        main({"micro_batch": 5})
 
 
 def test_the_task_order_is_seeded_and_fair() -> None:

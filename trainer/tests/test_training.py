@@ -16,7 +16,7 @@ from rehearsal_trainer.backends.trl import _FrugalTrainer, check_groups, similar
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.evaluate import run_evaluation, table, wilson
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.grpo import run_grpo
+from rehearsal_trainer.grpo import check_sizes, run_grpo
 from rehearsal_trainer.models import load_model
 from rehearsal_trainer.sft import run_sft
 from rehearsal_trainer.shared_prefix import share_prefix, shared_length
@@ -123,7 +123,7 @@ def test_a_step_without_any_score_is_an_error(tmp_path: Path, monkeypatch: pytes
 
 def test_sizes_that_do_not_divide_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="micro_batch: 3 does not divide"):
-        run_grpo(grpo_config(tmp_path / "run", micro_batch=3))
+        check_sizes(grpo_config(tmp_path / "run", micro_batch=3))
 
 
 def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:

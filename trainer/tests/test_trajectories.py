@@ -49,6 +49,17 @@ def test_only_what_went_well_is_kept(tmp_path: Path) -> None:
     assert read_recording(wrong).reward == 0.0
 
 
+def test_a_preview_is_nothing_to_learn_from(tmp_path: Path) -> None:
+    path = gold(tmp_path)
+    first, *rest = path.read_text().splitlines()
+    started = json.loads(first)
+    started["event"]["seats"] = {"agent": "editor:gpt-4.1", "user": "agenda"}
+    path.write_text("\n".join([json.dumps(started), *rest]))
+    read = read_recording(path)
+    assert (read.is_preview, read.reward) == (True, 1.0)
+    assert successful([read]) == []
+
+
 def test_what_the_user_does_with_its_own_tools_is_not_what_the_model_saw(tmp_path: Path) -> None:
     path = gold(tmp_path)
     before = read_recording(path)

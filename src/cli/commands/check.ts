@@ -1,20 +1,22 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { counted } from '../../engine/core/counted.ts';
 import { type Audited, audit } from '../../engine/shell/audit/audit.ts';
 import { check as checkDomain } from '../../engine/shell/check.ts';
 import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
 import { type Diagnostic, formatDiagnostic, sortDiagnostics } from '../../engine/shell/diagnostic.ts';
 import { applyFixes } from '../../engine/shell/fixes.ts';
+import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { soundnessOf } from '../../engine/shell/soundness.ts';
 import type { Command, Given } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { domainFolder } from '../rolloutOptions.ts';
 
 /** A fix may uncover another finding, never many in a row. */
 const rounds = 10;
 
 export const check: Command = {
   name: 'check',
+  takes: 1,
   summary: 'find what is wrong with a domain before a rollout does',
   help: `rehearsal check DOMAIN [options]
 
@@ -28,12 +30,9 @@ Exit code 0: no error. 1: an error, with --audit also a warning. 2: cancelled, o
 `,
   options: { static: { type: 'boolean' }, audit: { type: 'boolean' }, fix: { type: 'boolean' } },
   run: async (given, io) => {
-    if (!given.positionals[0]) throw new UsageError('name the folder of a domain (the one with domain.yaml)');
+    const folder = domainFolder(io, given.positionals[0]);
     if (given.values['static'] === true && given.values['audit'] === true)
       throw new UsageError('--static runs nothing of the domain, and --audit runs all of it: choose one');
-    const folder = resolve(io.cwd, given.positionals[0]);
-    if (!existsSync(join(folder, 'domain.yaml')))
-      throw new UsageError(`${folder}: there is no domain here (a folder with domain.yaml)`);
     const found = await look(folder, given, io);
     if (given.values['json'] === true) printJson(io, found);
     else printText(io, found);
@@ -88,7 +87,9 @@ function printJson(io: Io, { loaded, diagnostics, fixed, audited }: Found): void
   const said = {
     name: loaded.domain.name,
     tasks: loaded.tasks.length,
+    drafts: draftsOf(loaded.parts).map(({ placed }) => placed.value.id),
     tools: loaded.toolNames,
+    described: loaded.domain.tools,
     diagnostics: found,
     fixed,
   };
@@ -101,7 +102,9 @@ function printText(io: Io, { loaded, diagnostics, fixed, audited }: Found): void
   const { domain, toolNames } = loaded;
   const findings = diagnostics.length === 0 ? 'no findings' : `${diagnostics.length} findings`;
   const fixable = diagnostics.filter(({ fix }) => fix).length;
+  const drafts = draftsOf(loaded.parts).length;
   const notes = [
+    ...(drafts > 0 ? [`${counted(drafts, 'draft')} that nothing counts`] : []),
     ...(fixed > 0 ? [`${fixed} mended`] : []),
     ...(fixable > 0 ? [`${fixable} of them can be mended with --fix`] : []),
     ...(audited ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${audited.rollouts} rollouts`] : []),

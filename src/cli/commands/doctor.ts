@@ -2,7 +2,7 @@ import { messageOf } from '../../engine/shell/fault.ts';
 import type { ModelSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { type Command, type Given, text } from '../command.ts';
 import type { Condition, Status } from '../doctor/condition.ts';
-import { type LivePath, type LiveStatus, livePaths } from '../doctor/livePaths.ts';
+import { type LivePath, type LiveStatus, livePaths, pathNames } from '../doctor/livePaths.ts';
 import { machineConditions } from '../doctor/machine.ts';
 import { type Io, UsageError } from '../io.ts';
 import { wholeNumber } from '../rolloutOptions.ts';
@@ -10,7 +10,7 @@ import { wholeNumber } from '../rolloutOptions.ts';
 export const doctor: Command = {
   name: 'doctor',
   summary: 'check that this machine, and a model, have what Rehearsal needs',
-  help: `rehearsal doctor [--live ENDPOINT [--model M]]
+  help: `rehearsal doctor [--live ENDPOINT [--model M] [--only PATH]]
 
 Checks Node, lanes, loopback, disk, keys (never their values), Python, the trainer and VS Code, and says what to do.
 With --live it also uses every path that needs a model once, on a copy of a sample domain: the agent's seat, the
@@ -18,6 +18,7 @@ user's seat, the judge of a rule, the grader of a task and the simulator of a to
 
   --live ENDPOINT    an OpenAI-compatible base URL, such as http://127.0.0.1:8000/v1; its key in OPENAI_API_KEY
   --model M          the model to ask for (default: the first that the endpoint lists)
+  --only PATH        one path alone: agent, user, judge, grader or "tool simulator"
   --max-tokens N     tokens of one answer (default: 256)
   --timeout SECONDS  until a path counts as failed (default: 300)
   --json             machine-readable output
@@ -26,6 +27,7 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
   options: {
     live: { type: 'string' },
     model: { type: 'string' },
+    only: { type: 'string' },
     'max-tokens': { type: 'string' },
     timeout: { type: 'string' },
   },
@@ -39,6 +41,9 @@ Exit code 0: nothing failed. 1: something did. 2: cancelled, or it could not be 
       throw new UsageError(`--live is a base URL such as http://127.0.0.1:8000/v1, not "${endpoint}"`);
     if (endpoint === undefined && text(given, 'model') !== undefined)
       throw new UsageError('--model goes with --live ENDPOINT: it says which model is asked there');
+    const only = text(given, 'only');
+    if (only !== undefined && !pathNames.some((each) => each === only))
+      throw new UsageError(`--only is one of ${pathNames.join(', ')}, not "${only}"`);
     const isJson = given.values['json'] === true;
     const conditions = await machineConditions(io);
     if (!isJson) for (const condition of conditions) io.out(conditionText(condition));
@@ -63,12 +68,14 @@ function conditionText({ name, status, found, advice }: Condition): string {
 
 async function liveTable(endpoint: string, given: Given, io: Io, isJson: boolean) {
   const seat = await seatAt(endpoint, given, io);
+  const only = pathNames.find((each) => each === text(given, 'only'));
   if (!isJson) io.out(`\n${seat.model} at ${new URL(endpoint).origin}\n`);
   const paths = await livePaths({
     seat,
     readKey: (name) => io.environment[name],
     signal: io.signal,
     timeoutMs: (wholeNumber(given, 'timeout') ?? 300) * 1000,
+    ...(only ? { only } : {}),
     ...(isJson ? {} : { onPath: (path) => io.out(pathText(path)) }),
   });
   return { model: seat.model, paths };

@@ -5,14 +5,16 @@ import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../
 import { literal } from '../../engine/core/literal.ts';
 import { byRole, type ModelRole, modelRoles } from '../../engine/core/measure.ts';
 import { metricsOf, type Price, type Prices } from '../../engine/core/metrics.ts';
-import { type Task, taskHash } from '../../engine/core/task.ts';
+import type { Task } from '../../engine/core/task.ts';
 import { taskIn, underId } from '../../engine/core/underPersona.ts';
-import { rolloutName, runBatch, runFileOf, simulatorsOf } from '../../engine/shell/batch.ts';
+import { expectToGoOn, runBatch, simulatorsOf } from '../../engine/shell/batch.ts';
 import { finishedRollouts, signingKey } from '../../engine/shell/ledger.ts';
+import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type Meter, openMeter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
-import { differencesFromRun, type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
+import { rolloutName } from '../../engine/shell/recordingName.ts';
+import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
@@ -26,12 +28,15 @@ import {
   readRolloutOptions,
   rolloutHelp,
   rolloutOptions,
+  trialsOf,
   wholeNumber,
 } from '../rolloutOptions.ts';
+import { runLines } from '../runLines.ts';
 import { statusLine } from '../statusLine.ts';
 
 export const evaluate: Command = {
   name: 'eval',
+  takes: 1,
   summary: 'run many tasks, several trials each, and report success',
   help: `rehearsal eval DOMAIN [options]
 
@@ -53,7 +58,9 @@ what has no receipt yet: no finished rollout is repeated, none is lost.
                      and for the model that simulates tools
   --gate LIST        exit with 1 when the run misses a threshold, such as "reward>=0.8,pass^4>=0.5"; about
                      ${gateMetrics.join(', ')}
-${rolloutHelp}
+${rolloutHelp}  --stream           with --json: before the result, a JSON line as each rollout begins, goes on and ends, and with
+                     the tokens and the cost of each answer of a model
+
 Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of budget, or could not be done.
 `,
   options: {
@@ -72,14 +79,15 @@ Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of b
     'judge-price': { type: 'string' },
     'tools-price': { type: 'string' },
     gate: { type: 'string' },
+    stream: { type: 'boolean' },
   },
   run: async (given, io) => {
     const domain = openDomain(io, given.positionals[0]);
     const plan = planOf(given, io, domain);
-    refuseOtherRun(plan, domain);
+    expectToGoOn(plan.folder, domain, plan);
     await rollOut(plan, given, io, domain);
     const record = readRun(plan.folder);
-    if (!record) throw new Error(`${plan.folder}: the run that was just made can't be read`);
+    if (typeof record === 'string') throw new Error(`the run that was just made can't be read: ${record}`);
     return conclude(record, plan, given, io);
   },
 };
@@ -97,7 +105,7 @@ type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
 
 function planOf(given: Given, io: Io, domain: LoadedDomain): Plan {
   const tasks = chosenTasks(given, domain);
-  const trials = wholeNumber(given, 'trials') ?? 1;
+  const trials = trialsOf(given, tasks.length, 1);
   const { agentFor, ...options } = readRolloutOptions(given, domain, io);
   const gate = text(given, 'gate');
   const thresholds = gate === undefined ? [] : parseGate(gate, trials);
@@ -139,6 +147,7 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
     );
   const isQuiet = given.values['json'] === true;
   const line = statusLine(io);
+  const lines = given.values['stream'] === true && isQuiet ? runLines(io, plan.folder, plan.prices) : undefined;
   const show = isQuiet ? () => undefined : progress(io, line);
   const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
   // With tools in one Python process a second lane would only wait for it.
@@ -155,8 +164,14 @@ async function rollOut(plan: Plan, given: Given, io: Io, domain: LoadedDomain): 
       readKey: (name) => io.environment[name],
       askPerson: askAtTerminal(io),
       signal: io.signal,
-      onModel: wait.onModel,
-      onFinished: ({ reward }) => {
+      onModel: (notice) => {
+        wait.onModel(notice);
+        lines?.onModel(notice);
+      },
+      ...(lines ? { onEvents: lines.onEvents } : {}),
+      onFinished: (result) => {
+        lines?.onFinished(result);
+        const { reward } = result;
         done += 1;
         scored += reward === null ? 0 : 1;
         rewarded += reward ?? 0;
@@ -196,22 +211,21 @@ function conclude(record: RunRecord, plan: Plan, given: Given, io: Io): ExitCode
   return 2;
 }
 
-function refuseOtherRun(plan: Plan, domain: LoadedDomain): void {
-  const tasks = plan.tasks.map((task) => ({ id: task.id, hash: taskHash(task) }));
-  const differences = differencesFromRun(plan.folder, runFileOf(domain, plan), tasks);
-  if (differences.length > 0)
-    throw new UsageError(
-      `${plan.folder} holds another run: ${differences.join('; ')}. Choose another --out, or the options it was begun with`,
-    );
-}
-
 function chosenTasks(given: Given, domain: LoadedDomain): LoadedDomain['tasks'] {
   const split = text(given, 'split');
   if (split !== undefined && split !== 'train' && split !== 'test')
     throw new UsageError(`--split is train or test, not "${split}"`);
   const patterns = text(given, 'tasks')?.split(',');
   const unknown = patterns?.filter((pattern) => !domain.tasks.some(({ id }) => matches(id, pattern))) ?? [];
-  if (unknown.length > 0) throw new UsageError(`there is no task ${unknown.join(', ')} in ${domain.folder}`);
+  if (unknown.length > 0) {
+    const drafts = draftsOf(domain.parts).map(({ placed }) => placed.value.id);
+    const isDraft = unknown.every((each) => drafts.includes(each));
+    throw new UsageError(
+      isDraft
+        ? `${unknown.join(', ')}: a draft counts for nothing yet. Accept it with: rehearsal draft accept ${domain.folder} ${unknown.join(' ')}`
+        : `there is no task ${unknown.join(', ')} in ${domain.folder}`,
+    );
+  }
   const personas = text(given, 'persona')?.split(',');
   const strangers = personas?.filter((name) => !domain.tasks.some(({ persona }) => persona === name)) ?? [];
   if (strangers.length > 0) throw new UsageError(`no task of ${domain.folder} has the persona ${strangers.join(', ')}`);

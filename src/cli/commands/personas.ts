@@ -7,6 +7,7 @@ import { openDomain } from '../rolloutOptions.ts';
 
 export const personas: Command = {
   name: 'personas',
+  takes: 1,
   summary: 'list the simulated users of a domain, or add a pack of them',
   help: `rehearsal personas DOMAIN [options]
 

@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { type Compared, countsOf, regradeTau2 } from '../../engine/shell/import/regradeTau2.ts';
-import { readTau2Results } from '../../engine/shell/import/tau2Results.ts';
+import { basename, join, resolve } from 'node:path';
+import { counted } from '../../engine/core/counted.ts';
+import { type OfficialResults, readOfficialResults } from '../../engine/shell/import/officialResults.ts';
+import { verdictOf } from '../../engine/shell/import/officialVerdict.ts';
+import { type Compared, countsOf, regradeOfficial } from '../../engine/shell/import/regradeOfficial.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { type Regrading, regradeRun } from '../../engine/shell/regrade.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
@@ -13,6 +16,7 @@ import { openRunRecord } from './report.ts';
 
 export const regrade: Command = {
   name: 'regrade',
+  takes: 1,
   summary: 'verify an old run with the present rules, verifiers and tasks',
   help: `rehearsal regrade RUN_FOLDER [options]
 rehearsal regrade --official RESULTS --domain FOLDER [options]
@@ -20,10 +24,10 @@ rehearsal regrade --official RESULTS --domain FOLDER [options]
 Reaches the verdicts of a run again with the rules, verifiers and tasks that its domain has now. Nothing is said or
 called again. The results are a run of their own, which report, compare and verify take; the old run stays as it is.
 
-With --official the results file of another tool (tau2's results.json, or its folder) is scored with this engine: every
-call is made again, and the reward is compared with the one in the file.
+With --official the results file of another tool (tau2's results.json, or its folder; the list that tau-bench's run.py
+writes) is scored with this engine: every call is made again, and the reward is compared with the one in the file.
 
-  --official RESULTS the file, or its folder; --domain is then an imported domain, or the folder of several
+  --official RESULTS the file, or its folder; --domain is then an imported domain, or (tau2) the folder of several
   --domain FOLDER    the domain (default: the one that run.json names)
   --out FOLDER       where the new run goes (default: RUN_FOLDER-regraded-1, -2, ...)
   --json             machine-readable output
@@ -33,7 +37,7 @@ Exit code 0: done. 1: a rollout could not be graded again, or is rewarded otherw
   options: { domain: { type: 'string' }, out: { type: 'string' }, official: { type: 'string' } },
   run: async (given, io) => {
     const official = text(given, 'official');
-    if (official !== undefined) return regradeOfficial(official, given, io);
+    if (official !== undefined) return regradeResults(official, given, io);
     const record = openRunRecord(io, given.positionals[0]);
     const named = text(given, 'domain');
     const domain = openDomainAt(named ? resolve(io.cwd, named) : record.file.folder);
@@ -52,19 +56,18 @@ Exit code 0: done. 1: a rollout could not be graded again, or is rewarded otherw
   },
 };
 
-async function regradeOfficial(results: string, given: Given, io: Io): Promise<ExitCode> {
+async function regradeResults(results: string, given: Given, io: Io): Promise<ExitCode> {
   const path = resolve(io.cwd, results);
-  const read = readTau2Results(path);
+  const read = readOfficialResults(path);
   const named = text(given, 'domain');
   if (named === undefined)
     throw new UsageError('name the imported domain: --domain FOLDER (rehearsal import makes one)');
-  const whole = resolve(io.cwd, named);
-  const domain = openDomainAt(existsSync(join(whole, 'domain.yaml')) ? whole : join(whole, read.domain));
+  const domain = domainOf(path, read, resolve(io.cwd, named));
   const folder = freshFolder(io, path.replace(/\.json$/, ''), text(given, 'out'));
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const options = { folder, concurrency: 16, key: signingKey(), signal: io.signal };
-    const { rollouts, refused } = await regradeTau2(supervisor, read, options);
+    const { rollouts, refused } = await regradeOfficial(supervisor, read.simulations, options);
     const counts = countsOf(rollouts);
     if (given.values['json'] === true) io.out(`${JSON.stringify({ folder, rollouts, refused, counts })}\n`);
     else io.out(officialText(folder, rollouts, refused));
@@ -74,10 +77,30 @@ async function regradeOfficial(results: string, given: Given, io: Io): Promise<E
   }
 }
 
+/** The imported domain that a results file is of: the folder itself, or one of those in it. */
+function domainOf(path: string, { benchmark, domain: named }: OfficialResults, whole: string): LoadedDomain {
+  const isOne = existsSync(join(whole, 'domain.yaml'));
+  if (!isOne && named === null)
+    throw new UsageError(`${path} does not say which domain it is of: name a folder with a domain.yaml, not ${whole}`);
+  const folder = isOne ? whole : join(whole, basename(named ?? ''));
+  if (!existsSync(join(folder, 'domain.yaml')))
+    throw new UsageError(`${path} is of the domain ${named}, and ${whole} holds none that was imported from it`);
+  const domain = openDomainAt(folder);
+  const source = Object.values(domain.file.environments).find(({ adapter }) => adapter !== undefined);
+  if (source?.adapter !== benchmark)
+    throw new UsageError(
+      `${path} is a results file of ${benchmark}, and ${folder} ${source ? `was imported from ${source.adapter}` : 'was not imported'}`,
+    );
+  const own = source.settings['domain'];
+  if (named !== null && own !== named)
+    throw new UsageError(`${path} is of the domain ${named}, and ${folder} was imported from ${own}`);
+  return domain;
+}
+
 function officialText(folder: string, rollouts: readonly Compared[], refused: readonly string[]): string {
   const { agree, differ, raised } = countsOf(rollouts);
   const show = (reward: number | null) => (reward === null ? 'none' : String(reward));
-  const odd = rollouts.filter(({ official, own }) => official === null || own === null || official !== own);
+  const odd = rollouts.filter(({ official, own }) => verdictOf(official, own) !== 'agree');
   const rows = odd.map(({ name, official, own, raised: why, reason }) => [
     name,
     show(official),
@@ -119,7 +142,7 @@ function regradingText(folder: string, { rollouts, refused }: Regrading): string
   const lines = [
     ...(rows.length > 0 ? tableLines({ columns: ['task', 'trial', 'before', 'after', 'why now'], rows }) : []),
     ...refused,
-    `${rollouts.length} rollouts graded again, ${changed.length} with another reward${refused.length > 0 ? `, ${refused.length} refused` : ''}`,
+    `${counted(rollouts.length, 'rollout')} graded again, ${changed.length} with another reward${refused.length > 0 ? `, ${refused.length} refused` : ''}`,
     `run ${folder}`,
   ];
   return `${lines.join('\n')}\n`;

@@ -1,36 +1,56 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { guardReader } from '../../engine/shell/guardNotes.ts';
-import { replayRecording } from '../../engine/shell/replay.ts';
+import { withDrafts } from '../../engine/shell/load/drafts.ts';
+import { readRecording } from '../../engine/shell/recording.ts';
+import { noStart, replayRecording } from '../../engine/shell/replay.ts';
 import { requestNamed, sentRequests } from '../../engine/shell/sentRequests.ts';
 import { type Command, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
-import { domainBeside, openDomain } from '../rolloutOptions.ts';
+import { openDomain, unknownDomain } from '../rolloutOptions.ts';
 import { spoken } from '../transcript.ts';
 
 export const replayCommand: Command = {
   name: 'replay',
+  takes: 1,
   summary: 'fold a recording again and compare the state after every step',
-  help: "rehearsal replay RECORDING [--domain FOLDER] [--quiet | --request STEP]\n\nShows the conversation from the recorded answers; no model and no tool is called. Exit code 1 when a step's\nstate differs from the recorded one.\n\n  --domain FOLDER    the domain it was recorded in (default: from run.json beside the recording)\n  --quiet            only the result\n  --request STEP     only the exact request that a model was sent for a step (7, or 7.2 where it took several)\n",
+  help: "rehearsal replay RECORDING [--domain FOLDER] [--quiet | --request STEP]\n\nShows the conversation from the recorded answers; no model and no tool is called. Exit code 1 when a step's\nstate differs from the recorded one.\n\n  --domain FOLDER    the domain it was recorded in (default: from run.json beside the recording)\n  --quiet            only the result\n  --request STEP     only the exact request that a model was sent for a step (7, or 7.2 where it took several)\n  --json             machine-readable output\n",
   options: { domain: { type: 'string' }, quiet: { type: 'boolean' }, request: { type: 'string' } },
   run: async (given, io) => {
-    const path = resolve(io.cwd, given.positionals[0] ?? '');
-    if (!given.positionals[0] || !existsSync(path))
-      throw new UsageError(
-        `${given.positionals[0] ?? 'RECORDING'}: there is no such recording (a file that ends in .traj.jsonl)`,
-      );
+    const path = recordingNamed(io, given.positionals[0]);
+    const json = given.values['json'] === true;
     const asked = text(given, 'request');
     if (asked !== undefined) return showRequest(io, path, asked);
-    const domain = openDomain(io, text(given, 'domain') ?? domainBeside(path));
+    const folder = text(given, 'domain') ?? domainBeside(path);
+    const read = readRecording(path);
+    const isUnread = read.lines.length === 0;
+    if (isUnread || (folder === undefined && read.problems.length > 0)) {
+      report(io, json, path, 0, read.problems.length > 0 ? read.problems : [noStart]);
+      return 1;
+    }
+    if (folder === undefined) throw unknownDomain(path, 'Name its folder with --domain FOLDER');
+    const domain = withDrafts(openDomain(io, folder));
     const { steps, problems } = replayRecording(domain, path);
     const guard = guardReader(path);
-    const json = given.values['json'] === true;
     if (!json && given.values['quiet'] !== true)
       for (const step of steps) for (const line of spoken(step.event, guard(step), io.terminal)) io.out(`${line}\n`);
     report(io, json, path, steps.length, problems);
     return problems.length > 0 ? 1 : 0;
   },
 };
+
+/** The path of the recording that a person named. Throws a `UsageError` for what is none. */
+function recordingNamed(io: Io, named: string | undefined): string {
+  const what = 'a file that ends in .traj.jsonl';
+  const path = resolve(io.cwd, named ?? '');
+  if (!named || !existsSync(path))
+    throw new UsageError(`${named ?? 'RECORDING'}: there is no such recording (${what})`);
+  if (!statSync(path).isDirectory()) return path;
+  const [first] = readdirSync(path).filter((name) => name.endsWith('.traj.jsonl'));
+  const instead = first === undefined ? what : `for example ${join(named, first)}`;
+  throw new UsageError(`${named} is a folder, and replay takes one recording: ${instead}`);
+}
 
 function showRequest(io: Io, recording: string, name: string): ExitCode {
   const found = requestNamed(sentRequests(recording), name);

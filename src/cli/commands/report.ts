@@ -2,25 +2,37 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { metricsOf } from '../../engine/core/metrics.ts';
 import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
-import { type Command, text } from '../command.ts';
-import { type Io, UsageError } from '../io.ts';
+import { type Command, type Given, refuseMore, text } from '../command.ts';
+import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { junitText } from '../report/junit.ts';
 import { pageText } from '../report/page.ts';
+import { paperOf, paperText } from '../report/paper.ts';
 import { reportText } from '../report/text.ts';
+import { printRollout } from '../runLines.ts';
 
 export const report: Command = {
   name: 'report',
   summary: 'show the metrics of a run, also as a page or for a CI system',
   help: `rehearsal report RUN_FOLDER [options]
+rehearsal report --paper RUN_FOLDER [RUN_FOLDER ...]
 
 Measures the finished rollouts of a run again from their recordings and prints what it found.
 
   --html FILE    one page without anything outside of it, with plots and the tables behind them
   --junit FILE   JUnit XML: a test case for each rollout
-  --json         the metrics and the measures of every rollout
+  --paper        the table of MUA-RL, with a column for a model's runs of imported benchmarks
+  --json         the metrics and the measures of every rollout; with --paper the table
+  --stream       with --json: before them, a JSON line with what was said in each rollout, and one with how it came out
 `,
-  options: { html: { type: 'string' }, junit: { type: 'string' } },
+  options: {
+    html: { type: 'string' },
+    junit: { type: 'string' },
+    paper: { type: 'boolean' },
+    stream: { type: 'boolean' },
+  },
   run: async (given, io) => {
+    if (given.values['paper'] === true) return printPaper(given, io);
+    refuseMore(given, 1, report);
     const record = openRunRecord(io, given.positionals[0]);
     const metrics = metricsOf(record.rollouts, record.file.prices);
     const html = text(given, 'html');
@@ -28,6 +40,7 @@ Measures the finished rollouts of a run again from their recordings and prints w
     if (html) writeFileSync(resolve(io.cwd, html), pageText(record, metrics));
     if (junit) writeFileSync(resolve(io.cwd, junit), junitText(record));
     if (given.values['json'] === true) {
+      if (given.values['stream'] === true) for (const { recording } of record.rollouts) printRollout(io, recording);
       const { folder, file, rollouts, unfinished, problems } = record;
       io.out(`${JSON.stringify({ folder, run: file, metrics, rollouts, unfinished, problems })}\n`);
     } else {
@@ -38,9 +51,21 @@ Measures the finished rollouts of a run again from their recordings and prints w
   },
 };
 
+function printPaper(given: Given, io: Io): ExitCode {
+  const alone = ['html', 'junit'].find((name) => text(given, name) !== undefined);
+  if (alone) throw new UsageError(`--paper is a table of several runs: leave --${alone} out`);
+  const [first, ...more] = given.positionals;
+  const records = [first, ...more].map((each) => openRunRecord(io, each));
+  const paper = paperOf(records);
+  io.out(given.values['json'] === true ? `${JSON.stringify(paper)}\n` : paperText(paper, records));
+  return records.some(({ problems }) => problems.length > 0) ? 1 : 0;
+}
+
 /** Reads the run of a folder that a person named. */
 export function openRunRecord(io: Io, given: string | undefined): RunRecord {
-  const record = given === undefined ? null : readRun(resolve(io.cwd, given));
-  if (!record) throw new UsageError(`${given ?? 'RUN_FOLDER'}: there is no run here (a folder with run.json)`);
+  if (given === undefined) throw new UsageError('RUN_FOLDER: there is no run here (a folder with run.json)');
+  const record = readRun(resolve(io.cwd, given));
+  if (typeof record === 'string')
+    throw new UsageError(`${given}: there is no run here (a folder with run.json): ${record}`);
   return record;
 }

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
-import { rolloutName, runBatch } from '../../engine/shell/batch.ts';
+import { expectToGoOn, runBatch } from '../../engine/shell/batch.ts';
 import { guardReader } from '../../engine/shell/guardNotes.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
+import { withDrafts } from '../../engine/shell/load/drafts.ts';
+import { rolloutName } from '../../engine/shell/recordingName.ts';
+import { summaryOf } from '../../engine/shell/rolloutSummary.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import type { Command } from '../command.ts';
 import { modelWait } from '../modelWait.ts';
@@ -19,27 +22,25 @@ import { spoken } from '../transcript.ts';
 
 export const runCommand: Command = {
   name: 'run',
+  takes: 2,
   summary: 'rehearse one task and show the conversation as it happens',
   help: `rehearsal run DOMAIN TASK [options]\n\nPlays one rollout of a task from a fresh database to a reward.\n\n${rolloutHelp}\nExit code 0 when the rollout was scored, 1 when its reward is not 1 and --gate is given, 2 when it could not be run.\n  --gate             exit with 1 unless the reward is 1\n`,
   options: { ...rolloutOptions, gate: { type: 'boolean' } },
   run: async (given, io) => {
-    const domain = openDomain(io, given.positionals[0]);
+    const domain = withDrafts(openDomain(io, given.positionals[0]));
     const task = taskNamed(domain, given.positionals[1]);
     const { agentFor, ...options } = readRolloutOptions(given, domain, io);
     const json = given.values['json'] === true;
+    const folder = newRunFolder(io, given, task.id);
+    const plan = { ...options, folder, tasks: [task], trials: 1, agent: agentFor(task), key: signingKey() };
+    expectToGoOn(folder, domain, plan);
     const supervisor = await openSupervisor(domain, { log: (text) => io.err(`${text}\n`) });
     const wait = modelWait((text) => io.err(`${text}\n`), io.terminal ? statusLine(io) : undefined);
     try {
-      const folder = newRunFolder(io, given, task.id);
       const guard = guardReader(join(folder, `${rolloutName(task, 0)}.traj.jsonl`));
       const [result] = await runBatch(supervisor, {
-        ...options,
-        folder,
-        tasks: [task],
-        trials: 1,
+        ...plan,
         concurrency: 1,
-        agent: agentFor(task),
-        key: signingKey(),
         readKey: (name) => io.environment[name],
         askPerson: askAtTerminal(io),
         signal: io.signal,
@@ -54,7 +55,8 @@ export const runCommand: Command = {
         io.err(`nothing to run: ${folder} holds a finished rollout of ${task.id}\n`);
         return 2;
       }
-      io.out(json ? `${JSON.stringify(result)}\n` : `recording ${result.recording}\n`);
+      const summary = json ? summaryOf(supervisor.loaded, result.recording) : null;
+      io.out(json ? `${JSON.stringify({ ...result, ...summary })}\n` : `recording ${result.recording}\n`);
       if (result.reward === null) return 2;
       return given.values['gate'] === true && result.reward < 1 ? 1 : 0;
     } finally {

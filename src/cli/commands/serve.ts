@@ -6,7 +6,7 @@ import { openTrainingChannel } from '../trainingChannel.ts';
 export const serve: Command = {
   name: 'serve',
   summary: 'play rollouts for a trainer, over standard input and output',
-  help: 'rehearsal serve --stdio\n\nSpeaks the training protocol (docs/training-protocol.md) in JSON lines until its input ends.\n',
+  help: 'rehearsal serve --stdio\n\nSpeaks the training protocol (docs/training-protocol.md) in JSON lines until its input ends.\n\n  --stdio            over standard input and output: the only way there is\n  --json             what could not be done as JSON too; what it speaks is JSON in any case\n',
   options: { stdio: { type: 'boolean' } },
   run: async (given, io) => {
     if (given.values['stdio'] !== true) throw new UsageError('say --stdio: it is the only way to be reached');

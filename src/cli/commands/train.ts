@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Task } from '../../engine/core/task.ts';
 import { runBatch } from '../../engine/shell/batch.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
@@ -10,8 +11,8 @@ import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type Io, progress, UsageError } from '../io.ts';
 import { preparePython } from '../pythonEnvironment.ts';
-import { askAtTerminal, openDomain, wholeNumber } from '../rolloutOptions.ts';
-import { launchTrainer } from '../trainerLaunch.ts';
+import { askAtTerminal, openDomain, trialsOf, wholeNumber } from '../rolloutOptions.ts';
+import { checkConfiguration, launchTrainer } from '../trainerLaunch.ts';
 import { type TrainingUser, trainingUser } from '../trainingUser.ts';
 
 const kinds = ['sft', 'grpo', 'evaluate'] as const;
@@ -33,7 +34,8 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
                      evaluate: rollouts for each test task, at each temperature (default: 8)
   --user SEAT        GRPO and evaluate: who plays the user: agenda or openai:MODEL[@BASE_URL] (default: the domain's for
                      training or for evaluation)
-  --profile NAME     cpu or paper: sets of hyper-parameters (default: cpu)
+  --profile NAME     cpu, paper, or trial (seconds a step, to see that all works): sets of hyper-parameters
+                     (default: trial for the model tiny, else cpu)
   --set KEY=VALUE    one hyper-parameter, as JSON; may stand several times
   --out FOLDER       the run's folder (default: .rehearsal/training/<id> here)
   --resume           go on from the last checkpoint of --out
@@ -63,13 +65,16 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
         ? 'agenda'
         : trainingUser(domain.file, kind === 'grpo' ? 'train' : 'evaluate', text(given, 'user'), io);
     const run = runFolder(given, io, kind);
-    makeRunFolder(run);
+    const lesson = kind === 'sft' ? lessonOf(given, io, domain, run) : null;
+    const asked = JSON.stringify(configOf(given, io, kind, domain, run, lesson ? [lesson.path] : [], user), null, 2);
     const python = await preparePython(io, text(given, 'python'));
-    const recordings = kind === 'sft' ? [await recordingsFor(given, io, domain, run)] : [];
+    checkConfiguration(python, kind, asked);
+    makeRunFolder(run);
+    if (lesson) await playGold(lesson, io, domain);
     if (io.signal.aborted)
       throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
     const config = join(run, 'launch.json');
-    writeFileSync(config, `${JSON.stringify(configOf(given, io, kind, domain, run, recordings, user), null, 2)}\n`);
+    writeFileSync(config, `${asked}\n`);
     const args = [
       '-m',
       'rehearsal_trainer',
@@ -85,23 +90,32 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
 
 function runFolder(given: Given, io: Io, kind: Kind): string {
   const out = text(given, 'out');
-  if (given.values['resume'] === true && (!out || !existsSync(resolve(io.cwd, out))))
-    throw new UsageError('--resume needs the folder of the run: --out FOLDER');
+  if (given.values['resume'] === true) {
+    if (!out) throw new UsageError('--resume needs the folder of the run: --out FOLDER');
+    if (!existsSync(resolve(io.cwd, out)))
+      throw new UsageError(`${out}: there is no run to go on with. Name its folder, or begin one without --resume`);
+  }
   return out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'training', runName(kind));
 }
 
-/** What SFT learns from: what was given, else rollouts of the gold seat on the training tasks. */
-async function recordingsFor(given: Given, io: Io, domain: LoadedDomain, run: string): Promise<string> {
+/** What SFT learns from: recordings at a path, and the rollouts of the gold seat that are to lie there first. */
+type Lesson = { readonly path: string; readonly tasks: readonly Task[]; readonly trials: number };
+
+/** What was given, else rollouts of the gold seat on the training tasks. Nothing is played yet. */
+function lessonOf(given: Given, io: Io, domain: LoadedDomain, run: string): Lesson {
   const named = text(given, 'recordings');
   if (named) {
     const path = resolve(io.cwd, named);
     if (!existsSync(path)) throw new UsageError(`${named}: there are no recordings`);
-    return path;
+    return { path, tasks: [], trials: 0 };
   }
-  const folder = join(run, 'gold');
   const tasks = domain.tasks.filter(({ split }) => split === 'train');
-  const trials = wholeNumber(given, 'trials') ?? 4;
   if (tasks.length === 0) throw new UsageError(`${domain.folder} has no task in the split train`);
+  return { path: join(run, 'gold'), tasks, trials: trialsOf(given, tasks.length, 4) };
+}
+
+async function playGold({ path, tasks, trials }: Lesson, io: Io, domain: LoadedDomain): Promise<void> {
+  if (tasks.length === 0) return;
   io.err(`the gold seat plays ${tasks.length} tasks, ${trials} trials each\n`);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   const show = progress(io);
@@ -109,7 +123,7 @@ async function recordingsFor(given: Given, io: Io, domain: LoadedDomain, run: st
   let done = 0;
   try {
     const options = {
-      folder,
+      folder: path,
       tasks,
       trials,
       seed: 'gold',
@@ -123,7 +137,6 @@ async function recordingsFor(given: Given, io: Io, domain: LoadedDomain, run: st
   } finally {
     await supervisor.close();
   }
-  return folder;
 }
 
 function configOf(
@@ -135,10 +148,11 @@ function configOf(
   recordings: readonly string[],
   user: TrainingUser,
 ): object {
+  const model = modelOf(given, io);
   const common = {
     run,
-    profile: text(given, 'profile') ?? 'cpu',
-    model: modelOf(given, io),
+    profile: text(given, 'profile') ?? (model === 'tiny' ? 'trial' : 'cpu'),
+    model,
     dialect: domain.file.dialect,
   };
   const engine = {
@@ -148,7 +162,7 @@ function configOf(
     user,
   };
   const steps = wholeNumber(given, 'steps');
-  const trials = wholeNumber(given, 'trials') ?? 8;
+  const trials = trialsOf(given, domain.tasks.filter(({ split }) => split === 'test').length, 8);
   switch (kind) {
     case 'sft':
       return { ...common, steps: steps ?? 40, recordings, ...settings(given) };
@@ -165,7 +179,12 @@ function configOf(
 function modelOf(given: Given, io: Io): string {
   const model = text(given, 'model') ?? 'smollm2';
   const folder = resolve(io.cwd, model);
-  return existsSync(folder) ? folder : model;
+  if (existsSync(folder)) return folder;
+  if (!/^[\w-][\w.-]*(\/[\w.-]+)?$/.test(model))
+    throw new UsageError(
+      `--model ${model}: there is no such folder. A model is smollm2, tiny, a checkpoint's folder, or a hub id (NAME or OWNER/NAME)`,
+    );
+  return model;
 }
 
 function settings(given: Given): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import {
   ContinuedEvent,
-  DebugSession,
+  Event,
   InitializedEvent,
   InvalidatedEvent,
   StoppedEvent,
@@ -9,68 +9,90 @@ import {
 } from '@vscode/debugadapter';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { messageOf } from '../../engine/shell/fault.ts';
+import { canInspectSafely } from '../../engine/shell/lane/laneChild.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
+import type { ModelNotice } from '../../engine/shell/outside.ts';
 import { UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
+import { type Answer, AnsweringSession, withArguments } from './answeringSession.ts';
+import { assignmentIn } from './assignment.ts';
 import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
 import { capabilities } from './capabilities.ts';
-import { readConfiguration } from './configuration.ts';
-import { type Command, help, parseCommand } from './console.ts';
+import { type Configuration, readConfiguration } from './configuration.ts';
+import { parseCommand } from './console.ts';
+import { performed, type Started, said } from './consoleCommands.ts';
 import type { Debuggee } from './debuggee.ts';
-import { explanationOf } from './explanation.ts';
+import type { Edit } from './edit.ts';
+import { type Engine, ownEngine } from './engine.ts';
+import { Forks } from './forks.ts';
+import { type ChildConfiguration, InsideTools } from './insideTools.ts';
 import { Inspection, thread } from './inspection.ts';
+import { looks } from './looks.ts';
+import { moves, type Then } from './moves.ts';
 import { Narrator } from './narrator.ts';
 import { attached, launched } from './opening.ts';
 import { Person } from './person.ts';
 import { Playback, type Stop } from './playback.ts';
+import { unseenReads } from './unseenReads.ts';
 
 export type SessionOptions = {
   /** What a client must say to launch or attach; null where nobody else can reach this session. */
   readonly token?: string | null;
+  readonly engine?: Engine;
 };
 
-/** What a request is answered with, and what is to be done once the answer is sent. */
-type Answer<Body> = { readonly body: Body; readonly after?: () => void };
+/** Reasons to stop as the protocol calls them, where it calls them otherwise. */
+const reasons: Readonly<Partial<Record<Stop['reason'], string>>> = { end: 'exit', sample: 'restart' };
 
-const editable = 'only messages, arguments of calls and values of the database can';
-
-/** Requests that move, and what each does once it is answered. */
-const moves: ReadonlyMap<string, (playback: Playback) => void | Promise<void>> = new Map([
-  ['continue', (playback) => playback.continue()],
-  ['next', (playback) => playback.toNextTurn()],
-  ['stepIn', (playback) => playback.toNextStep()],
-  ['stepOut', (playback) => playback.toEndOfTurn()],
-  ['stepBack', (playback) => playback.back()],
-  ['reverseContinue', (playback) => playback.reverse()],
-]);
+/** How long a client may take to answer that it has started a session. */
+const startMs = 60_000;
 
 /** Requests that the base class hands to a method of their own below. */
 const handed: ReadonlySet<string> = new Set(
-  'initialize launch attach configurationDone disconnect terminate setVariable pause evaluate'.split(' '),
+  'initialize launch attach configurationDone disconnect terminate pause evaluate'.split(' '),
 );
 
+/** Requests of a client that is on its way to show where the rollout stopped. */
+const towardsTheStop: ReadonlySet<string> = new Set('threads stackTrace breakpointLocations source'.split(' '));
+
 /** Translates between the Debug Adapter Protocol (1.71) and a rollout that is played; decides nothing about rollouts. */
-export class RehearsalSession extends DebugSession {
+export class RehearsalSession extends AnsweringSession {
   #client: DebugProtocol.InitializeRequestArguments = { adapterID: 'rehearsal' };
   #playback: Playback | null = null;
   #isOpening = false;
   #isOver = false;
   readonly #token: string | null;
+  readonly #engine: Engine;
   readonly #configured = Promise.withResolvers<void>();
   readonly #lines: ClientLines = {
     toClient: (line) => this.convertDebuggerLineToClient(line),
     fromClient: (line) => this.convertClientLineToDebugger(line),
   };
+  #forks: Forks | null = null;
   readonly #breakpoints = new BreakpointRequests(this.#lines);
   readonly #inspection = new Inspection(this.#lines);
   readonly #narrator = new Narrator((event) => this.sendEvent(event), this.#inspection.references, this.#lines);
   readonly #person = new Person((text) => this.#narrator.print(text));
   readonly #wait = modelWait((text) => this.#narrator.print(text));
+  readonly #insideTools = new InsideTools({
+    startDebugging: (configuration) => this.#startDebugging(configuration),
+    hasBreakpoints: () => this.#breakpoints.hasInside,
+    print: (text) => this.#narrator.print(text),
+  });
 
-  constructor({ token = null }: SessionOptions = {}) {
+  /** What a command of the Debug Console works on. */
+  readonly #commanded = {
+    started: () => this.#started(),
+    inspection: this.#inspection,
+    person: this.#person,
+    narrator: this.#narrator,
+    moved: (move: (playback: Playback) => Then | Promise<Then>, movement: string) => this.#moved(move, movement),
+  };
+
+  constructor({ token = null, engine = ownEngine }: SessionOptions = {}) {
     super();
     this.#token = token;
+    this.#engine = engine;
     this.setDebuggerLinesStartAt1(true);
     this.setDebuggerColumnsStartAt1(true);
     // The base class ends the process over a message that is no JSON; that is said. A client that is gone can't be told.
@@ -82,40 +104,23 @@ export class RehearsalSession extends DebugSession {
     });
   }
 
-  /** Requests that place or look; their arguments may be missing. */
-  readonly #looks: ReadonlyMap<string, (args: never) => object> = new Map<string, (args: never) => object>([
-    ['setBreakpoints', (args: DebugProtocol.SetBreakpointsArguments) => this.#breakpoints.set(args)],
-    ['breakpointLocations', (args: DebugProtocol.BreakpointLocationsArguments) => this.#breakpoints.locations(args)],
+  /** Requests that give something another value, which makes a fork. */
+  readonly #edits: ReadonlyMap<string, (args: never) => Edit | null> = new Map<string, (args: never) => Edit | null>([
+    ['setVariable', (args: DebugProtocol.SetVariableArguments) => this.#inspection.variableEdit(args)],
     [
-      'setFunctionBreakpoints',
-      (args: DebugProtocol.SetFunctionBreakpointsArguments) => this.#breakpoints.setFunctions(args),
+      'setExpression',
+      (args: DebugProtocol.SetExpressionArguments) => this.#inspection.expressionEdit(this.#debuggee, args),
     ],
-    ['setDataBreakpoints', (args: DebugProtocol.SetDataBreakpointsArguments) => this.#breakpoints.setData(args)],
-    [
-      'setExceptionBreakpoints',
-      (args: DebugProtocol.SetExceptionBreakpointsArguments) => this.#breakpoints.setExceptions(args),
-    ],
-    [
-      'dataBreakpointInfo',
-      ({ variablesReference = 0, name }: DebugProtocol.DataBreakpointInfoArguments) =>
-        this.#breakpoints.dataInfo(name, this.#inspection.variable(variablesReference, name)),
-    ],
-    ['exceptionInfo', () => this.#inspection.exception(this.#debuggee, this.#playback?.stop.text ?? '')],
-    ['threads', () => this.#inspection.threads(this.#debuggee)],
-    [
-      'stackTrace',
-      (args: DebugProtocol.StackTraceArguments) =>
-        this.#inspection.frames(this.#debuggee, this.#playback?.stop.rule, args),
-    ],
-    ['scopes', ({ frameId }: DebugProtocol.ScopesArguments) => this.#inspection.scopes(this.#debuggee, frameId)],
-    ['variables', (args: DebugProtocol.VariablesArguments) => this.#inspection.variables(args)],
-    [
-      'rehearsal/request',
-      ({ frameId, name = '' }: { readonly frameId?: number; readonly name?: string }) =>
-        this.#inspection.request(this.#debuggee, frameId, name),
-    ],
-    ['completions', (args: DebugProtocol.CompletionsArguments) => this.#inspection.completions(this.#debuggee, args)],
   ]);
+
+  get #looked() {
+    return {
+      breakpoints: this.#breakpoints,
+      inspection: this.#inspection,
+      playback: this.#playback,
+      forks: this.#forks,
+    };
+  }
 
   get #debuggee(): Debuggee | undefined {
     return this.#playback?.debuggee;
@@ -127,6 +132,7 @@ export class RehearsalSession extends DebugSession {
 
   protected override dispatchRequest(request: DebugProtocol.Request): void {
     const { command, seq } = request;
+    if (!towardsTheStop.has(command)) this.#narrator.release();
     if (handed.has(command)) {
       // The protocol's default, without which the base class refuses a client.
       const format = command === 'initialize' ? { pathFormat: 'path' } : {};
@@ -134,18 +140,57 @@ export class RehearsalSession extends DebugSession {
       return;
     }
     const response = { seq: 0, type: 'response', request_seq: seq, command, success: true };
-    const look = this.#looks.get(command);
+    const look = looks.get(command);
+    const edit = this.#edits.get(command);
     const move = moves.get(command);
-    if (look) void this.#answer(response, () => ({ body: look((request.arguments ?? {}) as never) }));
-    else if (move) void this.#answer(response, () => this.#moved(move));
-    else this.#refuse(response, `Rehearsal has no request "${command}"`, false);
+    const args = request.arguments ?? {};
+    if (look)
+      void this.answer(response, async () => ({
+        body: await withArguments(command, () => look(this.#looked, args as never)),
+      }));
+    else if (edit) void this.#answerEdit(response, edit, args);
+    else if (move)
+      void this.answer(response, async () => {
+        const movement = args.targetId === undefined ? command : 'stepInTarget';
+        const after = await this.#moved((playback) => move(playback, args, this.#inspection.destinations), movement);
+        return { body: { allThreadsContinued: true }, after };
+      });
+    else this.refuse(response, `Rehearsal has no request "${command}"`, false);
   }
 
   /** A move that comes while the rollout runs is refused. */
-  #moved(move: (playback: Playback) => void | Promise<void>): Answer<object> {
-    const playback = this.#started();
-    playback.refuseWhileRunning();
-    return { body: { allThreadsContinued: true }, after: () => void move(playback) };
+  async #moved(move: (playback: Playback) => Then | Promise<Then>, movement: string): Promise<Then> {
+    const then = await this.#started().playback.claim(move);
+    this.#insideTools.moves(movement);
+    return then;
+  }
+
+  /** An edit makes a fork; one that changes nothing makes none. */
+  async #edited<Body>(edit: Edit | null, body: Body, onEdited?: () => void): Promise<Answer<Body>> {
+    if (edit === null) return { body };
+    const fork = async (playback: Playback) => {
+      const then = await playback.fork(edit);
+      onEdited?.();
+      return then;
+    };
+    return { body, after: await this.#started().playback.claim(fork) };
+  }
+
+  /** What stands in an editor tab is refused where it is saved, and needs no second notice. */
+  #answerEdit(
+    response: DebugProtocol.Response,
+    edit: (args: never) => Edit | null,
+    args: { readonly variablesReference?: number; readonly name?: string; readonly value?: string },
+  ): Promise<void> {
+    const { variablesReference = 0, name = '', value } = args;
+    const edited = () => this.#inspection.variable(variablesReference, name)?.onEdited?.();
+    const make = () =>
+      this.#edited(
+        withArguments(response.command, () => edit(args as never)),
+        { value },
+        edited,
+      );
+    return this.answer(response, make, !this.#inspection.isInTab(variablesReference));
   }
 
   protected override initializeRequest(
@@ -153,8 +198,10 @@ export class RehearsalSession extends DebugSession {
     args: DebugProtocol.InitializeRequestArguments,
   ): void {
     this.#client = args;
+    this.#inspection.pages = args.supportsVariablePaging === true;
     this.#inspection.showsTypes = args.supportsVariableType === true;
     this.#narrator.hasColours = args.supportsANSIStyling === true;
+    this.#narrator.asksAtOnce = args.clientID === 'vscode';
     response.body = capabilities;
     this.sendResponse(response);
   }
@@ -177,13 +224,13 @@ export class RehearsalSession extends DebugSession {
     try {
       playback = await this.#opened(args, request);
     } catch (error) {
-      this.#refuse(response, messageOf(error));
+      this.refuse(response, messageOf(error));
       return;
     }
     this.sendResponse(response);
     this.sendEvent(new ThreadEvent('started', thread));
     await this.#configured.promise;
-    await playback.begin(request);
+    await this.perform(() => playback.begin(request));
   }
 
   /** Reads the configuration and opens what it names. Throws what a person can read. */
@@ -193,28 +240,55 @@ export class RehearsalSession extends DebugSession {
     if (this.#token !== null && configuration.token !== this.#token)
       throw new UsageError('name the token that the adapter printed as "token" in the configuration');
     this.#isOpening = true;
+    const inspectable = this.#stepsInside(configuration);
+    this.#breakpoints.stepsInside = inspectable && !configuration.noDebug;
     try {
       const debuggee = await (request === 'launch' ? launched : attached)(configuration, {
         readKey: (name: string) => process.env[name],
         askPerson: (seat, { started }, signal) =>
           this.#person.ask(seat, seat === 'agent' || started.userTools !== undefined, signal),
         log: (text: string) => this.#narrator.print(text),
-        onModel: this.#wait.onModel,
+        onModel: (notice) => this.#heard(notice),
+        inspectable,
+        engine: this.#engine,
         onDomain: (domain: LoadedDomain) => {
           this.#breakpoints.domain = domain;
           this.sendEvent(new InitializedEvent());
         },
       });
+      if (this.#breakpoints.stepsInside) debuggee.beforeStep = (last) => this.#insideTools.before(debuggee, last);
+      this.#breakpoints.breakpoints.readsAt = (step) => debuggee.readsAt(step);
+      this.#breakpoints.unseenReads = () => unseenReads(debuggee);
       this.#playback = new Playback(debuggee, this.#breakpoints.breakpoints, configuration, {
-        onStep: () => this.#narrator.tell(debuggee),
+        onStep: () => {
+          this.#narrator.tell(debuggee);
+          this.#insideTools.after(debuggee);
+        },
+        onLog: (text) => this.#narrator.print(text, 'console'),
         // A client that was asked for no movement shows the stop before until it is told that one took place. VS Code
         // handles events that follow one another as one: the answer to the edit stands between this one and the stop.
         onLeave: () => this.sendEvent(new ContinuedEvent(thread, true)),
-        onFork: (words) => this.#narrator.tellFork(debuggee, words),
+        onFork: (words) => {
+          this.#inspection.forgetAll();
+          this.#narrator.tellFork(debuggee, words);
+          this.sendEvent(new Event('rehearsal/forked', { path: debuggee.recording }));
+        },
         onStop: (stop) => this.#stopped(stop),
-        onOver: () => this.sendEvent(new TerminatedEvent()),
+        onOver: () => {
+          this.#narrator.release();
+          this.sendEvent(new TerminatedEvent());
+        },
         onFailure: (text) => this.#narrator.print(text, 'stderr'),
         awaited: () => this.#person.awaited,
+      });
+      this.#forks = new Forks(this.#playback, {
+        onDomain: (domain) => {
+          this.#breakpoints.domain = domain;
+        },
+        onChanged: (news) => {
+          this.#narrator.tellChanged(news);
+          this.sendEvent(new Event('rehearsal/filesChanged', news));
+        },
       });
       if (!this.#isOver) return this.#playback;
       await this.#playback.close();
@@ -224,20 +298,17 @@ export class RehearsalSession extends DebugSession {
     }
   }
 
-  protected override setVariableRequest(
-    response: DebugProtocol.SetVariableResponse,
-    args: DebugProtocol.SetVariableArguments,
-  ): void {
-    void this.#answer(response, async () => {
-      if (this.#inspection.references.isGone(args.variablesReference))
-        throw new UsageError(`the rollout has moved since ${args.name} was shown: edit it as it stands now`);
-      const variable = this.#inspection.variable(args.variablesReference, args.name);
-      const body = { value: args.value };
-      if (variable && variable.value === args.value) return { body };
-      const edit = variable?.edit?.(args.value) ?? `${args.name} can't be edited: ${editable}`;
-      if (typeof edit === 'string') throw new UsageError(edit);
-      return { body, after: await this.#started().fork(edit) };
-    });
+  /** Whether the client has a JavaScript debugger that may look into the lane. */
+  #stepsInside({ debugTools }: Configuration): boolean {
+    return this.#client.supportsStartDebuggingRequest === true && (debugTools ?? canInspectSafely());
+  }
+
+  #startDebugging(configuration: ChildConfiguration): Promise<true | string> {
+    const { promise, resolve } = Promise.withResolvers<true | string>();
+    this.sendRequest('startDebugging', { request: 'attach', configuration }, startMs, ({ success, message }) =>
+      resolve(success ? true : `the editor started no JavaScript debugger${message ? ` (${message})` : ''}`),
+    );
+    return promise;
   }
 
   protected override pauseRequest(response: DebugProtocol.PauseResponse): void {
@@ -245,9 +316,13 @@ export class RehearsalSession extends DebugSession {
     this.#playback?.pause();
   }
 
-  #started(): Playback {
-    if (!this.#playback) throw new UsageError('nothing has started yet');
-    return this.#playback;
+  protected override tell(text: string): void {
+    this.#narrator.print(text, 'stderr');
+  }
+
+  #started(): Started {
+    if (!this.#playback || !this.#forks) throw new UsageError('nothing has started yet');
+    return { playback: this.#playback, forks: this.#forks };
   }
 
   protected override evaluateRequest(
@@ -257,39 +332,15 @@ export class RehearsalSession extends DebugSession {
     const text = (args.expression ?? '').trim();
     const isConsole = args.context === 'repl';
     const isCommand = isConsole && (text.startsWith('/') || this.#person.awaited !== null);
-    const make = () =>
-      isCommand
-        ? this.#command(parseCommand(text), args.frameId)
-        : { body: this.#inspection.evaluated(this.#debuggee, args.frameId, text) };
-    void this.#answer(response, make, isConsole);
-  }
-
-  /** A command of the Debug Console, or the words of a person whose turn it is. */
-  async #command(command: Command, frame?: number): Promise<Answer<DebugProtocol.EvaluateResponse['body']>> {
-    const { steps = [], cursor = 0 } = this.#debuggee ?? {};
-    switch (command.type) {
-      case 'help':
-        return said(help);
-      case 'why':
-        return said(explanationOf(steps.slice(0, cursor + 1)));
-      case 'request':
-        return said(this.#inspection.request(this.#debuggee, frame, command.name).body);
-      case 'unknown':
-        throw new UsageError(`there is no command ${command.name}. ${help}`);
-      case 'leave':
-        return { ...said(''), after: this.#person.leave() };
-      case 'turn':
-        return { ...said(''), after: await this.#turn(command.text) };
-    }
-  }
-
-  /** A typed turn goes to the seat that waits for it; without one it takes over the seat that is next, in a fork. */
-  async #turn(text: string): Promise<() => void> {
-    if (text === '') throw new UsageError('type what is said: /say TEXT');
-    if (this.#person.awaited) return this.#person.say(text);
-    const turn = parseTurn(text);
-    if (typeof turn === 'string') throw new UsageError(turn);
-    return this.#started().fork({ type: 'turn', ...turn });
+    const given = isConsole ? assignmentIn(text) : null;
+    const make = () => {
+      if (isCommand) return performed(parseCommand(text), this.#commanded, args.frameId);
+      const look = args.context === 'hover' ? 'hovered' : 'evaluated';
+      if (!given) return { body: this.#inspection[look](this.#debuggee, args.frameId, text) };
+      const edit = this.#inspection.expressionEdit(this.#debuggee, { ...args, ...given });
+      return this.#edited(edit, said(given.value).body);
+    };
+    void this.answer(response, make, isConsole);
   }
 
   protected override terminateRequest(response: DebugProtocol.TerminateResponse): void {
@@ -306,37 +357,26 @@ export class RehearsalSession extends DebugSession {
     void this.#close().then(() => super.disconnectRequest(response, args));
   }
 
-  /** Answers a request with what `make` gives; what it throws is said to the person. */
-  async #answer<Response extends DebugProtocol.Response>(
-    response: Response,
-    make: () => Answer<Response['body']> | Promise<Answer<Response['body']>>,
-    showUser = true,
-  ): Promise<void> {
-    try {
-      const { body, after } = await make();
-      response.body = body;
-      this.sendResponse(response);
-      after?.();
-    } catch (error) {
-      this.#refuse(response, messageOf(error), showUser);
-    }
-  }
-
-  #refuse(response: DebugProtocol.Response, message: string, showUser = true): void {
-    this.sendErrorResponse(response, { id: 1, format: escaped(message), showUser });
+  /** Says how long a model is waited for, and tells a client what an answer has used: it may show the sum. */
+  #heard(notice: ModelNotice): void {
+    this.#wait.onModel(notice);
+    if (notice.type !== 'answered' || !notice.usage) return;
+    const { input, output } = notice.usage;
+    this.sendEvent(new Event('rehearsal/modelAnswered', { input, output, money: null }));
   }
 
   async #close(): Promise<void> {
     this.#isOver = true;
     this.#wait.end();
     await this.#playback?.close().catch((error: unknown) => this.#narrator.print(messageOf(error), 'stderr'));
+    this.#narrator.release();
   }
 
   #stopped({ reason, text, ids = [] }: Stop): void {
     this.#inspection.references.forget();
     const event: DebugProtocol.StoppedEvent = new StoppedEvent(reason, thread);
     event.body = {
-      reason: reason === 'end' ? 'exit' : reason,
+      reason: reasons[reason] ?? reason,
       description: text,
       text,
       threadId: thread,
@@ -344,15 +384,9 @@ export class RehearsalSession extends DebugSession {
       ...(ids.length > 0 ? { hitBreakpointIds: [...ids] } : {}),
     };
     this.sendEvent(event);
-    if (reason === 'fork' && this.#client.supportsInvalidatedEvent) this.sendEvent(new InvalidatedEvent(['all']));
+    this.#narrator.stopped();
+    if ((reason === 'fork' || reason === 'sample') && this.#client.supportsInvalidatedEvent)
+      this.sendEvent(new InvalidatedEvent(['all']));
+    this.#forks?.changed();
   }
-}
-
-function said(result: string): Answer<DebugProtocol.EvaluateResponse['body']> {
-  return { body: { result, variablesReference: 0 } };
-}
-
-/** Braces are variables in a message's format. */
-function escaped(message: string): string {
-  return message.replaceAll('{', '(').replaceAll('}', ')');
 }

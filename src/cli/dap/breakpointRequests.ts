@@ -1,6 +1,12 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import { showPath } from '../../engine/core/json.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { Breakpoints, dataIdOf, filters, lines, parseDataId, parseTarget, place } from './breakpoints.ts';
+import { type Breakpoint, Breakpoints } from './breakpoints.ts';
+import { filters } from './exceptionFilters.ts';
+import { type Asked, parseStopCondition } from './stopCondition.ts';
+import { accesses, dataIdOf, lines, parseDataId, parseTarget, place, type Target } from './target.ts';
+import { isInsideCode } from './toolBody.ts';
+import type { UnseenReads } from './unseenReads.ts';
 import type { Variable } from './variables.ts';
 
 /** Translates line numbers: a client may count from 0. */
@@ -19,6 +25,12 @@ export class BreakpointRequests {
   readonly breakpoints = new Breakpoints();
   /** Breakpoints can be placed from when the domain is read. */
   domain: LoadedDomain | null = null;
+  /** Whether the client's JavaScript debugger stops inside the domain's code. */
+  stepsInside = false;
+  /** Files with breakpoints that are its own. */
+  readonly #inside = new Map<string, number>();
+  /** What can't be told of reads; null where all can. */
+  unseenReads: () => UnseenReads | null = () => null;
   readonly #lines: ClientLines;
 
   constructor(lines: ClientLines) {
@@ -27,18 +39,25 @@ export class BreakpointRequests {
 
   set(args: DebugProtocol.SetBreakpointsArguments): Placed {
     const path = args.source?.path ?? '';
-    const placed = (args.breakpoints ?? []).map(({ line }) => {
-      const asked = this.#lines.fromClient(line);
-      return this.domain ? place(this.domain, path, asked) : { line: asked, problem: 'no domain is open' };
+    const asked = args.breakpoints ?? [];
+    const isInside = (each: DebugProtocol.SourceBreakpoint) => this.#isInside(path, each);
+    this.#inside.set(path, asked.filter(isInside).length);
+    const placed = asked.map((asked) => {
+      if (isInside(asked)) return { line: asked.line, made: null };
+      const line = this.#lines.fromClient(asked.line);
+      const at = this.domain ? place(this.domain, path, line) : { line, problem: 'no domain is open' };
+      return { line: this.#lines.toClient(at.line), made: made('target' in at ? at.target : at.problem, asked) };
     });
-    const targets = placed.map((each) => ('target' in each ? each.target : null));
-    const ids = this.breakpoints.set(path, targets);
-    return {
-      breakpoints: placed.map((each, index) => {
-        const line = this.#lines.toClient(each.line);
-        return 'target' in each ? verified(ids[index], { line }) : { verified: false, line, message: each.problem };
-      }),
-    };
+    return this.#placed(path, placed);
+  }
+
+  /** Whether a breakpoint stands in code that only a JavaScript debugger stops in. */
+  get hasInside(): boolean {
+    return [...this.#inside.values()].some((count) => count > 0);
+  }
+
+  #isInside(path: string, { line }: DebugProtocol.SourceBreakpoint): boolean {
+    return this.stepsInside && this.domain !== null && isInsideCode(this.domain, path, this.#lines.fromClient(line));
   }
 
   locations(args: DebugProtocol.BreakpointLocationsArguments): { breakpoints: DebugProtocol.BreakpointLocation[] } {
@@ -51,14 +70,14 @@ export class BreakpointRequests {
   setFunctions(args: DebugProtocol.SetFunctionBreakpointsArguments): Placed {
     return this.#placed(
       'functions',
-      (args.breakpoints ?? []).map(({ name }) => parseTarget(this.domain, name)),
+      (args.breakpoints ?? []).map((asked) => ({ made: made(parseTarget(this.domain, asked.name), asked) })),
     );
   }
 
   setData(args: DebugProtocol.SetDataBreakpointsArguments): Placed {
     return this.#placed(
       'data',
-      (args.breakpoints ?? []).map(({ dataId }) => parseDataId(dataId)),
+      (args.breakpoints ?? []).map((asked) => ({ made: made(parseDataId(asked.dataId, asked.accessType), asked) })),
     );
   }
 
@@ -73,29 +92,47 @@ export class BreakpointRequests {
     };
   }
 
-  /** Whether writes of a variable can be watched. */
-  dataInfo(name: string, variable: Variable | undefined): DebugProtocol.DataBreakpointInfoResponse['body'] {
-    if (!variable?.place) return { dataId: null, description: 'only values of the database are watched for writes' };
-    const { side, path } = variable.place;
+  /** Whether a value can be watched: what stands at a place of the database, or why something stands at none. */
+  dataInfo(name: string, place: Variable['place'] | string): DebugProtocol.DataBreakpointInfoResponse['body'] {
+    if (place === undefined || typeof place === 'string')
+      return { dataId: null, description: place ?? `${name} can't be watched: only values of the database can` };
     return {
-      dataId: dataIdOf(side, path),
-      description: `${name} is written`,
-      accessTypes: ['write'],
+      dataId: dataIdOf(place.side, place.path),
+      description: `${place.side === 'user' ? 'user.' : ''}${showPath(place.path)}`,
+      accessTypes: [...accesses],
       canPersist: true,
     };
   }
 
-  #placed(kind: string, parsed: readonly ReturnType<typeof parseTarget>[]): Placed {
+  /** What a breakpoint on reads can't see. One that can see nothing so far is set all the same: a fork may tell. */
+  #missed(target: Target): Partial<DebugProtocol.Breakpoint> {
+    const unseen = target.type === 'data' && target.access !== 'write' ? this.unseenReads() : null;
+    if (!unseen) return {};
+    const isBlind = target.type === 'data' && target.access === 'read' && unseen.isAll;
+    return { message: unseen.message, ...(isBlind ? { verified: false } : {}) };
+  }
+
+  /** Sets the breakpoints of a kind; one that can't be made says why. */
+  #placed(kind: string, all: readonly { readonly line?: number; readonly made: Breakpoint | string | null }[]): Placed {
     const ids = this.breakpoints.set(
       kind,
-      parsed.map((each) => (typeof each === 'string' ? null : each)),
+      all.map(({ made: each }) => (typeof each === 'string' ? null : each)),
     );
     return {
-      breakpoints: parsed.map((each, index) =>
-        typeof each === 'string' ? { verified: false, message: each } : verified(ids[index]),
-      ),
+      breakpoints: all.map(({ made: each, line }, index) => {
+        const at = line === undefined ? {} : { line };
+        if (typeof each === 'string') return { verified: false, ...at, message: each };
+        return verified(ids[index], { ...at, ...(each === null ? {} : this.#missed(each.target)) });
+      }),
     };
   }
+}
+
+/** A breakpoint on a target, or why there is none. */
+function made(target: Target | string, asked: Asked): Breakpoint | string {
+  if (typeof target === 'string') return target;
+  const condition = parseStopCondition(asked);
+  return typeof condition === 'string' ? condition : { target, condition };
 }
 
 function verified(

@@ -1,12 +1,19 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { filters } from './breakpoints.ts';
+import { filters } from './exceptionFilters.ts';
 
 /** What this adapter can do, as a client is told at the start. */
-export const capabilities: DebugProtocol.Capabilities = {
+export const capabilities = {
   supportsConfigurationDoneRequest: true,
   supportsStepBack: true,
   supportsSetVariable: true,
+  supportsSetExpression: true,
+  supportsRestartFrame: true,
+  supportsGotoTargetsRequest: true,
+  supportsStepInTargetsRequest: true,
   supportsFunctionBreakpoints: true,
+  supportsConditionalBreakpoints: true,
+  supportsHitConditionalBreakpoints: true,
+  supportsLogPoints: true,
   supportsDataBreakpoints: true,
   supportsBreakpointLocationsRequest: true,
   supportsExceptionInfoRequest: true,
@@ -16,4 +23,4 @@ export const capabilities: DebugProtocol.Capabilities = {
   supportsTerminateRequest: true,
   supportsANSIStyling: true,
   exceptionBreakpointFilters: [...filters],
-};
+} satisfies DebugProtocol.Capabilities;

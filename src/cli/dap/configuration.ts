@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { pricesSchema } from '../../engine/shell/runFile.ts';
 import { UsageError } from '../io.ts';
 
 /** What a launch or attach configuration may say; an editor adds fields of its own, which are ignored. */
@@ -7,6 +8,8 @@ const configurationSchema = z.object({
   domain: z.string().optional(),
   task: z.string().optional(),
   recording: z.string().optional(),
+  /** Step of the recording to stand at first. */
+  step: z.int().min(0).default(0),
   agent: z.string().optional(),
   user: z.string().optional(),
   forkAgent: z.string().optional(),
@@ -14,11 +17,18 @@ const configurationSchema = z.object({
   trial: z.int().min(0).default(0),
   basis: z.enum(['evaluate', 'train']).default('evaluate'),
   turnCap: z.int().min(1).optional(),
+  /** What a million tokens of each seat cost, for the scope of usage and for reports. */
+  prices: pricesSchema.optional(),
   /** Seconds that a model may take for one response. */
   timeout: z.number().positive().optional(),
   stopOnEntry: z.boolean().default(false),
   noStopAtEnd: z.boolean().default(false),
   noDebug: z.boolean().default(false),
+  /**
+   * Whether stepping goes on inside tools in TypeScript. By default it does where the lane keeps its permissions under
+   * an inspector; `true` says that it may lose them.
+   */
+  debugTools: z.boolean().optional(),
   /** Folder for runs (`.rehearsal/runs` of the workspace). */
   runs: z.string().optional(),
   /** What a listening adapter printed; over standard input none is asked for. */

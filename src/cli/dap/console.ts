@@ -1,27 +1,49 @@
 import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { Json } from '../../engine/core/json.ts';
-import type { Step } from '../../engine/shell/driver.ts';
 import type { GuardNote } from '../../engine/shell/guardNotes.ts';
 import { guardTranscript, lineText, type TranscriptLine, transcriptOf } from '../transcript.ts';
-import { evaluate, roots } from './expression.ts';
 import { jsonChildren, refusedVariables, type Variable } from './variables.ts';
 
 export const help = `Expressions: db.orders.W1.status, messages[0].content, count(calls, it.failed), turn, rules, event, reward
 /say TEXT   the turn of the seat that is next: yours when you hold it (plain text does the same), else a fork takes it over
 /call TOOL {"argument": "value"}   the turn of the agent, or of a user that has tools, as a call
 /request    the exact request that a model was sent for the step you look at (/request 7 for step 7)
-/why        why the reward is what it is, or would not be 1 so far
+/why        why the reward is what it is, or would not be 1 so far: every verdict, its evidence, and where it stands
+/turn N     goes to turn N: a recorded one at once, to a later one the rollout runs on
+/fork       goes on from the step you look at, in a recording of its own, with the seats of a fork
+/resample   lets the seat answer anew whose answer you look at, in a fork with random numbers of its own
+/take user  (or agent) a person takes that seat from the step you look at, in a fork
+/swap       forks from the step you look at with the policy, personas, rules and tools as their files are now
 /stop       ends the conversation, in the turn of a user that you play
 /help       this text
 `;
 
-const commands = ['/say', '/call', '/request', '/why', '/stop', '/help'] as const;
+/** As they are typed. */
+export const commands = [
+  '/say',
+  '/call',
+  '/request',
+  '/why',
+  '/turn',
+  '/fork',
+  '/resample',
+  '/take',
+  '/swap',
+  '/stop',
+  '/help',
+] as const;
 
 export type Command =
   | { readonly type: 'help' }
-  | { readonly type: 'why' }
+  | { readonly type: 'why' | 'fork' | 'swap' }
+  /** A person takes a seat; null where it was not said which. */
+  | { readonly type: 'take'; readonly seat: 'agent' | 'user' | null }
   /** `name` is empty for the step that is looked at. */
   | { readonly type: 'request'; readonly name: string }
+  /** Goes to a turn, from 1. */
+  | { readonly type: 'goTo'; readonly turn: number }
+  /** The seat answers anew whose answer is looked at. */
+  | { readonly type: 'resample' }
   /** A user ends the conversation. */
   | { readonly type: 'leave' }
   /** What a person says or calls in a turn, without `/say`. */
@@ -32,12 +54,21 @@ export type Command =
 export function parseCommand(text: string): Command {
   const [name = ''] = text.split(/\s/, 1);
   if (name === '/help') return { type: 'help' };
-  if (name === '/why') return { type: 'why' };
+  if (name === '/why' || name === '/fork' || name === '/swap')
+    return { type: name.slice(1) as 'why' | 'fork' | 'swap' };
+  if (name === '/take') return takeover(text);
   if (name === '/request') return { type: 'request', name: text.slice(name.length).trim() };
+  if (name === '/turn') return { type: 'goTo', turn: Number(text.slice(name.length).trim() || Number.NaN) };
+  if (name === '/resample') return { type: 'resample' };
   if (name === '/say') return { type: 'turn', text: text.slice(name.length).trim() };
   if (name === '/stop' || name === '/end') return { type: 'leave' };
   if (!text.startsWith('/') || name === '/call') return { type: 'turn', text };
   return { type: 'unknown', name };
+}
+
+function takeover(text: string): Command {
+  const [, seat] = text.trim().split(/\s+/);
+  return { type: 'take', seat: seat === 'agent' || seat === 'user' ? seat : null };
 }
 
 /** A line of the Debug Console, and the whole of what it says to be opened below it. */
@@ -60,8 +91,9 @@ export function consoleLines(event: RolloutEvent, guard: GuardNote, colours: boo
   ];
 }
 
+/** Of a note there is nothing to open: what is cut of it could not be read anywhere. */
 function shownLine({ speaker, text }: TranscriptLine, colours: boolean): string {
-  const clipped = text.length > longestLine ? `${text.slice(0, longestLine - 3)}...` : text;
+  const clipped = speaker !== 'note' && text.length > longestLine ? `${text.slice(0, longestLine - 3)}...` : text;
   return lineText({ speaker, text: clipped }, colours);
 }
 
@@ -80,16 +112,4 @@ function read(name: string, value: Json): Json {
   } catch {
     return value;
   }
-}
-
-type Completion = { readonly label: string; readonly start: number; readonly length: number };
-
-/** Keys below a path, roots of paths, or commands, for what was typed so far. */
-export function completionsOf(typed: string, step: Step | undefined): readonly Completion[] {
-  const [parent, last = ''] = /^(.*)\.([\w$]*)$/s.exec(typed)?.slice(1) ?? ['', typed];
-  const found = parent && step ? evaluate(parent, step) : null;
-  const value = found && typeof found !== 'string' ? found.value : null;
-  const names = typeof value === 'object' && value !== null ? Object.keys(value) : [...roots, ...commands];
-  const fitting = names.filter((name) => name.startsWith(last)).slice(0, 200);
-  return fitting.map((label) => ({ label, start: typed.length - last.length, length: last.length }));
 }

@@ -1,28 +1,30 @@
 import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import type { World } from '../../engine/core/domain.ts';
 import type { Recorded, RolloutEvent, RolloutStarted } from '../../engine/core/event.ts';
-import { follow, type Setting } from '../../engine/core/rollout.ts';
+import type { Setting } from '../../engine/core/rollout.ts';
 import type { Task } from '../../engine/core/task.ts';
-import { taskIn } from '../../engine/core/underPersona.ts';
 import { baseHash } from '../../engine/core/world.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
-import { type GuardNote, type GuardReader, guardReader } from '../../engine/shell/guardNotes.ts';
-import type { LaneEvent } from '../../engine/shell/lane/laneMessage.ts';
+import { type GuardNote, guardReader } from '../../engine/shell/guardNotes.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { type AskPerson, laneSeats, type OnModel, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
+import { type Reads, readsReader } from '../../engine/shell/reads.ts';
 import { type RecordingProblem, readRecording, type SidecarLine, sidecarPath } from '../../engine/shell/recording.ts';
-import { replayed, settingOf } from '../../engine/shell/replay.ts';
+import { forkName, originName } from '../../engine/shell/recordingName.ts';
+import { replayed } from '../../engine/shell/replay.ts';
 import { readTimes } from '../../engine/shell/resume.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../../engine/shell/start.ts';
-import {
-  type LiveRollout,
-  openSupervisor,
-  type RolloutClosed,
-  type Supervisor,
-} from '../../engine/shell/supervisor.ts';
+import type { Inside, RolloutClosed, Supervisor } from '../../engine/shell/supervisor.ts';
+import { Course } from './course.ts';
 import { type Edit, type Edited, edited } from './edit.ts';
+import type { Engine } from './engine.ts';
+import { Ground } from './ground.ts';
+
+/** Who takes both seats. */
+export type Seats = { readonly agent: SeatSpec; readonly user: SeatSpec };
 
 export type DebuggeeOptions = {
   readonly domain: LoadedDomain;
@@ -33,7 +35,10 @@ export type DebuggeeOptions = {
   readonly readKey: ReadKey;
   readonly askPerson: AskPerson;
   readonly log: (text: string) => void;
+  readonly engine?: Engine;
   readonly onModel?: OnModel;
+  /** Whether a JavaScript debugger may look into the lane. */
+  readonly inspectable?: boolean;
 };
 
 export type Launch = {
@@ -50,28 +55,30 @@ export type Launch = {
  * States are immutable, so going back is moving the cursor. Knows no protocol.
  */
 export class Debuggee {
-  #steps: Step[] = [];
+  #course = this.#courseOf();
   #cursor = -1;
-  #live: LiveRollout | null = null;
-  /** Number of the last event that the live rollout was let go on to. */
-  #allowed = -1;
-  #supervisor: Promise<Supervisor> | null = null;
-  #setting: Setting;
+  #ground: Ground;
+  /** Who takes the seats of the next fork: a person who took one over keeps it. */
+  #forkSeats: Seats;
+  /** Who has the seats of the live rollout. */
+  #seats: Seats;
   #recording = '';
-  #guard: { readonly recording: string; readonly read: GuardReader } | null = null;
-  #waiting: (() => void)[] = [];
-  #failure: unknown = null;
+  #sidecar: { readonly recording: string } & ReturnType<typeof readersOf> = { recording: '', ...readersOf('') };
   readonly #options: DebuggeeOptions;
   /** Told of every finished rollout of this session, forks included. */
   onClosed: (recording: string, closed: RolloutClosed) => void = () => undefined;
+  /** Awaited before the live rollout is let go on from its last step: code of the domain may run then. */
+  beforeStep: (last: Step) => Promise<void> = () => Promise.resolve();
 
   constructor(options: DebuggeeOptions) {
     this.#options = options;
-    this.#setting = settingOf(options.domain);
+    this.#ground = new Ground(options.domain, options);
+    this.#forkSeats = { agent: options.forkAgent, user: options.user };
+    this.#seats = { agent: options.agent, user: options.user };
   }
 
   get steps(): readonly Step[] {
-    return this.#steps;
+    return this.#course.steps;
   }
 
   get cursor(): number {
@@ -79,7 +86,7 @@ export class Debuggee {
   }
 
   get current(): Step | undefined {
-    return this.#steps[this.#cursor];
+    return this.steps[this.#cursor];
   }
 
   get recording(): string {
@@ -87,73 +94,112 @@ export class Debuggee {
   }
 
   get domain(): LoadedDomain {
-    return this.#options.domain;
+    return this.#ground.domain;
+  }
+
+  /** The domain as states are folded over it. Its tools are described once `describe` was waited for. */
+  get setting(): Setting {
+    return this.#ground.setting;
+  }
+
+  /** Who speaks from the last step on: the live rollout's seats, where there is none those of the next fork. */
+  get seatsAhead(): Seats {
+    return this.isLive ? this.#seats : this.#forkSeats;
+  }
+
+  /** The task that is played. Throws a `Fault` where the domain has it no more. */
+  get task(): Task {
+    return this.#ground.taskOf(this.#started);
+  }
+
+  get #started(): RolloutStarted {
+    const first = this.steps[0]?.event;
+    if (first?.type !== 'rolloutStarted') throw new Error('nothing has begun yet');
+    return first;
+  }
+
+  /** The inside of the lane that folds the live rollout; null when none is live. */
+  get inside(): Inside | null {
+    return this.#course.inside;
+  }
+
+  /** Whether code of the domain is what the rollout does after a step of its own. */
+  runsCodeAfter({ event, state }: Step): boolean {
+    const { tools, sync } = this.#ground.setting.domain;
+    if (event.type === 'toolCalled') return tools.find(({ name }) => name === event.call.name)?.source.type === 'code';
+    if (state.ended) return this.domain.parts.verifiers.length > 0;
+    return sync === true && ['rolloutStarted', 'worldPrepared', 'toolReturned'].includes(event.type);
   }
 
   /** What the guard of a model in the user's seat did on the way to a step. */
   guardNote(n: number): GuardNote | undefined {
+    const step = this.steps[n];
+    return step && this.#notes.guardAt(step);
+  }
+
+  /** What the call read whose result a step is; undefined where the sidecar doesn't say so. */
+  readsAt(n: number): Reads | undefined {
+    return this.#notes.readsAt(n);
+  }
+
+  get #notes(): ReturnType<typeof readersOf> {
     const recording = this.#recording;
-    const step = this.#steps[n];
-    if (this.#guard?.recording !== recording) this.#guard = { recording, read: guardReader(recording) };
-    return step && this.#guard.read(step);
+    if (this.#sidecar.recording !== recording) this.#sidecar = { recording, ...readersOf(recording) };
+    return this.#sidecar;
   }
 
   /** What stopped the engine itself, in words: a full disk, a bug. Null for a rollout that ended, however it ended. */
   get failure(): string | null {
-    if (this.#failure === null) return null;
-    return messageOf(this.#failure);
+    const { failure } = this.#course;
+    return failure === null ? null : messageOf(failure);
   }
 
   /** Starts a new rollout and waits for its start. */
   async launch({ task, recording, ...start }: Launch): Promise<void> {
-    const opening = this.#open();
+    const opening = this.#ground.open();
     const { agent, user } = this.#options;
-    const database = baseHash(this.#setting.world);
+    const database = baseHash(this.#ground.setting.world);
     const supervisor = await opening;
     const started = startOf(supervisor.domain, database, task, { ...start, agent, user });
-    await this.#begin(supervisor, task, [started], recording, agent);
-    if (this.#failure !== null) throw this.#failure;
+    await this.#begin(supervisor, task, [started], recording, { agent, user });
+    if (this.#course.failure !== null) throw this.#course.failure;
   }
 
   /**
    * Opens a recording; nothing is called. A damaged one is opened as far as it can be followed, and the log says
    * where it broke. Throws a `Fault` when nothing of it can be shown.
+   * @param step where the cursor stands first: at the last step that can be shown, where there is none of this number
    */
-  attach(recording: string): void {
-    const { domain } = this.#options;
+  attach(recording: string, step = 0): void {
+    const { domain, setting } = this.#ground;
     const { lines, problems } = readRecording(recording);
-    this.#live?.abandon();
-    this.#live = null;
-    this.#steps = [];
     const [first] = lines;
     const [problem] = problems;
     if (first?.event.type !== 'rolloutStarted')
       throw brokenAt(recording, problem?.line ?? 1, problem?.message ?? 'a recording begins with rolloutStarted');
-    const differs = differenceFrom(domain, this.#setting, first.event);
+    const differs = differenceFrom(domain, setting, first.event);
     if (differs) throw brokenAt(recording, 1, differs);
     if (first.event.policyHash !== domain.domain.policy.hash)
-      this.#options.log(`the policy has changed since this was recorded: rules may stand on other lines`);
-    const found = this.#follow(lines);
+      this.#options.log(
+        'the policy has changed since this was recorded: rules may stand on other lines. /swap forks under the present one',
+      );
+    const { steps, problem: found } = this.#follow(lines);
     for (const { line, message } of found ? [...problems, found] : problems)
       this.#options.log(`${recording}:${line}: ${message}`);
+    this.#course.leave();
+    this.#course = this.#courseOf(steps);
     this.#recording = recording;
-    this.#cursor = 0;
+    const last = steps.length - 1;
+    if (step > last) this.#options.log(`there is no step ${step} to stand at: the last one is step ${last}`);
+    this.#cursor = Math.min(step, last);
   }
 
   /**
    * Waits until there is a step after the cursor, letting a live rollout go on to it. Calls may overlap: none lets
    * it go on twice. False at the end.
    */
-  async ready(): Promise<boolean> {
-    while (this.#cursor + 1 >= this.#steps.length) {
-      if (this.#live === null) return false;
-      if (this.#allowed < this.#steps.length && this.#steps.length > 0) {
-        this.#allowed = this.#steps.length;
-        this.#live.step();
-      }
-      await this.#change();
-    }
-    return true;
+  ready(): Promise<boolean> {
+    return this.#course.reach(() => this.#cursor + 1);
   }
 
   /** Moves to the next step, waiting until it is there. False at the end. */
@@ -163,9 +209,20 @@ export class Debuggee {
 
   /** Moves to the next step, when it is there already. */
   next(): boolean {
-    if (this.#cursor + 1 >= this.#steps.length) return false;
+    if (this.#cursor + 1 >= this.steps.length) return false;
     this.#cursor += 1;
     return true;
+  }
+
+  /** Whether the rollout can still make steps. */
+  get isLive(): boolean {
+    return this.#course.isLive;
+  }
+
+  /** Moves to a step that is there already. Calls nothing. */
+  moveTo(step: number): void {
+    if (!this.steps[step]) throw new Error(`there is no step ${step}`);
+    this.#cursor = step;
   }
 
   /** Moves to the step before. False at the start. Calls nothing. */
@@ -178,69 +235,126 @@ export class Debuggee {
   /**
    * Makes a fork: the events up to the edit, the edit, and the same loop with the fork's seats. The recording
    * that it leaves stays as it is.
+   * @param seats who takes the seats from there on, and in forks of it
    * @returns what was edited, in words
    */
-  async fork(edit: Edit): Promise<Pick<Edited, 'words' | 'from'>> {
+  async fork(edit: Edit, seats: Partial<Seats> = {}): Promise<Pick<Edited, 'words' | 'from'>> {
     // A call's writes and its result belong together: the call would be made again if they were parted.
     if (edit.type === 'database' && this.current?.event.type === 'databaseWritten') await this.forward();
-    const { events, at, words, from } = edited(this.#steps, this.#cursor, edit);
-    const [started, ...rest] = events;
-    if (started?.type !== 'rolloutStarted') throw new Error('a fork has a start');
-    const task = this.#taskOf(started.task.id);
-    const supervisor = await this.#open();
+    const made = edited(this.steps, this.#cursor, edit);
+    const taken = { ...this.#forkSeats, ...seats };
+    const { task } = this;
+    const supervisor = await this.#ground.open();
+    const isSample = edit.type === 'sample';
+    await this.#branch(made, { task, supervisor, seats: taken, began: this.#started, isSample });
+    this.#forkSeats = taken;
+    return made;
+  }
+
+  /** The seats that the configuration gives a fork. */
+  get ownSeats(): Seats {
+    return { agent: this.#options.forkAgent, user: this.#options.user };
+  }
+
+  /**
+   * Makes a fork in which the domain is another: its policy, personas, rules and tools take effect from a step on.
+   * Where the domain does not load, or has another world, a `Fault` says so, and all stays as it is.
+   * @param words what was swapped
+   */
+  async swap(step: number, domain: LoadedDomain, words: string): Promise<Pick<Edited, 'words' | 'from'>> {
+    const made = edited(this.steps, this.#cursor, { type: 'none', step, words });
+    const ground = new Ground(domain, this.#options);
+    const before = this.#started;
+    const task = ground.taskOf(before);
+    const other = differenceFrom(domain, ground.setting, before);
+    if (other) throw new Fault({ who: 'environment', code: 'swap/refused', message: `the rollout ${other}` });
+    const supervisor = await ground.open();
+    const seats = this.#forkSeats;
+    const { seed, trial, basis, turnCap, database } = before;
+    const began = startOf(supervisor.domain, database, task, { seed, trial, basis, turnCap, ...seats });
+    const left = this.#ground;
+    this.#ground = ground;
+    try {
+      await this.#branch(made, { task, supervisor, seats, began });
+    } catch (error) {
+      this.#ground = left;
+      await ground.close();
+      throw error;
+    }
+    void left.close();
+    return made;
+  }
+
+  /** Goes on from other events, in a recording of its own. */
+  async #branch(
+    { events, at, words }: Edited,
+    ahead: {
+      readonly task: Task;
+      readonly supervisor: Supervisor;
+      readonly seats: Seats;
+      readonly began: RolloutStarted;
+      /** Whether a seat answers anew, with random numbers of its own. */
+      readonly isSample?: boolean;
+    },
+  ): Promise<void> {
+    const { task, supervisor, seats, began, isSample = false } = ahead;
     const parent = this.#recording;
     const chain = readRecording(parent).lines[at]?.chain ?? '';
-    const { forkAgent, user } = this.#options;
+    const { path, number } = freeFork(parent);
+    const sampled = isSample ? { sample: number } : {};
     const fork: RolloutStarted = {
-      ...started,
-      seats: { agent: seatName(forkAgent), user: seatName(user) },
-      parent: { recording: basename(parent), event: at, chain, edit: words },
+      ...began,
+      seats: { agent: seatName(seats.agent), user: seatName(seats.user) },
+      parent: { recording: basename(parent), event: at, chain, edit: words, ...sampled },
     };
-    const left = { steps: this.#steps, cursor: this.#cursor };
-    this.#live?.abandon();
+    const left = { course: this.#course, cursor: this.#cursor };
+    left.course.leave();
     const sidecar = readTimes(sidecarPath(parent), at + 1);
-    await this.#begin(supervisor, task, [fork, ...rest], freeForkPath(parent), forkAgent, sidecar);
-    if (this.#steps.length < events.length) {
+    await this.#begin(supervisor, task, [fork, ...events.slice(1)], path, seats, sidecar);
+    if (this.steps.length < events.length) {
       const reason = this.failure ?? 'the rollout did not start';
-      this.#steps = left.steps;
+      left.course.fail(this.#course.failure);
+      this.#course = left.course;
       this.#cursor = left.cursor;
       this.#recording = parent;
       throw new Fault({ who: 'environment', code: 'fork/failed', message: reason });
     }
-    return { words, from };
+  }
+
+  /** Waits until the tools of the domain are described, or says why they can't be. */
+  describe(): Promise<string | null> {
+    return this.#ground.open().then(
+      () => null,
+      (error: unknown) => messageOf(error),
+    );
+  }
+
+  /** The world after the task's gold actions, or a sentence why it can't be told. */
+  gold(): Promise<World | string> {
+    return this.#ground.gold(this.steps);
   }
 
   /** Leaves the rollout where it stands; what was recorded is kept. */
   async close(): Promise<void> {
-    this.#live?.abandon();
-    await (await this.#supervisor?.catch(() => null))?.close();
+    this.#course.leave();
+    await this.#ground.close();
   }
 
   /** Folds recorded events up to the first that can't follow or leads to another state, and says which that is. */
-  #follow(lines: readonly Recorded[]): RecordingProblem | null {
+  #follow(lines: readonly Recorded[]): {
+    readonly steps: readonly Step[];
+    readonly problem: RecordingProblem | null;
+  } {
+    const steps: Step[] = [];
     // The verdicts of the rules stand in the recording; deciding them again would only cost time.
-    const setting = { ...this.#setting, domain: { ...this.#setting.domain, rules: [] } };
+    const { world, domain } = this.#ground.setting;
+    const setting = { world, domain: { ...domain, rules: [] } };
     for (const { step, problem } of replayed(setting, lines)) {
-      if (step) this.#steps.push({ n: step.n, event: step.event, state: step.after });
-      if (problem) return { ...problem, message: `${problem.message}; the steps up to here are shown` };
+      if (step) steps.push({ n: step.n, event: step.event, state: step.after });
+      if (problem)
+        return { steps, problem: { ...problem, message: `${problem.message}; the steps up to here are shown` } };
     }
-    return null;
-  }
-
-  #taskOf(id: string): Task {
-    const { domain } = this.#options;
-    const task = taskIn(domain.domain, id);
-    if (task) return task;
-    const message = `the domain in ${domain.folder} has no task "${id}" any more, so nothing can go on from here`;
-    throw new Fault({ who: 'environment', code: 'task/unknown', message });
-  }
-
-  #open(): Promise<Supervisor> {
-    this.#supervisor ??= openSupervisor(this.#options.domain, { log: this.#options.log }).then((supervisor) => {
-      this.#setting = { domain: supervisor.domain, world: this.#setting.world };
-      return supervisor;
-    });
-    return this.#supervisor;
+    return { steps, problem: null };
   }
 
   /** Starts a rollout from its first events and waits until they are recorded; the cursor is on the last of them. */
@@ -249,58 +363,49 @@ export class Debuggee {
     task: Task,
     from: readonly RolloutEvent[],
     recording: string,
-    agent: SeatSpec,
+    { agent, user }: Seats,
     sidecar: readonly SidecarLine[] = [],
   ): Promise<void> {
-    const { user, readKey, askPerson, onModel } = this.#options;
-    this.#steps = [];
+    const { readKey, askPerson, onModel } = this.#options;
+    const course = this.#courseOf();
+    this.#course = course;
+    this.#seats = { agent, user };
     this.#cursor = -1;
-    this.#allowed = from.length - 1;
-    this.#failure = null;
     this.#recording = recording;
     const outside = outsideOf(agent, user, readKey, askPerson, undefined, onModel);
-    const request = { task, from, seats: laneSeats(agent, user), outside, recording, sidecar, pace: 'step' } as const;
-    const live = supervisor.start(request, (events) => {
-      if (this.#live === live) this.#received(events);
-    });
-    this.#live = live;
-    live.closed
-      .then((closed) => this.onClosed(recording, closed))
-      .catch((error: unknown) => {
-        if (this.#live === live) this.#failure = error;
-      })
-      .finally(() => {
-        if (this.#live === live) this.#live = null;
-        this.#wake();
-      });
-    while (this.#steps.length < from.length && this.#live === live) await this.#change();
-    this.#cursor = Math.min(from.length, this.#steps.length) - 1;
+    const request = {
+      task,
+      from,
+      seats: laneSeats(agent, user),
+      outside,
+      recording,
+      sidecar,
+      pace: 'step',
+      reads: true,
+    } as const;
+    await course.begin(
+      from.length,
+      (onEvents) => supervisor.start(request, onEvents),
+      (closed) => this.onClosed(recording, closed),
+    );
+    this.#cursor = Math.min(from.length, course.steps.length) - 1;
   }
 
-  #received(events: readonly LaneEvent[]): void {
-    for (const { n, event } of events) {
-      // A rollout that had to start again on a fresh tool source comes from its first event on.
-      if (n < this.#steps.length) this.#restart(n);
-      this.#steps.push({ n, event, state: follow(this.#setting, this.#steps.at(-1)?.state ?? null, event) });
-      if (event.type === 'rewarded') this.#live?.step();
-    }
-    this.#wake();
+  #courseOf(recorded: readonly Step[] = []): Course {
+    const onRestart = (n: number) => {
+      this.#options.log('the rollout starts again: a call was cut short and can not be made twice');
+      this.#cursor = Math.min(this.#cursor, n);
+    };
+    return new Course(
+      { setting: () => this.#ground.setting, beforeStep: (last) => this.beforeStep(last), onRestart },
+      recorded,
+    );
   }
+}
 
-  #restart(n: number): void {
-    this.#options.log('the rollout starts again: a call was cut short and can not be made twice');
-    this.#steps = this.#steps.slice(0, n);
-    this.#cursor = Math.min(this.#cursor, n);
-    this.#allowed = n;
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  #wake(): void {
-    for (const wake of this.#waiting.splice(0)) wake();
-  }
+/** What the sidecar of a recording says of its steps. */
+function readersOf(recording: string) {
+  return { guardAt: guardReader(recording), readsAt: readsReader(recording) };
 }
 
 /** Why a recording can't be shown over a domain, or null. */
@@ -312,12 +417,11 @@ function differenceFrom(domain: LoadedDomain, setting: Setting, started: Rollout
   return null;
 }
 
-/** The first free name beside a recording: `x.fork-1.traj.jsonl` for `x.traj.jsonl` and for its forks. */
-function freeForkPath(parent: string): string {
-  const base = parent.replace(/(\.fork-\d+)?\.traj\.jsonl$/, '');
+/** The first free name of a fork beside a recording. */
+function freeFork(parent: string): { readonly path: string; readonly number: number } {
   for (let number = 1; ; number += 1) {
-    const path = `${base}.fork-${number}.traj.jsonl`;
-    if (!existsSync(path)) return path;
+    const path = join(dirname(parent), forkName(originName(parent), number));
+    if (!existsSync(path)) return { path, number };
   }
 }
 

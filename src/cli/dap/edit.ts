@@ -2,6 +2,7 @@ import { getAt, type Patch } from '../../engine/core/database.ts';
 import type { EventOf, RolloutEvent } from '../../engine/core/event.ts';
 import type { Json, Path } from '../../engine/core/json.ts';
 import { showPath } from '../../engine/core/json.ts';
+import { resumable } from '../../engine/core/rollout.ts';
 import type { Side } from '../../engine/core/tool.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { Fault } from '../../engine/shell/fault.ts';
@@ -20,7 +21,11 @@ export type Edit =
     }
   | { readonly type: 'database'; readonly side: Side; readonly path: Path; readonly value: Json }
   /** A person takes the turn of the seat that is next. */
-  | ({ readonly type: 'turn' } & Turn);
+  | ({ readonly type: 'turn' } & Turn)
+  /** The seat whose answer a step is answers anew. */
+  | { readonly type: 'sample'; readonly step: number }
+  /** Nothing: what follows this step is played anew, by other seats or after other files. `words` say what is new. */
+  | { readonly type: 'none'; readonly step: number; readonly words: string };
 
 /** What a fork begins with. */
 export type Edited = {
@@ -44,6 +49,10 @@ export function edited(steps: readonly Step[], cursor: number, edit: Edit): Edit
       return databaseEdited(steps, cursor, edit);
     case 'turn':
       return turnTaken(steps, cursor, edit);
+    case 'none':
+      return unedited(steps, edit);
+    case 'sample':
+      return resampled(steps, edit.step);
   }
 }
 
@@ -131,6 +140,30 @@ function turnTaken(steps: readonly Step[], cursor: number, turn: Turn): Edited {
     throw refused('nobody is to speak here: step to where the agent or the user is next (ROLLOUT shows who)');
   const event: RolloutEvent = { ...spoken(turn, cursor + 1), origin: 'typed' };
   return { ...shared, events: [...shared.events, event], words: "the agent's turn was typed" };
+}
+
+/** What was cut short in the middle of a call is made again from its beginning. */
+function unedited(steps: readonly Step[], { step, words }: Extract<Edit, { type: 'none' }>): Edited {
+  const state = steps[step]?.state;
+  if (!state || state.ended)
+    throw refused('the rollout is over here: step back before its end, or choose an earlier turn in CALL STACK');
+  const events = resumable(eventsUpTo(steps, step + 1));
+  const at = events.length - 1;
+  return { events, at, words, from: `step ${at}` };
+}
+
+/** The fork ends before the answer: the loop asks the seat for it, with numbers of its own. */
+function resampled(steps: readonly Step[], step: number): Edited {
+  const type = steps[step]?.event.type;
+  if (type !== 'agentReplied' && type !== 'userReplied')
+    throw refused('only an answer of the agent or of the user can be re-sampled');
+  const seat = type === 'agentReplied' ? 'agent' : 'user';
+  return {
+    events: eventsUpTo(steps, step),
+    at: step - 1,
+    words: `the ${seat}'s ${messageAt(steps, step)} was re-sampled`,
+    from: `where the ${seat} answers anew`,
+  };
 }
 
 /** Whether the user's seat has tools of its own. */

@@ -11,14 +11,10 @@ const shownChanges = 12;
 export function explanationOf(steps: readonly Step[]): string {
   const state = steps.at(-1)?.state;
   if (!state) return 'nothing has happened yet';
-  const { reward, verdicts, ruleVerdicts, ended } = state;
+  const { verdicts, ruleVerdicts } = state;
   const open = ruleVerdicts.filter(({ verdict }) => verdict !== 'held');
-  const end = ended
-    ? `ended by ${ended.reason} after ${state.turn} turns`
-    : `turn ${state.turn} of at most ${state.started.turnCap}`;
   return [
-    reward ? `REWARD ${reward.value ?? 'none'}  ${reward.reason}` : 'no reward yet: the rollout goes on',
-    `  ${end}${ended?.failure ? `: ${ended.failure.message}` : ''}`,
+    ...headlineOf(state),
     ...verdicts.map((verdict) => {
       const { verifier, held, detail, evidence } = verdict;
       return `  ${verdictWord(verdict).padEnd(8)}  ${verifier}: ${detail}${held ? '' : seen(evidence)}`;
@@ -34,10 +30,20 @@ export function explanationOf(steps: readonly Step[]): string {
   ].join('\n');
 }
 
+/** The reward, or that there is none yet, and how the rollout ended or how far it came. */
+export function headlineOf({ reward, ended, turn, started }: RolloutState): readonly string[] {
+  const end = ended ? `ended by ${ended.reason} after ${turn} turns` : `turn ${turn} of at most ${started.turnCap}`;
+  const open = ended ? 'it is being decided' : 'the rollout goes on';
+  return [
+    reward ? `REWARD ${reward.value ?? 'none'}  ${reward.reason}` : `no reward yet: ${open}`,
+    `  ${end}${ended?.failure ? `: ${ended.failure.message}` : ''}`,
+  ];
+}
+
 const seen = (evidence: readonly number[]) => (evidence.length > 0 ? ` (see step ${evidence.join(', ')})` : '');
 
 /** What the rollout did to the database since the task's own start. */
-function changesOf({ start, world }: RolloutState): readonly string[] {
+export function changesOf({ start, world }: RolloutState): readonly string[] {
   const changes = (['agent', 'user'] as const).flatMap((side) =>
     diffDatabases(start[side], world[side]).map((change) => ({ ...change, side })),
   );

@@ -19,7 +19,7 @@ export function evaluate(text: string, step: Step): { readonly value: Json } | s
   const parsed = parseExpression(asked);
   if ('problem' in parsed)
     return `"${text}" is no expression: ${parsed.problem}. Write for example db.orders.W1.status, messages[0] or turn. /help says more`;
-  const scope: Scope = (name) => namedAt(name, step);
+  const scope = scopeAt(step);
   const unknown = pathsIn(parsed.expression).find(({ name }) => scope(name) === undefined);
   if (unknown) {
     const { event, state } = step;
@@ -32,7 +32,13 @@ export function evaluate(text: string, step: Step): { readonly value: Json } | s
   return isMissing(parsed.expression, scope) ? `there is no ${asked} at step ${step.n}` : found;
 }
 
-const isRoot = (name: string) => roots.some((root) => root === name);
+/** What the names of an expression stand for at a step. */
+export const scopeAt =
+  (step: Step): Scope =>
+  (name) =>
+    namedAt(name, step);
+
+export const isRoot = (name: string) => roots.some((root) => root === name);
 
 /** Rules see null where nothing is; a person at the debugger is told. */
 function isMissing(expression: Expression, scope: Scope): boolean {

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { counted } from '../../engine/core/counted.ts';
 import { isProposal } from '../../engine/core/dialogue.ts';
-import { verdictWord } from '../../engine/core/event.ts';
+import { type Failure, verdictWord } from '../../engine/core/event.ts';
 import { callsIn } from '../../engine/core/message.ts';
 import { baseTask } from '../../engine/core/underPersona.ts';
 import type { Location } from '../../engine/shell/diagnostic.ts';
@@ -36,7 +39,8 @@ export function framesAt({ steps, cursor, domain }: Debuggee, focus: string | un
   });
 }
 
-function nameOf({ event, state }: Step): string {
+/** What happens at a step, in words. */
+export function nameOf({ event, state }: Step): string {
   switch (event.type) {
     case 'rolloutStarted':
       return `${event.task.id} begins`;
@@ -62,7 +66,7 @@ function nameOf({ event, state }: Step): string {
       const held = rulesThat('held').length;
       return violated.length > 0
         ? `${moment}: ${violated.join(', ')} violated`
-        : `${moment}: ${held} ${held === 1 ? 'rule' : 'rules'} held`;
+        : `${moment}: ${counted(held, 'rule')} held`;
     }
     case 'toolCalled':
       return `${event.call.name} is called${event.by ? ' by the user' : ''}`;
@@ -123,6 +127,8 @@ export function placeOf(
     case 'databaseWritten':
     case 'toolReturned':
       return locations.tools.get(calledIn(state.messages, event.callId)) ?? task;
+    case 'rolloutEnded':
+      return failedAt(event.failure) ?? task;
     case 'verdictReached':
       return partOf(ownTask, event.verdict.verifier) ?? task;
     default:
@@ -136,13 +142,20 @@ function ruleOf({ rules }: LoadedDomain['domain'], text: string): string {
   return confirmed && isProposal(text) ? confirmed.rule : '';
 }
 
+/** Where a failure says that it comes from, unless it was recorded where the domain has another folder. */
+function failedAt(failure: Failure | undefined): Pick<Location, 'file' | 'line'> | undefined {
+  const { file, line = 1 } = failure ?? {};
+  return file !== undefined && isAbsolute(file) && existsSync(file) ? { file, line } : undefined;
+}
+
 /** Where a task says what a verifier demands. */
 function partOf(task: TaskLocation | undefined, verifier: string): Location | undefined {
   const parts = { database: task?.actions, assertions: task?.assertions, communicate: task?.communicate };
   return Object.entries(parts).find(([name]) => name === verifier)?.[1]?.[0];
 }
 
-function calledIn(messages: Step['state']['messages'], callId: string): string {
+/** The tool that a call of this id called. */
+export function calledIn(messages: Step['state']['messages'], callId: string): string {
   return messages.flatMap(callsIn).findLast(({ id }) => id === callId)?.name ?? '';
 }
 

@@ -1,21 +1,43 @@
 import { basename } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
+import type { Json } from '../../engine/core/json.ts';
 import type { Step } from '../../engine/shell/driver.ts';
 import { requestNamed, type SentRequest, sentRequests } from '../../engine/shell/sentRequests.ts';
 import { UsageError } from '../io.ts';
+import { assigned, editable, placeNamed } from './assignment.ts';
 import type { ClientLines } from './breakpointRequests.ts';
-import { completionsOf } from './console.ts';
+import { completionsOf } from './completions.ts';
 import type { Debuggee } from './debuggee.ts';
+import { callsAhead, Destinations, destinationsAt, replyUpTo } from './destinations.ts';
+import type { Edit } from './edit.ts';
 import { evaluate } from './expression.ts';
 import { framesAt } from './frames.ts';
+import { type InlineValue, inlineValuesAt, meaningOf } from './inlineValues.ts';
+import { openedValue } from './openedValue.ts';
+import type { Stop } from './playback.ts';
 import { References } from './references.ts';
-import { jsonChildren, scopesAt, shortened, type Variable } from './variables.ts';
+import { pageSize, type Rows, shownRows } from './rows.ts';
+import { scopesAt } from './scopes.ts';
+import { jsonContents, shortened, type Variable } from './variables.ts';
 
 export const thread = 1;
+
+/** The text of a value as a client opens it in an editor tab. `variablesReference` and `name` edit it. */
+export type WholeText = {
+  readonly name: string;
+  readonly text: string;
+  readonly language: string;
+  readonly isReadOnly: boolean;
+  readonly variablesReference: number;
+};
 
 /** Answers the requests that look: frames, scopes, variables, expressions. Changes nothing. */
 export class Inspection {
   readonly references = new References();
+  /** Where a client was told that a session can go. */
+  readonly destinations = new Destinations();
+  /** Whether the client asks for the elements of a long list a page at a time. */
+  pages = false;
   /** Whether the client shows types of variables. */
   showsTypes = false;
   readonly #lines: ClientLines;
@@ -46,6 +68,7 @@ export class Inspection {
         line: this.#lines.toClient(line),
         column: this.#lines.toClient(1),
         source: { name: basename(file), path: file },
+        canRestart: replyUpTo(debuggee?.steps ?? [], step) !== undefined,
         ...(subtle ? { presentationHint: 'subtle' as const } : {}),
       })),
     };
@@ -53,29 +76,99 @@ export class Inspection {
 
   scopes(debuggee: Debuggee | undefined, frame: number | undefined): DebugProtocol.ScopesResponse['body'] {
     const step = stepOf(debuggee, frame);
-    const guardAt = (n: number) => debuggee?.guardNote(n);
-    const scopes = step ? scopesAt(step, debuggee?.steps[step.n - 1], guardAt) : [];
+    const scopes = debuggee && step ? scopesAt(debuggee, step) : [];
     return {
-      scopes: scopes.map(({ name, children }) => ({
+      scopes: scopes.map(({ name, children, prepare, isExpensive = false }) => ({
         name,
-        variablesReference: this.references.refer(children),
-        expensive: false,
+        variablesReference: this.references.refer(children, prepare),
+        expensive: isExpensive,
       })),
     };
   }
 
+  /** Of many rows those that were asked for, else pages of them: a large table never travels whole. */
   variables({
     variablesReference,
+    filter,
     start = 0,
     count = 0,
   }: DebugProtocol.VariablesArguments): DebugProtocol.VariablesResponse['body'] {
-    const { variables, isKept } = this.references.find(variablesReference);
-    const page = variables.slice(start, count > 0 ? start + count : undefined);
+    const { rows, isKept } = this.references.find(variablesReference);
+    const isNumbered = this.#isNumbered(rows);
+    if (filter === (isNumbered ? 'named' : 'indexed')) return { variables: [] };
+    const shown = isNumbered && count > 0 ? rows : shownRows(rows);
+    const page = shown.page(start, count > 0 ? count : shown.total);
     return { variables: page.map((variable) => this.#shown(variable, isKept)) };
   }
 
+  /** Whether a client is told how many rows there are and asks for them by their numbers. */
+  #isNumbered({ isList, total }: Rows): boolean {
+    return this.pages && isList && total > pageSize;
+  }
+
   variable(reference: number, name: string): Variable | undefined {
-    return this.references.find(reference).variables.find((each) => each.name === name);
+    return this.references.find(reference).rows.named(name);
+  }
+
+  /** Where a line of a file leads. */
+  gotoTargets(
+    debuggee: Debuggee | undefined,
+    { source, line }: DebugProtocol.GotoTargetsArguments,
+  ): DebugProtocol.GotoTargetsResponse['body'] {
+    const found = debuggee ? destinationsAt(debuggee, source?.path ?? '', this.#lines.fromClient(line)) : [];
+    return { targets: [...this.destinations.offer(found, { line })] };
+  }
+
+  /** The calls that can be stepped into, where there are several; only from where the session stands. */
+  stepInTargets(
+    debuggee: Debuggee | undefined,
+    { frameId }: DebugProtocol.StepInTargetsArguments,
+  ): DebugProtocol.StepInTargetsResponse['body'] {
+    const isHere = debuggee && stepOf(debuggee, frameId) === debuggee.current;
+    return { targets: [...this.destinations.offer(isHere ? callsAhead(debuggee) : [], {})] };
+  }
+
+  /** A fork: what was shown and offered until now is of another rollout. */
+  forgetAll(): void {
+    this.references.forgetAll();
+    this.destinations.forgetAll();
+  }
+
+  /** Where in the database a variable stands, or what an expression names; a sentence where that is nowhere. */
+  place(
+    debuggee: Debuggee | undefined,
+    { variablesReference = 0, name = '', frameId, asAddress }: DebugProtocol.DataBreakpointInfoArguments,
+  ): Variable['place'] | string {
+    if (asAddress) return `there are no addresses here: name a path, such as db.orders.W1.status`;
+    if (variablesReference > 0) return this.variable(variablesReference, name)?.place;
+    return placeNamed(name, stepOf(debuggee, frameId));
+  }
+
+  /** The edit that a new value of a variable makes; null where it is what it was. Throws a `UsageError`. */
+  variableEdit({ variablesReference, name, value }: DebugProtocol.SetVariableArguments): Edit | null {
+    const moved = `the rollout has moved since ${name} was shown: edit it as it stands now`;
+    if (this.references.isGone(variablesReference)) throw new UsageError(moved);
+    const variable = this.variable(variablesReference, name);
+    if (variable && variable.value === value) return null;
+    const edit = variable?.edit?.(value) ?? `${name} can't be edited: ${editable}`;
+    if (typeof edit === 'string') throw new UsageError(edit);
+    // A message stays what it is when the rollout moves; a row of the database is edited where the rollout stands.
+    if (edit.type === 'database' && this.references.isOfBefore(variablesReference)) throw new UsageError(moved);
+    return edit;
+  }
+
+  /** The same of what an expression names, in a watch or in the Debug Console. */
+  expressionEdit(
+    debuggee: Debuggee | undefined,
+    { expression, value, frameId }: DebugProtocol.SetExpressionArguments,
+  ): Edit | null {
+    const step = stepOf(debuggee, frameId);
+    if (!step) throw new UsageError('nothing has happened yet');
+    const edit = assigned(expression, value, step);
+    if (typeof edit === 'string') throw new UsageError(edit);
+    if (edit?.type === 'database' && step !== debuggee?.current)
+      throw new UsageError(`${expression} is edited where the rollout stands: choose the top row of CALL STACK`);
+    return edit;
   }
 
   /** The value of a path, to be opened as long as the session lasts. Throws a `UsageError` where there is none. */
@@ -87,9 +180,34 @@ export class Inspection {
     const step = stepOf(debuggee, frame);
     const found = step ? evaluate(text, step) : 'nothing has happened yet';
     if (typeof found === 'string') throw new UsageError(found);
-    const { value } = found;
+    return this.#evaluated(found.value);
+  }
+
+  /** What a hover over a word or a path of a domain's file shows. Throws a `UsageError` where it means nothing. */
+  hovered(
+    debuggee: Debuggee | undefined,
+    frame: number | undefined,
+    text: string,
+  ): DebugProtocol.EvaluateResponse['body'] {
+    const step = stepOf(debuggee, frame);
+    const meaning = step && meaningOf(text, step);
+    return meaning === undefined ? this.evaluated(debuggee, frame, text) : this.#evaluated(meaning);
+  }
+
+  /** What stands beside the lines of a file. */
+  inlineValues(
+    debuggee: Debuggee | undefined,
+    frame: number | undefined,
+    file: string,
+  ): { readonly values: readonly InlineValue[] } {
+    const step = stepOf(debuggee, frame);
+    const values = debuggee && step ? inlineValuesAt(debuggee.domain, step, file) : [];
+    return { values: values.map(({ line, text }) => ({ line: this.#lines.toClient(line), text })) };
+  }
+
+  #evaluated(value: Json): DebugProtocol.EvaluateResponse['body'] {
     if (typeof value !== 'object' || value === null) return { result: JSON.stringify(value), variablesReference: 0 };
-    return { result: shortened(value), variablesReference: this.references.keep(() => jsonChildren(value)) };
+    return { result: shortened(value), ...this.#opened(jsonContents(value), true) };
   }
 
   /**
@@ -111,30 +229,60 @@ export class Inspection {
     { text = '', column = 1, frameId }: DebugProtocol.CompletionsArguments,
   ): DebugProtocol.CompletionsResponse['body'] {
     const typed = text.slice(0, this.#lines.fromClient(column) - 1);
-    return { targets: [...completionsOf(typed, stepOf(debuggee, frameId))] };
+    // VS Code takes `start` as an index into the text, from 0.
+    return { targets: [...completionsOf(typed, stepOf(debuggee, frameId), debuggee)] };
   }
 
-  /** Of the kind of step that an exception filter stopped at. */
-  exception(debuggee: Debuggee | undefined, description: string): DebugProtocol.ExceptionInfoResponse['body'] {
-    const type = debuggee?.current?.event.type;
-    const kind = type === 'rulesChecked' ? 'policy violation' : type === 'toolReturned' ? 'tool error' : 'reward 0';
-    return { exceptionId: kind, description, breakMode: 'always' };
+  /** Of the filter that stopped, by its name in small letters. */
+  exception(stop: Stop | undefined): DebugProtocol.ExceptionInfoResponse['body'] {
+    const { exception = 'none', text = '' } = stop ?? {};
+    return { exceptionId: exception.toLowerCase(), description: text, breakMode: 'always' };
   }
 
-  #shown({ name, value, type, expression, edit, children }: Variable, isKept: boolean): DebugProtocol.Variable {
-    const refer = (of: () => readonly Variable[]) => (isKept ? this.references.keep(of) : this.references.refer(of));
+  /** The whole text of a row, for an editor tab, and what it is edited by from there. */
+  whole(debuggee: Debuggee | undefined, reference: number, name: string): WholeText {
+    const variable = this.variable(reference, name);
+    const opened = debuggee && variable ? openedValue(debuggee, variable) : null;
+    if (!opened) throw new UsageError(`${name} has no text of its own: edit it in VARIABLES`);
+    const { text, language, variable: row } = opened;
+    return { name, text, language, isReadOnly: !row.edit, variablesReference: this.references.keep(() => [row]) };
+  }
+
+  /** Whether a variable stands in an editor tab. */
+  isInTab(reference: number): boolean {
+    return this.references.find(reference).isKept;
+  }
+
+  #shown(variable: Variable, isKept: boolean): DebugProtocol.Variable {
+    const { name, value, type, expression, edit, whole } = variable;
     return {
       name,
       value,
-      variablesReference: children ? refer(children) : 0,
+      ...this.#opened(variable, isKept),
       ...(type && this.showsTypes ? { type } : {}),
       ...(expression ? { evaluateName: expression } : {}),
+      // A client's menus tell by it which rows an editor tab can be opened for.
+      ...(whole ? { __vscodeVariableMenuContext: whole.edit ? 'editableText' : 'text' } : {}),
       ...(edit ? {} : { presentationHint: { attributes: ['readOnly'] } }),
+    };
+  }
+
+  /** The number under which a client asks for what is in a variable, and how many there are where it asks for some. */
+  #opened(
+    { children, rows, prepare }: Pick<Variable, 'children' | 'rows' | 'prepare'>,
+    isKept: boolean,
+  ): Pick<DebugProtocol.Variable, 'variablesReference' | 'indexedVariables'> {
+    const of = rows ?? children;
+    if (!of) return { variablesReference: 0 };
+    const many = rows?.();
+    return {
+      variablesReference: isKept ? this.references.keep(of) : this.references.refer(of, prepare),
+      ...(many && this.#isNumbered(many) ? { indexedVariables: many.total } : {}),
     };
   }
 }
 
 /** The step of a frame; the one at the cursor where none is named. */
-function stepOf(debuggee: Debuggee | undefined, frame: number | undefined): Step | undefined {
+export function stepOf(debuggee: Debuggee | undefined, frame: number | undefined): Step | undefined {
   return debuggee?.steps[(frame ?? 0) - 1] ?? debuggee?.current;
 }

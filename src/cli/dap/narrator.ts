@@ -6,26 +6,67 @@ import type { ClientLines } from './breakpointRequests.ts';
 import { consoleLines } from './console.ts';
 import type { Debuggee } from './debuggee.ts';
 import { explanationOf } from './explanation.ts';
+import type { ChangeNews } from './forks.ts';
 import { placeOf } from './frames.ts';
 import type { References } from './references.ts';
+import type { ChainLine } from './why.ts';
+
+/** How long rows are held while the rollout runs, and from its stop on at most. */
+const heldMs = { running: 100, stopped: 500 } as const;
 
 /** Tells the conversation in the Debug Console; a step that is visited again is not told again. */
 export class Narrator {
   /** Whether the client shows colours. */
   hasColours = false;
-  readonly #send: (event: DebugProtocol.OutputEvent) => void;
+  /**
+   * Whether the client asks for what is behind a row as soon as it gets the row. The rows of a movement would keep it
+   * from showing where that stopped, so they are held: until it has shown that, or for a moment.
+   */
+  asksAtOnce = false;
+  #held: DebugProtocol.OutputEvent[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  readonly #sendNow: (event: DebugProtocol.OutputEvent) => void;
   readonly #references: References;
   readonly #lines: ClientLines;
   #told = 0;
 
   constructor(send: (event: DebugProtocol.OutputEvent) => void, references: References, lines: ClientLines) {
-    this.#send = send;
+    this.#sendNow = send;
     this.#references = references;
     this.#lines = lines;
   }
 
   print(text: string, category: 'console' | 'stderr' = 'console'): void {
     this.#send(new OutputEvent(`${text}\n`, category));
+  }
+
+  /** The rollout has stopped: what is held can wait until that is shown. */
+  stopped(): void {
+    if (this.#held.length > 0) this.#releaseIn(heldMs.stopped);
+  }
+
+  /** Sends what is held. */
+  release(): void {
+    clearTimeout(this.#timer);
+    const held = this.#held;
+    this.#held = [];
+    for (const event of held) this.#sendNow(event);
+  }
+
+  /** Rows keep their order: behind one that is held every other one is held, too. */
+  #send(event: DebugProtocol.OutputEvent): void {
+    const isAsked = this.asksAtOnce && event.body.variablesReference !== undefined;
+    if (!isAsked && this.#held.length === 0) {
+      this.#sendNow(event);
+      return;
+    }
+    this.#held.push(event);
+    if (this.#held.length === 1) this.#releaseIn(heldMs.running);
+  }
+
+  #releaseIn(milliseconds: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.release(), milliseconds);
   }
 
   /** Tells what has not been told, up to the cursor. */
@@ -41,19 +82,39 @@ export class Narrator {
   tellFork(debuggee: Debuggee, words: string): void {
     const file = basename(debuggee.recording);
     this.print(`--- fork: ${words}. It is recorded in ${file}; the recording it leaves stays as it was ---`);
-    this.#told = debuggee.cursor;
+    const started = debuggee.steps[0]?.event;
+    const shared = started?.type === 'rolloutStarted' ? started.parent?.event : undefined;
+    this.#told = (shared ?? 0) + 1;
     this.tell(debuggee);
+  }
+
+  /** Says which files were edited without an effect on the rollout, each with a link to the first line that differs. */
+  tellChanged({ files, since }: ChangeNews): void {
+    for (const { file, line } of files) {
+      const text = `${basename(file)} changed since step ${since}; the rollout goes on with what it began with. /swap forks with the change`;
+      this.#send(this.#linked(text, 'console', file, line));
+    }
+  }
+
+  /** Tells a chain of evidence, each line with a link to what it is about. */
+  tellChain(chain: readonly ChainLine[]): void {
+    for (const { text, at } of chain) {
+      if (at) this.#send(this.#linked(text, 'stdout', at.file, at.line));
+      else this.#send(new OutputEvent(`${text}\n`, 'stdout'));
+    }
+  }
+
+  #linked(text: string, category: string, file: string, line: number): DebugProtocol.OutputEvent {
+    const event: DebugProtocol.OutputEvent = new OutputEvent(`${text}\n`, category);
+    Object.assign(event.body, { source: { name: basename(file), path: file }, line: this.#lines.toClient(line) });
+    return event;
   }
 
   /** The lines of a step, with a link to what they are about and the whole event behind them. */
   #say(debuggee: Debuggee, step: Step): void {
     const { file, line } = placeOf(debuggee.domain, step, undefined);
     for (const { text, whole } of consoleLines(step.event, debuggee.guardNote(step.n) ?? {}, this.hasColours)) {
-      const event: DebugProtocol.OutputEvent = new OutputEvent(`${text}\n`, 'stdout');
-      Object.assign(event.body, {
-        source: { name: basename(file), path: file },
-        line: this.#lines.toClient(line),
-      });
+      const event = this.#linked(text, 'stdout', file, line);
       if (whole) event.body.variablesReference = this.#references.keep(() => [whole]);
       this.#send(event);
     }

@@ -1,18 +1,20 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { userSeatFor } from '../../engine/core/domain.ts';
-import { openRun, rolloutName } from '../../engine/shell/batch.ts';
-import { startLaneEarly } from '../../engine/shell/lane/laneChild.ts';
+import { openRun } from '../../engine/shell/batch.ts';
+import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { AskPerson, OnModel, ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
+import { rolloutName } from '../../engine/shell/recordingName.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
 import { UsageError } from '../io.ts';
-import { chosenSeat, domainBeside, openDomainAt, taskNamed } from '../rolloutOptions.ts';
+import { chosenSeat, taskNamed, unknownDomain } from '../rolloutOptions.ts';
 import type { Configuration } from './configuration.ts';
 import { Debuggee } from './debuggee.ts';
+import type { Engine } from './engine.ts';
 import { receiptOfClosed, signFork } from './receipts.ts';
 
 /** What a debuggee needs of the session around it. */
@@ -24,15 +26,18 @@ export type Host = {
   readonly onModel: OnModel;
   /** Told as soon as the domain is read, before anything of it runs: breakpoints can be set from here on. */
   readonly onDomain: (domain: LoadedDomain) => void;
+  /** Whether a JavaScript debugger may look into the lane. */
+  readonly inspectable: boolean;
+  readonly engine: Engine;
 };
 
 /** Starts a rollout of the configured task in a run of its own. Throws what a person can read. */
 export async function launched(configuration: Configuration, host: Host): Promise<Debuggee> {
   const { domain: folder } = configuration;
   if (!folder) throw new UsageError('the launch configuration names no domain (the folder with domain.yaml)');
-  const discard = startLaneEarly(folder);
+  const discard = host.engine.startLaneEarly(folder, host.inspectable);
   try {
-    return await begun(openDomainAt(resolve(folder)), configuration, host);
+    return await begun(host.engine.openDomain(resolve(folder)), configuration, host);
   } finally {
     discard();
   }
@@ -52,9 +57,11 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
   const debuggee = new Debuggee({ domain, agent, user, forkAgent, ...host });
   const runs = configuration.runs ?? join(domain.folder, '.rehearsal', 'runs');
   const run = freeFolder(join(runs, runName(task.id)));
-  const receive = openRun(run, domain, { seed, trials: 1, basis, agent, user, tasks: [task], key: signingKey() });
+  const priced = configuration.prices ? { prices: configuration.prices } : {};
+  const key = signingKey();
+  const receive = openRun(run, domain, { seed, trials: 1, basis, agent, user, tasks: [task], key, ...priced });
   debuggee.onClosed = (recording, closed) => {
-    const receipt = receiptOfClosed(domain, recording, closed);
+    const receipt = receiptOfClosed(debuggee.domain, recording, closed);
     if (receipt) receive(receipt);
   };
   const recording = join(run, `${rolloutName(task, trial)}.traj.jsonl`);
@@ -69,11 +76,8 @@ export function attached(configuration: Configuration, host: Host): Debuggee {
   const recording = resolve(given);
   if (!existsSync(recording)) throw new UsageError(`${recording}: there is no such recording`);
   const folder = named ?? domainBeside(recording);
-  if (!folder)
-    throw new UsageError(
-      `${recording}: which domain was it recorded in? Name its folder as "domain" in the configuration`,
-    );
-  const domain = openDomainAt(resolve(folder));
+  if (!folder) throw unknownDomain(recording, 'Name its folder as "domain" in the configuration');
+  const domain = host.engine.openDomain(resolve(folder));
   const forkAgent = seatOf(configuration, domain, 'agent', configuration.forkAgent ?? configuration.agent ?? 'gold');
   const user =
     configuration.user === undefined
@@ -81,11 +85,11 @@ export function attached(configuration: Configuration, host: Host): Debuggee {
       : seatOf(configuration, domain, 'user', configuration.user);
   const debuggee = new Debuggee({ domain, agent: { type: 'gold' }, user, forkAgent, ...host });
   debuggee.onClosed = (fork, closed) => {
-    const receipt = receiptOfClosed(domain, fork, closed);
+    const receipt = receiptOfClosed(debuggee.domain, fork, closed);
     const why = receipt && signFork(fork, receipt);
     if (why) host.log(`${basename(fork)} gets no receipt: ${why}`);
   };
-  debuggee.attach(recording);
+  debuggee.attach(recording, configuration.step);
   host.onDomain(domain);
   return debuggee;
 }

@@ -12,6 +12,8 @@ type Asked = {
 export class Person {
   readonly #print: (text: string) => void;
   #asked: Asked | null = null;
+  /** A turn that was typed before it was asked for. */
+  #ready: string | null = null;
 
   constructor(print: (text: string) => void) {
     this.#print = print;
@@ -24,6 +26,9 @@ export class Person {
 
   /** Asks for a turn; rejects when the rollout is left meanwhile. */
   ask(seat: 'agent' | 'user', canCall: boolean, signal: AbortSignal): Promise<string> {
+    const ready = this.#ready;
+    this.#ready = null;
+    if (ready !== null) return Promise.resolve(ready);
     const call = canCall ? ', or /call TOOL {"argument": "value"}' : '';
     const stop = seat === 'user' ? ' (/stop ends the conversation)' : '';
     this.#print(`your turn as the ${seat}: type what you say${call}${stop}`);
@@ -45,6 +50,13 @@ export class Person {
     if (turn.call && this.#asked?.canCall === false)
       throw new UsageError(`the ${this.#asked.seat} makes no calls: type what the ${this.#asked.seat} says`);
     return this.#answer(text);
+  }
+
+  /** Keeps a turn for when it is asked for, which is next. Throws what a person can read. */
+  prepare(text: string): void {
+    const turn = parseTurn(text);
+    if (typeof turn === 'string') throw new UsageError(turn);
+    this.#ready = text;
   }
 
   /** Ends the conversation, as a user can. */

@@ -1,3 +1,4 @@
+import { listed, type Rows } from './rows.ts';
 import type { Variable } from './variables.ts';
 
 /**
@@ -6,45 +7,72 @@ import type { Variable } from './variables.ts';
  */
 export class References {
   #next = 1;
-  #stopped = new Map<number, Children>();
-  readonly #kept = new Map<number, Children>();
+  #stopped = new Map<number, () => Rows>();
+  #before = new Map<number, () => Rows>();
+  readonly #kept = new Map<number, () => Rows>();
+  readonly #prepare = new Map<number, () => Promise<unknown>>();
 
-  /** A number that lives until the rollout goes on. Children are made when they are first asked for. */
-  refer(children: () => readonly Variable[]): number {
-    return this.#add(this.#stopped, children);
+  /** A number that lives until the stop after the next one. Children are made when they are first asked for. */
+  refer(children: Children, prepare?: () => Promise<unknown>): number {
+    const reference = this.#add(this.#stopped, children);
+    if (prepare) this.#prepare.set(reference, prepare);
+    return reference;
+  }
+
+  /** Waits until the children behind a number can be made. */
+  async ready(reference: number): Promise<void> {
+    const prepare = this.#prepare.get(reference);
+    this.#prepare.delete(reference);
+    await prepare?.();
   }
 
   /** A number that lives as long as the session, for the Debug Console. */
-  keep(children: () => readonly Variable[]): number {
+  keep(children: Children): number {
     return this.#add(this.#kept, children);
   }
 
   /** The children behind a number; none for one that is gone. Those of a kept number are to be kept as well. */
-  find(reference: number): { readonly variables: readonly Variable[]; readonly isKept: boolean } {
+  find(reference: number): { readonly rows: Rows; readonly isKept: boolean } {
     const isKept = this.#kept.has(reference);
-    const children = this.#kept.get(reference) ?? this.#stopped.get(reference);
-    return { variables: children?.() ?? [], isKept };
+    const children = this.#kept.get(reference) ?? this.#stopped.get(reference) ?? this.#before.get(reference);
+    return { rows: children?.() ?? listed([]), isKept };
   }
 
-  /** Whether a number was given at a stop that is over. */
+  /** Whether a number was given, and nothing is known any more of what it stood for. */
   isGone(reference: number): boolean {
-    return reference < this.#next && !this.#stopped.has(reference) && !this.#kept.has(reference);
+    const maps = [this.#kept, this.#stopped, this.#before];
+    return reference < this.#next && !maps.some((map) => map.has(reference));
   }
 
-  /** What was shown at the last stop is gone. */
+  /** Whether a number was given at the stop before this one, which a client may still show for a moment. */
+  isOfBefore(reference: number): boolean {
+    return this.#before.has(reference);
+  }
+
+  /** A new stop of the same rollout. */
   forget(): void {
+    this.#before = this.#stopped;
     this.#stopped = new Map();
   }
 
-  #add(map: Map<number, Children>, children: Children): number {
-    let made: readonly Variable[] | undefined;
+  /** A fork: what was shown until now is of another rollout. */
+  forgetAll(): void {
+    this.forget();
+    this.forget();
+  }
+
+  #add(map: Map<number, () => Rows>, children: Children): number {
+    let made: Rows | undefined;
     const reference = this.#next++;
     map.set(reference, () => {
-      made ??= children();
+      made ??= rowsIn(children());
       return made;
     });
     return reference;
   }
 }
 
-type Children = () => readonly Variable[];
+/** What is behind a number: all of it, or where it is much a page at a time. */
+type Children = () => readonly Variable[] | Rows;
+
+const rowsIn = (children: readonly Variable[] | Rows): Rows => ('page' in children ? children : listed(children));

@@ -1,13 +1,11 @@
-import { type Database, diffDatabases, getAt, keysAt } from '../../engine/core/database.ts';
-import { verdictWord } from '../../engine/core/event.ts';
 import type { Json, JsonObject, Path } from '../../engine/core/json.ts';
-import { callsIn, type Message } from '../../engine/core/message.ts';
+import { callsIn, type Message, type ToolCall } from '../../engine/core/message.ts';
 import type { RolloutState } from '../../engine/core/state.ts';
 import type { Side } from '../../engine/core/tool.ts';
-import type { Step } from '../../engine/shell/driver.ts';
 import type { GuardNote } from '../../engine/shell/guardNotes.ts';
 import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
 import type { Edit } from './edit.ts';
+import { pageSize, type Rows, rowsOf } from './rows.ts';
 
 /** A variable as a debugger shows it; children are made when they are looked at. */
 export type Variable = {
@@ -15,45 +13,35 @@ export type Variable = {
   readonly value: string;
   readonly type?: string;
   readonly children?: () => readonly Variable[];
+  /** In place of children, where there are many. */
+  readonly rows?: () => Rows;
   /** The edit that a new value makes, or a sentence why it can't. */
   readonly edit?: (text: string) => Edit | string;
+  /** Told when the edit was made. */
+  readonly onEdited?: () => void;
   /** Expression that reads it again. */
   readonly expression?: string;
+  /** The whole of it for an editor tab, where that is worth one. */
+  readonly whole?: WholeValue;
+  /** What has to be waited for before the children can be made. */
+  readonly prepare?: () => Promise<unknown>;
   /** Where it stands in the database, for a data breakpoint. */
   readonly place?: { readonly side: Side; readonly path: Path };
+};
+
+/** A value as the text of an editor tab. */
+export type WholeValue = {
+  readonly text: () => string;
+  readonly language: 'markdown' | 'json' | 'plaintext';
+  /** The edit that the saved text makes, or a sentence why it can't; absent where it can only be read. */
+  readonly edit?: (text: string) => Edit | string;
 };
 
 /** What the guard did on the way to the step of a number. */
 export type GuardAt = (step: number) => GuardNote | undefined;
 
-export type Scope = Variable & { readonly children: () => readonly Variable[] };
-
-const pageSize = 100;
-
-/**
- * Everything there is to see at a step.
- * @param before the step before it, for what changed
- * @param guardAt what the guard of a model in the user's seat did on the way to a step
- */
-export function scopesAt(step: Step, before: Step | undefined, guardAt: GuardAt): readonly Scope[] {
-  const { state } = step;
-  const changes = before ? changed(before, step) : [];
-  const user = keysAt(state.world.user, []).total;
-  const refused = refusedVariables(guardAt(step.n));
-  return [
-    scope('Messages', () => state.messages.map((message, index) => messageVariable(message, index, guardAt))),
-    ...(refused.length > 0 ? [scope('Refused by the guard', () => refused)] : []),
-    scope('Database', () => databaseVariables(state.world.agent, 'agent', [], before?.state.world.agent)),
-    ...(user > 0
-      ? [scope("User's database", () => databaseVariables(state.world.user, 'user', [], before?.state.world.user))]
-      : []),
-    ...(changes.length > 0 ? [scope('Changed in this step', () => changes)] : []),
-    scope('Rules', () => state.ruleVerdicts.map(ruleVariable)),
-    scope('Rollout', () => rolloutVariables(step)),
-  ];
-}
-
-function ruleVariable({
+/** A verdict of a rule, with its evidence. */
+export function ruleVariable({
   rule,
   verdict,
   reason,
@@ -84,44 +72,8 @@ export function refusedVariables({ flaws = [], withheld }: GuardNote = {}): read
   ];
 }
 
-const whoIsNext: Readonly<Record<RolloutState['phase']['type'], string>> = {
-  worldAwaited: 'the world is prepared',
-  syncAwaited: 'both sides of the world are brought into step',
-  userAwaited: 'the user speaks',
-  agentAwaited: 'the agent responds',
-  rulesAwaited: 'the rules are checked',
-  remarksAwaited: 'what was said is held against the rules',
-  callAwaited: 'the tool is called',
-  resultAwaited: 'the tool returns',
-  endAwaited: 'the rollout ends',
-  verdictsAwaited: 'the verifiers decide',
-  closed: 'nothing: it is over',
-};
-
-function rolloutVariables({ n, event, state }: Step): readonly Variable[] {
-  const { started } = state;
-  return [
-    leaf('step', `${n} ${event.type}`),
-    leaf('next', whoIsNext[state.phase.type]),
-    leaf('turn', `${state.turn} of at most ${started.turnCap}`),
-    leaf('task', started.task.id),
-    leaf('agent', started.seats.agent),
-    leaf('user', started.seats.user),
-    leaf('seed', started.seed),
-    leaf('trial', String(started.trial)),
-    leaf('basis', started.basis),
-    leaf('now', started.now),
-    leaf('tool errors', `${state.toolErrors} of at most ${started.toolErrorCap}`),
-    ...(started.parent
-      ? [leaf('fork of', `${started.parent.recording}, step ${started.parent.event}: ${started.parent.edit}`)]
-      : []),
-    ...(state.ended ? [leaf('ended', state.ended.reason)] : []),
-    ...state.verdicts.map((verdict) => leaf(verdict.verifier, `${verdictWord(verdict)}: ${verdict.detail}`)),
-    ...(state.reward ? [leaf('reward', `${state.reward.value ?? 'none'}: ${state.reward.reason}`)] : []),
-  ];
-}
-
-function messageVariable(message: Message, index: number, guardAt: GuardAt): Variable {
+/** A message of the conversation; another text for it makes a fork. */
+export function messageVariable(message: Message, index: number, guardAt: GuardAt): Variable {
   const name = `${index + 1} ${message.role === 'tool' && message.by ? "user's tool" : message.role}`;
   const expression = `messages[${index}]`;
   if (message.role === 'tool')
@@ -141,7 +93,8 @@ function messageVariable(message: Message, index: number, guardAt: GuardAt): Var
   const refused = message.role === 'user' ? refusedVariables(guardAt(message.step)) : [];
   if (calls === '') {
     const children = refused.length > 0 ? { children: () => refused } : {};
-    return { name, expression, value: message.content ?? '', type, edit, ...children };
+    const whole: WholeValue = { text: () => message.content ?? '', language: 'markdown', edit };
+    return { name, expression, value: message.content ?? '', type, edit, whole, ...children };
   }
   return {
     name,
@@ -149,118 +102,104 @@ function messageVariable(message: Message, index: number, guardAt: GuardAt): Var
     value: calls,
     type,
     edit,
+    ...typedCall(made, edit),
     children: () => [
       ...(message.content ? [leaf('said aloud', message.content)] : []),
-      ...made.map(
-        (call): Variable => ({
-          name: call.name,
-          value: JSON.stringify(call.arguments),
-          type: 'call',
-          ...(typeof call.arguments === 'string'
-            ? {}
-            : {
-                children: () =>
-                  jsonChildren(call.arguments as JsonObject, [], (path, value) => ({
-                    type: 'arguments',
-                    step: message.step,
-                    callId: call.id,
-                    path: path.map(String),
-                    value,
-                  })),
-              }),
-        }),
-      ),
+      ...made.map((call): Variable => {
+        const editAt = (path: Path, value: Json): Edit => ({
+          type: 'arguments',
+          step: message.step,
+          callId: call.id,
+          path: path.map(String),
+          value,
+        });
+        const { name: tool, arguments: given } = call;
+        const row = { name: tool, value: JSON.stringify(given), type: 'call' };
+        if (typeof given === 'string') return row;
+        const whole = wholeOf(tool, given, (value) => editAt([], value));
+        return { ...row, whole, children: () => jsonChildren(given, [], editAt) };
+      }),
     ],
   };
 }
 
-/** Rows of a database by page; what changed in this step is marked. */
-function databaseVariables(
-  database: Database,
-  side: Side,
-  path: readonly (string | number)[],
-  before: Database | undefined,
-): readonly Variable[] {
-  const { keys, total } = keysAt(database, path);
-  if (total <= pageSize) return keys.map((key) => databaseVariable(database, side, [...path, key], before));
-  return Array.from({ length: Math.ceil(total / pageSize) }, (_, page): Variable => {
-    const mine = keys.slice(page * pageSize, (page + 1) * pageSize);
-    return {
-      name: `${mine[0]} … ${mine.at(-1)}`,
-      value: `${mine.length} rows`,
-      children: () => mine.map((key) => databaseVariable(database, side, [...path, key], before)),
-    };
-  });
+/** A message that makes one call, as a person types such a turn. */
+function typedCall([call, ...more]: readonly ToolCall[], edit: WholeValue['edit']): { readonly whole?: WholeValue } {
+  if (!call || !edit || more.length > 0 || typeof call.arguments === 'string') return {};
+  const text = `/call ${call.name} ${JSON.stringify(call.arguments, null, 2)}`;
+  return { whole: { text: () => text, language: 'markdown', edit } };
 }
 
-function databaseVariable(
-  database: Database,
-  side: Side,
-  path: readonly (string | number)[],
-  before: Database | undefined,
-): Variable {
-  const value = getAt(database, path);
-  const name = String(path.at(-1));
-  const expression = expressionOf(side, path);
-  if (typeof value === 'object' && value !== null) {
-    return {
-      name,
-      expression,
-      place: { side, path },
-      value: shortened(value),
-      children: () => databaseVariables(database, side, path, before),
-    };
-  }
-  const old = before ? getAt(before, path) : value;
-  const mark = old === value ? '' : `   (was ${JSON.stringify(old) ?? 'missing'})`;
+/** A message of the conversation, as VARIABLES shows it. */
+export function messageValue(message: Message, index: number): Variable {
+  return messageVariable(message, index, () => undefined);
+}
+
+/** A text as it is, anything else as JSON on lines of its own. */
+export function wholeOf(name: string, value: Json, edit: (to: Json) => Edit): WholeValue {
+  if (typeof value === 'string') return { text: () => value, language: 'plaintext', edit };
   return {
-    name,
-    expression,
-    place: { side, path },
-    value: `${JSON.stringify(value)}${mark}`,
-    type: typeof value,
-    edit: (text) => edited(name, text, value, (to) => ({ type: 'database', side, path, value: to })),
+    text: () => JSON.stringify(value, null, 2),
+    language: 'json',
+    edit: (text) => {
+      const to = parsed(text);
+      return to === undefined ? `${name} is no JSON now: ${jsonProblem(text)}` : edit(to);
+    },
   };
 }
 
-/** The path that a console, a watch or a hover reads a value by. */
-function expressionOf(side: Side, path: Path): string {
-  const keys = path.map((key) => {
-    if (typeof key === 'number') return `[${key}]`;
-    return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`;
-  });
-  return [side === 'user' ? 'user' : 'db', ...keys].join('');
+function jsonProblem(text: string): string {
+  try {
+    JSON.parse(text);
+    return '';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
-function changed(before: Step, { state }: Step): readonly Variable[] {
-  return (['agent', 'user'] as const).flatMap((side) =>
-    diffDatabases(before.state.world[side], state.world[side]).map(({ path, before: old, after }) =>
-      leaf(`${side === 'user' ? 'user: ' : ''}${path.join('.')}`, changeText(old, after)),
-    ),
-  );
-}
+type MakeEdit = (path: readonly (string | number)[], value: Json) => Edit;
 
 /** Variables of any JSON value. */
 export function jsonChildren(
   value: Json,
   path: readonly (string | number)[] = [],
-  edit?: (path: readonly (string | number)[], value: Json) => Edit,
+  edit?: MakeEdit,
 ): readonly Variable[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).map(([name, each]) => {
-    const here = [...path, name];
-    if (typeof each === 'object' && each !== null)
-      return { name, value: shortened(each), children: () => jsonChildren(each, here, edit) };
-    return {
-      name,
-      value: JSON.stringify(each),
-      ...(edit ? { edit: (text: string) => edited(name, text, each, (to) => edit(here, to)) } : {}),
-    };
-  });
+  return isContainer(value) ? Object.keys(value).map((key) => jsonVariable(value, key, path, edit)) : [];
+}
+
+/** What is in a JSON value: all of it, or where that is much a page at a time. */
+export function jsonContents(
+  value: Json,
+  path: readonly (string | number)[] = [],
+  edit?: MakeEdit,
+): Pick<Variable, 'children' | 'rows'> {
+  if (!isContainer(value)) return {};
+  const keys = Object.keys(value);
+  if (keys.length <= pageSize) return { children: () => jsonChildren(value, path, edit) };
+  return { rows: () => rowsOf(keys, Array.isArray(value), (key) => jsonVariable(value, key, path, edit)) };
+}
+
+function jsonVariable(parent: object, name: string, path: Path, edit: MakeEdit | undefined): Variable {
+  const value = (parent as Readonly<Record<string, Json>>)[name] as Json;
+  const here = [...path, name];
+  const to = edit && ((next: Json) => edit(here, next));
+  const whole = to && (typeof value === 'string' || isContainer(value)) ? { whole: wholeOf(name, value, to) } : {};
+  if (isContainer(value)) return { name, value: shortened(value), ...whole, ...jsonContents(value, here, edit) };
+  return {
+    name,
+    value: JSON.stringify(value),
+    ...whole,
+    ...(to ? { edit: (text: string) => edited(name, text, value, to) } : {}),
+  };
+}
+
+function isContainer(value: Json | undefined): value is JsonObject | readonly Json[] {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The edit to a typed value of the same kind as before, or a sentence that says which kind that is. */
-function edited(name: string, text: string, was: Json | undefined, edit: (value: Json) => Edit): Edit | string {
+export function edited(name: string, text: string, was: Json | undefined, edit: (value: Json) => Edit): Edit | string {
   // The mark of a value that changed still stands behind it in the edit box.
   const bare = text.replace(/ {3}\(was .*\)$/, '');
   const value = typeof was === 'string' ? unquoted(bare) : parsed(bare);
@@ -295,16 +234,28 @@ export function changeText(before: Json | undefined, after: Json | undefined): s
   return `${shortened(before)} -> ${shortened(after)}`;
 }
 
+const longestValue = 120;
+
 /** A value as one line of JSON that fits beside its name. */
 export function shortened(value: Json | undefined): string {
-  const text = JSON.stringify(value) ?? 'missing';
-  return text.length > 120 ? `${text.slice(0, 117)}...` : text;
+  const text = beginning(value) ?? 'missing';
+  return text.length > longestValue ? `${text.slice(0, longestValue - 3)}...` : text;
 }
 
-function scope(name: string, children: () => readonly Variable[]): Scope {
-  return { name, value: '', children };
+/** The JSON text of a value, at least as far as it is shown: a large one is not read through. */
+function beginning(value: Json | undefined): string | undefined {
+  if (!isContainer(value)) return JSON.stringify(value);
+  const isList = Array.isArray(value);
+  let text = '';
+  for (const key of isList ? value.keys() : Object.keys(value)) {
+    const each = beginning((value as Readonly<Record<string | number, Json>>)[key]);
+    text += `${text === '' ? '' : ','}${isList ? '' : `${JSON.stringify(key)}:`}${each}`;
+    if (text.length > longestValue) break;
+  }
+  return isList ? `[${text}]` : `{${text}}`;
 }
 
-function leaf(name: string, value: string): Variable {
+/** A row with nothing below it. */
+export function leaf(name: string, value: string): Variable {
   return { name, value };
 }

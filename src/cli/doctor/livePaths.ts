@@ -1,12 +1,12 @@
-import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RolloutEvent } from '../../engine/core/event.ts';
 import type { Task } from '../../engine/core/task.ts';
-import { baseHash } from '../../engine/core/world.ts';
+import { makeFolder } from '../../engine/shell/disk.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { laneSeats, type Outside, outsideOf, type ReadKey } from '../../engine/shell/outside.ts';
-import { settingOf } from '../../engine/shell/replay.ts';
+import { baseHashOf } from '../../engine/shell/replay.ts';
 import type { ModelCall } from '../../engine/shell/seats/modelCall.ts';
 import type { ModelSeat, SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
 import { shippedFolder } from '../../engine/shell/shippedFolder.ts';
@@ -16,8 +16,11 @@ import { openSupervisor, type RolloutClosed, type Supervisor } from '../../engin
 /** `degraded`: the endpoint answered, and the model did not do what the path needs of it. */
 export type LiveStatus = 'ok' | 'degraded' | 'failed';
 
+/** The paths that need a model. */
+export const pathNames = ['agent', 'user', 'judge', 'grader', 'tool simulator'] as const;
+
 export type LivePath = {
-  readonly path: 'agent' | 'user' | 'judge' | 'grader' | 'tool simulator';
+  readonly path: (typeof pathNames)[number];
   readonly status: LiveStatus;
   readonly what: string;
   readonly calls: number;
@@ -31,6 +34,8 @@ export type LiveOptions = {
   readonly signal: AbortSignal;
   /** Until a path counts as failed. */
   readonly timeoutMs: number;
+  /** The only path that is tried; all of them where it is left out. */
+  readonly only?: LivePath['path'];
   readonly onPath?: (path: LivePath) => void;
 };
 
@@ -60,6 +65,7 @@ export async function livePaths(options: LiveOptions): Promise<readonly LivePath
     try {
       const paths: LivePath[] = [];
       for (const trial of trialsOf(tasks)) {
+        if (options.only && !trial.tries.includes(options.only)) continue;
         if (options.signal.aborted) break;
         for (const path of await played(supervisor, trial, options)) {
           paths.push(path);
@@ -88,14 +94,14 @@ function prepare(folder: string, { model, baseUrl }: ModelSeat) {
   if (!first) throw new Error('the sample domain has no task');
   appendFileSync(join(folder, 'domain.yaml'), `\nsimulator: ${JSON.stringify(`openai:${model}@${baseUrl}`)}\n`);
   appendFileSync(join(folder, 'rules.yaml'), `\n- { rule: delivered, check: judge, question: "${question}" }\n`);
-  mkdirSync(join(folder, 'tools'), { recursive: true });
+  makeFolder(join(folder, 'tools'));
   writeFileSync(join(folder, 'tools', 'depot_hours.tool.yaml'), simulatedTool);
   const talk: Task = { ...first, id: 'live-conversation' };
   const judged: Task = { ...first, id: 'live-judge', judge: [statement], evaluate: ['database', 'judge'] };
   const script = [[{ tool: 'depot_hours', arguments: { day: 'Friday' } }], 'The depot is open from 8 to 18. Goodbye.'];
   const simulated: Task = { ...first, id: 'live-tool', script, agent: 'scripted' };
   rmSync(join(folder, 'tasks'), { recursive: true });
-  mkdirSync(join(folder, 'tasks'));
+  makeFolder(join(folder, 'tasks'));
   writeFileSync(join(folder, 'tasks', 'live.task.yaml'), JSON.stringify([talk, judged, simulated]));
   return { talk, judged, simulated };
 }
@@ -105,16 +111,38 @@ type Trial = {
   readonly agent: SeatSpec | 'model';
   readonly user: SeatSpec | 'model';
   readonly isJudged: boolean;
+  readonly tries: readonly LivePath['path'][];
   readonly read: (closed: RolloutClosed) => readonly Pick<LivePath, 'path' | 'status' | 'what'>[];
 };
 
 function trialsOf({ talk, judged, simulated }: ReturnType<typeof prepare>): readonly Trial[] {
   const [gold, agenda, scripted] = [{ type: 'gold' }, { type: 'agenda' }, { type: 'scripted' }] as const;
   return [
-    { task: talk.id, agent: 'model', user: agenda, isJudged: false, read: (closed) => [agentPath(closed)] },
-    { task: talk.id, agent: gold, user: 'model', isJudged: false, read: (closed) => [userPath(closed)] },
-    { task: judged.id, agent: gold, user: agenda, isJudged: true, read: judgePaths },
-    { task: simulated.id, agent: scripted, user: agenda, isJudged: false, read: (closed) => [toolPath(closed)] },
+    {
+      task: talk.id,
+      agent: 'model',
+      user: agenda,
+      isJudged: false,
+      tries: ['agent'],
+      read: (closed) => [agentPath(closed)],
+    },
+    {
+      task: talk.id,
+      agent: gold,
+      user: 'model',
+      isJudged: false,
+      tries: ['user'],
+      read: (closed) => [userPath(closed)],
+    },
+    { task: judged.id, agent: gold, user: agenda, isJudged: true, tries: ['judge', 'grader'], read: judgePaths },
+    {
+      task: simulated.id,
+      agent: scripted,
+      user: agenda,
+      isJudged: false,
+      tries: ['tool simulator'],
+      read: (closed) => [toolPath(closed)],
+    },
   ];
 }
 
@@ -132,7 +160,7 @@ async function played(supervisor: Supervisor, trial: Trial, options: LiveOptions
   const from = performance.now();
   const live = supervisor.start({
     task,
-    from: startOf(domain, baseHash(settingOf(loaded).world), task, start),
+    from: startOf(domain, baseHashOf(loaded), task, start),
     seats: laneSeats(agent, user),
     outside: meter.outside,
     recording: null,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describeCodeTools } from '../../engine/shell/describe.ts';
 import { messageOf } from '../../engine/shell/fault.ts';
-import { signingKeyPath } from '../../engine/shell/ledger.ts';
+import { ownPublicKey, signingKeyPath } from '../../engine/shell/ledger.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { pythonNames } from '../../engine/shell/python/bridgeProcess.ts';
 import type { Io } from '../io.ts';
@@ -122,9 +122,21 @@ function signingKeyCondition({ environment }: Io): Condition {
   const advice = 'Set REHEARSAL_HOME to a folder that no repository holds.';
   if (isInRepository(dirname(path))) return lacking('signing key', `${path} lies in a git repository`, advice);
   if (!existsSync(path)) return fine('signing key', `is made on first use (${path})`);
+  if (!isSigningKey(path)) {
+    const mend = 'Restore it, or move it away: the next run makes a new one.';
+    return broken('signing key', `${path} is no Ed25519 private key that can be read`, mend);
+  }
   const isPrivate = process.platform === 'win32' || (statSync(path).mode & 0o077) === 0;
   if (isPrivate) return fine('signing key', path);
   return lacking('signing key', `${path} can be read by others`, `chmod 600 ${path}`);
+}
+
+function isSigningKey(path: string): boolean {
+  try {
+    return ownPublicKey(path) !== null;
+  } catch {
+    return false;
+  }
 }
 
 const isInRepository = (folder: string): boolean =>

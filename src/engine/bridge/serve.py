@@ -10,6 +10,9 @@ if sys.version_info < (3, 10):
     sys.stdout.write(json.dumps({"id": 0, "error": {"code": "python/old", "message": text}}) + "\n")
     sys.exit(2)
 
-from rehearsal.serving import main
+sys.stdout.write(json.dumps({"id": 0, "python": True}) + "\n")
+sys.stdout.flush()
+
+from rehearsal.serving import main  # noqa: E402
 
 main()

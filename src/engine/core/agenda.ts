@@ -23,6 +23,16 @@ export const agendaUser: PureUser = (view) => {
   return (move.type === 'act' ? acting(view) : null) ?? realise(view, progress, move, isUpset);
 };
 
+/** Where the agenda stands: what came of the conversation so far, and what it would do in its next turn. */
+export type AgendaStanding = { readonly progress: Progress; readonly next: Move | { readonly type: 'open' } };
+
+/** The agenda of a conversation, also of one whose user somebody else plays: it follows from what was said alone. */
+export function agendaStanding(view: SeatView): AgendaStanding {
+  const { progress, heard, hasSpoken, decision } = folded(view);
+  if (!hasSpoken) return { progress, next: { type: 'open' } };
+  return { progress, next: (decision ?? decide(view, progress, heard ?? hear(view, ''))).move };
+}
+
 /** The next call that the agent has asked for, or null when all of them are made and it is time to tell. */
 function acting(view: SeatView): UserReply | null {
   const { next } = doingOf(view);

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { timeLimitSchema } from './timeLimit.ts';
 
 const common = {
   name: z.string().optional().describe('What recordings and tables call it; by default the name of its file.'),
@@ -6,9 +7,7 @@ const common = {
     .string()
     .optional()
     .describe('The model that is lent to it: openai:MODEL or openai:MODEL@BASE_URL. Without one it is lent none.'),
-  timeoutMs: z
-    .int()
-    .positive()
+  timeoutMs: timeLimitSchema
     .default(120_000)
     .describe('How long it may take to its next call of a tool, or to the end of its turn.'),
 };

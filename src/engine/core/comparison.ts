@@ -1,15 +1,13 @@
-import type { EventOf, RolloutEvent } from './event.ts';
-import { contentHash } from './hash.ts';
-import type { Json } from './json.ts';
+import type { RolloutEvent } from './event.ts';
 import type { Measure } from './measure.ts';
-import { callText, type ToolCall } from './message.ts';
+import { type Said, saidIn } from './said.ts';
 import { mean, pairedPermutation } from './statistics.ts';
 
 /** Where two rollouts of one task part: the first thing that was said or done otherwise. */
 export type Divergence = {
   /** Numbers of the events in the first and the second recording; null where one had ended. */
   readonly steps: readonly [number | null, number | null];
-  readonly what: 'user' | 'agent' | 'result' | 'end';
+  readonly what: Said['what'];
   readonly texts: readonly [string, string];
 };
 
@@ -19,7 +17,12 @@ export type ComparedTask = {
   readonly rewards: readonly [number, number];
   readonly trials: readonly [number, number];
   readonly difference: number;
+  readonly flip: Flip;
 };
+
+/** What became of a task from the first run to the second. A task passes when every scored trial has the reward 1. */
+export const flips = ['broke', 'fixed', 'worse', 'better', 'same'] as const;
+export type Flip = (typeof flips)[number];
 
 export type Comparison = {
   readonly tasks: readonly ComparedTask[];
@@ -43,7 +46,8 @@ export function compareRuns(first: readonly Measure[], second: readonly Measure[
     const others = after.get(task);
     if (!others) return [];
     const rewards = [rows, others].map((each) => mean(each.map(({ reward }) => reward ?? 0))) as [number, number];
-    return [{ task, rewards, trials: [rows.length, others.length], difference: rewards[1] - rewards[0] }];
+    const [one, other] = rewards;
+    return [{ task, rewards, trials: [rows.length, others.length], difference: other - one, flip: flipOf(one, other) }];
   });
   const differences = tasks.map(({ difference }) => difference);
   return {
@@ -58,7 +62,11 @@ export function compareRuns(first: readonly Measure[], second: readonly Measure[
   };
 }
 
-type Said = { readonly n: number; readonly what: Divergence['what']; readonly text: string; readonly key: string };
+function flipOf(before: number, after: number): Flip {
+  if (before >= 1 && after < 1) return 'broke';
+  if (before < 1 && after >= 1) return 'fixed';
+  return after < before ? 'worse' : after > before ? 'better' : 'same';
+}
 
 /** The first difference of two rollouts in what was said, called, answered, or how they ended; null without one. */
 export function firstDivergence(first: readonly RolloutEvent[], second: readonly RolloutEvent[]): Divergence | null {
@@ -73,35 +81,4 @@ export function firstDivergence(first: readonly RolloutEvent[], second: readonly
     };
   }
   return null;
-}
-
-/** Ids of calls and messages are the endpoint's own and differ between rollouts that are otherwise the same. */
-function saidIn(events: readonly RolloutEvent[]): readonly Said[] {
-  return events.flatMap((event, n): Said[] => {
-    const said = (what: Said['what'], text: string, key: Json = text) => [
-      { n, what, text, key: contentHash([what, key]) },
-    ];
-    switch (event.type) {
-      case 'userReplied': {
-        const { calls, shown } = called(event.toolCalls ?? []);
-        const text = [event.content, ...shown].filter(Boolean).join(' ') || `(ends: ${event.stop})`;
-        return said('user', text, [event.content, event.stop, ...calls]);
-      }
-      case 'agentReplied': {
-        const { calls, shown } = called(event.toolCalls);
-        return said('agent', [event.content ?? '', ...shown].filter(Boolean).join(' '), [event.content, calls]);
-      }
-      case 'toolReturned':
-        return said('result', event.content);
-      case 'rolloutEnded':
-        return said('end', event.reason);
-      default:
-        return [];
-    }
-  });
-}
-
-function called(toolCalls: EventOf<'agentReplied'>['toolCalls']) {
-  const calls = toolCalls.map(({ name, arguments: values }) => [name, values] as Json[]);
-  return { calls, shown: (toolCalls as readonly ToolCall[]).map(callText) };
 }

@@ -163,6 +163,11 @@ export function sameDatabase(a: Database, b: Database): boolean {
   return one !== undefined && other !== undefined ? one === other : equalNodes(a.root, b.root);
 }
 
+/** The patches that turn `a` into `b`, in an order in which they apply. */
+export function patchesOf(a: Database, b: Database): readonly Patch[] {
+  return patchesBetween(a.root, b.root);
+}
+
 /** What turns `a` into `b`, smallest values first found; compared by reference where both share. */
 export function diffDatabases(a: Database, b: Database): readonly Change[] {
   return patchesBetween(a.root, b.root).map(({ path, old, value }) => ({ path, before: old, after: value }));

@@ -1,9 +1,11 @@
 import * as z from 'zod';
+import { benchmarks } from './benchmark.ts';
 import type { Database } from './database.ts';
 import { type Lexicon, lexiconSchema } from './lexicon.ts';
 import type { Persona } from './persona.ts';
 import type { Rule } from './rule.ts';
 import type { Task } from './task.ts';
+import { timeLimitSchema } from './timeLimit.ts';
 import { callLimitsSchema, type Tool } from './tool.ts';
 
 const outsideStates = ['snapshot', 'replay', 'none'] as const;
@@ -31,7 +33,7 @@ const serverKeys = {
     .describe('A read tool whose result is the state of this server; assertions look into it.'),
   writes: z.array(z.string()).default([]).describe('Tools of this server that change something.'),
   idempotent: z.array(z.string()).default([]).describe('Tools that may be called again after a call was cut short.'),
-  timeoutMs: z.int().positive().default(30_000),
+  timeoutMs: timeLimitSchema.default(30_000),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
 };
 
@@ -67,7 +69,7 @@ const environmentSchema = z.strictObject({
     .optional()
     .describe('The Python file, in the folder of the domain, that defines one rehearsal.Environment.'),
   adapter: z
-    .enum(['tau2', 'bfcl'])
+    .enum(benchmarks)
     .optional()
     .describe("In place of a file: an adapter that ships with Rehearsal, for a benchmark's own environment."),
   settings: z.record(z.string(), z.string()).default({}).describe('What the adapter needs; an import writes it.'),
@@ -78,25 +80,46 @@ const environmentSchema = z.strictObject({
     .describe(
       'How a fork gets back to an earlier state. `database`: the state is the database of this domain, so it costs nothing; adapters only.',
     ),
-  timeoutMs: z.int().positive().default(30_000),
+  timeoutMs: timeLimitSchema.default(30_000),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
 });
 export type PythonEnvironment = z.infer<typeof environmentSchema>;
 
 /** `domain.yaml`. */
 export const domainFileSchema = z.strictObject({
-  name: z.string(),
-  description: z.string().default(''),
+  name: z.string().describe('Name of the domain; recordings carry it.'),
+  description: z.string().default('').describe('For people: what this domain is about.'),
   now: z.string().default('2026-01-05T09:00:00Z').describe('Date and time at which tasks happen, ISO 8601.'),
-  turnCap: z.int().min(1).max(1000).default(30),
+  turnCap: z.int().min(1).max(1000).default(30).describe('Turns of the agent after which a rollout ends.'),
   callCap: z
     .int()
     .min(1)
     .optional()
     .describe('Responses with calls that the agent may give to one message of the user; none by default.'),
+  callsPerResponse: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Calls of one response that are made; those behind them are dropped. All by default.'),
+  userEnds: z
+    .boolean()
+    .optional()
+    .describe('Whether the user still answers the response that reaches the cap on turns, and may end properly by it.'),
   toolErrorCap: z.int().min(1).default(10).describe('Tool errors that end a rollout.'),
-  policy: z.string().default('policy.md'),
-  rules: z.string().default('rules.yaml'),
+  messageCap: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('Messages after the first at which a rollout is over and scored as it stands; results count as one.'),
+  closing: z
+    .string()
+    .optional()
+    .describe('Words with which either seat ends the conversation, except in its first three messages.'),
+  policy: z.string().default('policy.md').describe('What the agent must follow, in Markdown.'),
+  rules: z
+    .string()
+    .default('rules.yaml')
+    .describe('Machine checks of the rules of the policy, when the file is there.'),
   tools: z.string().default('tools.ts').describe('Code tools, when the file is there.'),
   pythonTools: z.string().default('tools.py').describe('Tools in Python, when the file is there.'),
   python: z.string().optional().describe('The interpreter of the tools in Python, 3.10 or newer; by default python3.'),
@@ -105,11 +128,14 @@ export const domainFileSchema = z.strictObject({
     .string()
     .optional()
     .describe('The model that answers for simulated tools: openai:MODEL or openai:MODEL@BASE_URL.'),
-  personas: z.string().default('personas'),
-  tasks: z.string().default('tasks'),
-  database: z.string().default('database.json'),
-  userDatabase: z.string().optional(),
-  mcpServers: z.record(z.string(), z.union([stdioServerSchema, httpServerSchema])).default({}),
+  personas: z.string().default('personas').describe('Folder of the simulated users, *.persona.yaml.'),
+  tasks: z.string().default('tasks').describe('Folder of the tasks, *.task.yaml.'),
+  database: z.string().default('database.json').describe('The rows that every rollout starts from.'),
+  userDatabase: z.string().optional().describe("The user's side of the world, where the user has tools of its own."),
+  mcpServers: z
+    .record(z.string(), z.union([stdioServerSchema, httpServerSchema]))
+    .default({})
+    .describe('MCP servers whose tools the agent has, by name.'),
   environments: z
     .record(z.string(), environmentSchema)
     .default({})
@@ -129,9 +155,9 @@ export const domainFileSchema = z.strictObject({
     .default('agenda')
     .describe("The user's seat by default: agenda, scripted, human, or a model; or one for each purpose."),
   dialect: z.enum(['hermes', 'compact']).default('hermes').describe('How a trained model is shown the tools.'),
-  toolTimeoutMs: z.int().positive().default(10_000),
+  toolTimeoutMs: timeLimitSchema.default(10_000).describe('Milliseconds until a call of a tool counts as hung.'),
   greeting: z.string().optional().describe("The agent's first words, said before the user's; none by default."),
-  lexicon: lexiconSchema.prefault({}),
+  lexicon: lexiconSchema.prefault({}).describe('How facts, proposals and refusals are worded in this domain.'),
 });
 export type DomainFile = z.infer<typeof domainFileSchema>;
 
@@ -164,9 +190,24 @@ export type HostedEnvironment = {
   readonly goldSyncs: boolean;
   /** Whether gold actions are played on an instance of their own: its state is more than its rows tell. */
   readonly goldApart?: boolean;
-  /** Its own texts for the seats: `agent` with {policy} in it, `user` with {instructions}. */
-  readonly prompts: { readonly agent?: string; readonly user?: string };
+  readonly prompts: HostedPrompts;
 };
+
+/** Texts for the seats: `agent` with {policy} in it, `user` with {instructions}. */
+type SeatPrompts = { readonly agent?: string; readonly user?: string };
+
+export type HostedPrompts = SeatPrompts & {
+  /** Texts for the tasks that name them. */
+  readonly kinds?: Readonly<Record<string, SeatPrompts>>;
+  /** What a model that plays the user hears before its first words; nobody else does. */
+  readonly greeting?: string;
+};
+
+/** The environment's own text for a seat in a task. */
+export function hostedPrompt({ hosted }: Domain, { prompt }: Task, seat: 'agent' | 'user'): string | undefined {
+  const { prompts = {} } = hosted ?? {};
+  return (prompt === undefined ? undefined : prompts.kinds?.[prompt]?.[seat]) ?? prompts[seat];
+}
 
 /** The name of the environment that works on the domain's own database, or null. */
 export function hostedName({ environments }: Pick<DomainFile, 'environments'>): string | null {

@@ -22,7 +22,7 @@ import { arranged, find, tableKeys, withoutRow, withRow } from './table.ts';
 type Draft = { readonly close: (path: Path, open: Set<object>) => Node };
 
 /** Asks a value for its draft: proxies of drafts answer, nothing else does. */
-const draftKey = Symbol('draft');
+export const draftKey = Symbol('draft');
 
 function draftBehind(value: object): Draft | undefined {
   return (value as { readonly [draftKey]?: Draft })[draftKey];

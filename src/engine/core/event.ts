@@ -20,6 +20,7 @@ export const endReasons = [
   'userStopped',
   'handedOff',
   'turnCap',
+  'messageCap',
   'toolErrorCap',
   'agentFailed',
   'userFailed',
@@ -28,6 +29,15 @@ export const endReasons = [
   'cancelled',
 ] as const;
 export type EndReason = (typeof endReasons)[number];
+
+/** A place where the world is not the expected one. What is absent on a side is not there. */
+const deviationSchema = z.object({
+  side: z.enum(['agent', 'user']),
+  path: z.array(z.union([z.string(), z.number()])),
+  expected: z.json().optional(),
+  actual: z.json().optional(),
+});
+export type Deviation = z.infer<typeof deviationSchema>;
 
 export const verdictSchema = z.object({
   verifier: z.string(),
@@ -42,6 +52,8 @@ export const verdictSchema = z.object({
   /** Of the declared checks behind it: how many were met, and how many there are. */
   met: z.int().optional(),
   of: z.int().optional(),
+  /** Of the verifier `database`: where the final database is not the expected one, at most `deviationsKept` places. */
+  deviations: z.array(deviationSchema).optional(),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
 
@@ -101,12 +113,40 @@ export const rolloutStartedSchema = z.object({
   tools: offeredSchema,
   /** Responses with calls that the agent may give to one message of the user; absent where nothing limits them. */
   callCap: z.int().optional(),
+  /** Calls of one response that are made; absent where all are. */
+  callsPerResponse: z.int().optional(),
+  /** The user still answers the response that reaches the cap on turns. */
+  userEnds: z.boolean().optional(),
+  /** Messages at which it is over and scored as it stands; absent where nothing limits them. */
+  messageCap: z.int().optional(),
+  /** Words that end the conversation; absent where there are none. */
+  closing: z.string().optional(),
   /** The tools that the user's seat is shown; absent where it has none. */
   userTools: offeredSchema.optional(),
   /** Hash of the base database, of both sides where there are two, before the task's own state is laid over it. */
   database: z.string(),
+  imported: z
+    .object({
+      from: z.enum(['chats', 'spans']),
+      /** The name of its file, and the line on which it begins there. */
+      file: z.string(),
+      line: z.int(),
+      /** Whether stand-ins stand for personal data. */
+      masked: z.boolean(),
+    })
+    .optional()
+    .describe(
+      'Where a conversation comes from that was not rehearsed. No database of it is known: its world stays as it is.',
+    ),
   parent: z
-    .object({ recording: z.string(), event: z.int(), chain: z.string(), edit: z.string() })
+    .object({
+      recording: z.string(),
+      event: z.int(),
+      chain: z.string(),
+      edit: z.string(),
+      /** The seats draw other random numbers than in the parent: those of the sample of this number. */
+      sample: z.int().optional(),
+    })
     .optional()
     .describe('The recording that this one forks from, the last event they share, and its chain head.'),
 });

@@ -45,8 +45,12 @@ export type NamedPath = { readonly name: string; readonly keys: readonly (string
 
 /** Every name that an expression reads from its scope, with the literal members that follow it. */
 export function pathsIn(expression: Expression): readonly NamedPath[] {
-  return collect(expression, new Set());
+  const known = paths.get(expression) ?? collect(expression, new Set());
+  paths.set(expression, known);
+  return known;
 }
+
+const paths = new WeakMap<Expression, readonly NamedPath[]>();
 
 function collect(expression: Expression, bound: ReadonlySet<string>): readonly NamedPath[] {
   switch (expression.type) {

@@ -35,9 +35,10 @@ export function parseGate(text: string, trials: number): readonly Threshold[] | 
       /^(?:([a-z]+(?:-[a-z]+)?|pass\^\d+)\s*(>=|<=|>|<)\s*)?(\d+(?:\.\d+)?)$/.exec(part) ?? [];
     if (bound === '') return `"${part}" is no threshold; write for example reward>=0.8 or pass^4>=0.5`;
     const k = /^pass\^(\d+)$/.exec(metric)?.[1];
-    if (k === undefined && !readers[metric])
+    if (k === undefined && !Object.hasOwn(readers, metric))
       return `there is no metric "${metric}"; there are ${gateMetrics.join(', ')}`;
-    if (k !== undefined && (Number(k) < 1 || Number(k) > trials))
+    if (k !== undefined && Number(k) < 1) return `${metric} says nothing: the least is pass^1`;
+    if (k !== undefined && Number(k) > trials)
       return `${metric} needs at least ${k} trials of each task; this run has ${trials}`;
     thresholds.push({ metric, operator: operator as Threshold['operator'], bound: Number(bound) });
   }

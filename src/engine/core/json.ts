@@ -3,6 +3,10 @@ export type JsonObject = { readonly [key: string]: Json };
 /** A JSON value. Read-only: whoever changes one makes a new one. */
 export type Json = JsonScalar | readonly Json[] | JsonObject;
 
+/** Whether a value is a map of others, and not a list. */
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Where a value stands inside another one, from the root. */
 export type Path = readonly (string | number)[];
 

@@ -110,7 +110,7 @@ export function measureOf(
     reason: rewarded?.reason ?? '',
     endReason: ended?.reason ?? 'cancelled',
     failure,
-    failedBy: reward === 1 || ended === undefined ? null : blamed,
+    failedBy: reward === 1 || ended === undefined || started.imported ? null : blamed,
     checks: { met: rewarded?.completion?.met ?? 0, declared: rewarded?.completion?.of ?? 0 },
     card: Object.fromEntries((rewarded?.card ?? []).map(({ layer, verdict }) => [layer, verdict])),
     turns: events.filter(({ type }) => type === 'agentReplied').length,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { JsonObject } from './json.ts';
+import { isTooDeep } from './nesting.ts';
 import type { Offered, Side } from './tool.ts';
 
 /**
@@ -66,18 +67,25 @@ export function utterancesOf(messages: readonly Message[]): readonly Utterance[]
   });
 }
 
-/** The arguments of a call as an object, or their raw text where they are none. */
+/** The arguments of a call as an object, or their raw text where they are none, or are nested too deep for anybody. */
 export function parsedArguments(text: string): JsonObject | string {
   try {
     const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
+    if (isTooDeep(value)) return text;
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : text;
   } catch {
     return text;
   }
 }
 
+/** The arguments of a call that was written as a JSON text, with its floats where it has some. */
+export function callArguments(text: string): Pick<ToolCall, 'arguments' | 'floats'> {
+  const floats = wholeFloats(text);
+  return { arguments: parsedArguments(text), ...(floats.length > 0 ? { floats } : {}) };
+}
+
 /** JSON Pointers of the whole numbers in a JSON text that were written as floats, such as 5.0 or 5e3. */
-export function wholeFloats(text: string): readonly string[] {
+function wholeFloats(text: string): readonly string[] {
   if (!/\d[.eE]/.test(text)) return [];
   const written = (_key: string, value: unknown, { source }: { readonly source?: string } = {}) =>
     Number.isInteger(value) && source !== undefined && /[.eE]/.test(source) ? writtenAsFloat : value;
@@ -131,6 +139,11 @@ export function responsesInARow(messages: readonly Message[]): number {
   return messages
     .slice(messages.findLastIndex(({ role }) => role === 'user') + 1)
     .filter(({ role }) => role === 'agent').length;
+}
+
+/** Messages after the first one, where all results of one response count as one. */
+export function exchangedIn(messages: readonly Message[]): number {
+  return messages.filter(({ role }, at) => at > 0 && !(role === 'tool' && messages[at - 1]?.role === 'tool')).length;
 }
 
 /** The tools that the agent is offered now: those of the start, and those that came with messages of the user. */

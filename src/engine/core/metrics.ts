@@ -149,11 +149,14 @@ export function moneyOf(tokens: Readonly<Record<ModelRole, Tokens>>, prices: Pri
     : sum(costs.map((each) => each ?? 0));
 }
 
+/** All that success is measured by: a measure has it, and so has a receipt. */
+export type Scored = Pick<Measure, 'task' | 'reward'>;
+
 /** Scored rollouts by task: how many succeeded. */
 export type TaskSuccess = { readonly task: string; readonly successes: number; readonly trials: number };
 
 /** Counts the rollouts of each task that have a reward, and those of them whose reward is 1. */
-export function successByTask(measures: readonly Measure[]): readonly TaskSuccess[] {
+export function successByTask(measures: readonly Scored[]): readonly TaskSuccess[] {
   return [...Map.groupBy(measures, ({ task }) => task)].map(([task, rows]) => {
     const scored = rows.filter(({ reward }) => reward !== null);
     return { task, successes: scored.filter(({ reward }) => reward === 1).length, trials: scored.length };
@@ -163,7 +166,6 @@ export function successByTask(measures: readonly Measure[]): readonly TaskSucces
 function successOf(scored: readonly Measure[]) {
   const tasks = successByTask(scored);
   const repeated = tasks.filter(({ trials }) => trials > 1);
-  const most = Math.max(0, ...tasks.map(({ trials }) => trials));
   const shareOf = (from: readonly TaskSuccess[], is: (task: TaskSuccess) => boolean) =>
     from.length === 0 ? null : from.filter(is).length / from.length;
   const byTask = [...Map.groupBy(scored, ({ task }) => task).values()];
@@ -172,15 +174,21 @@ function successOf(scored: readonly Measure[]) {
     completionRate: meanOrNull(
       scored.flatMap(({ checks }) => (checks.declared === 0 ? [] : [checks.met / checks.declared])),
     ),
-    passHat: Array.from({ length: most }, (_, index) => {
-      const able = tasks.filter(({ trials }) => trials > index);
-      const values = able.map(({ successes, trials }) => passHat(successes, trials, index + 1));
-      return { k: index + 1, tasks: able.length, ...wilson(values) };
-    }),
+    passHat: passHats(tasks),
     flipRate: shareOf(repeated, ({ successes, trials }) => successes > 0 && successes < trials),
     allCorrect: shareOf(tasks, ({ successes, trials }) => successes === trials),
     allWrong: shareOf(tasks, ({ successes }) => successes === 0),
   };
+}
+
+/** pass^k for every k that some task has the trials for, over the tasks that have them. */
+export function passHats(tasks: readonly TaskSuccess[]): RunMetrics['passHat'] {
+  const most = tasks.reduce((found, { trials }) => Math.max(found, trials), 0);
+  return Array.from({ length: most }, (_, index) => {
+    const able = tasks.filter(({ trials }) => trials > index);
+    const values = able.map(({ successes, trials }) => passHat(successes, trials, index + 1));
+    return { k: index + 1, tasks: able.length, ...wilson(values) };
+  });
 }
 
 function callMix(measures: readonly Measure[], total: number): RunMetrics['calls'] {

@@ -16,6 +16,12 @@ const occasional = (what: string) =>
     .default(false)
     .describe(`${what} Once in a rollout; \`from\`, \`to\` and \`chance\` say when, and the seed decides.`);
 
+/** Stands in a task or a persona that is not yet part of its domain. */
+export const draftMark = z
+  .boolean()
+  .optional()
+  .describe('`true`: a draft. It is read and checked, and no run, split or coverage counts it until it is accepted.');
+
 const attackSchema = z.strictObject({
   aim: z
     .string()
@@ -35,7 +41,8 @@ export type Attack = z.infer<typeof attackSchema>;
 
 /** How a simulated user behaves. Behaviours that need words of a task read them from the task's `user`. */
 export const personaSchema = z.strictObject({
-  id: z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'a persona id is lower case letters, digits and dashes'),
+  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,49}$/, 'a persona id is at most 50 lower case letters, digits and dashes'),
+  draft: draftMark,
   description: z.string().describe('Who this person is, in a sentence or two. Shown to a model that plays the user.'),
   style: z
     .enum(['plain', 'brief', 'chatty', 'formal'])

@@ -1,5 +1,5 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
-import type { Domain, Policy, PolicyRule } from './domain.ts';
+import { type Domain, hostedPrompt, type Policy, type PolicyRule } from './domain.ts';
 import { contentHash } from './hash.ts';
 import type { Task } from './task.ts';
 
@@ -70,7 +70,7 @@ export function parsePolicy(source: string): ParsedPolicy {
  * that an imported environment has for its agents.
  */
 export function systemPrompt(domain: Domain, task: Task): string {
-  const own = domain.hosted?.prompts.agent;
+  const own = hostedPrompt(domain, task, 'agent');
   if (own !== undefined) return own.replace('{policy}', () => domain.policy.text);
   return `${domain.policy.text.trim()}\n\nThe current time is ${task.now ?? domain.file.now}.`;
 }

@@ -1,7 +1,7 @@
 import type { EndReason, Failure, Verdict } from './event.ts';
 import type { RolloutState } from './state.ts';
 
-const properEnds: readonly EndReason[] = ['userStopped', 'handedOff'];
+const properEnds: readonly EndReason[] = ['userStopped', 'handedOff', 'messageCap'];
 
 /** From 0 to 1; null when nothing can be said of the agent. */
 export type Reward = { readonly value: number | null; readonly reason: string };

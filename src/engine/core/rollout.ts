@@ -4,7 +4,7 @@ import type { Effect } from './effect.ts';
 import type { EventOf, RolloutEvent, RolloutStarted, Writes } from './event.ts';
 import { contentHash } from './hash.ts';
 import { openQuestion } from './judgement.ts';
-import { callsInARow, responsesInARow, type ToolCall } from './message.ts';
+import { callsIn, callsInARow, exchangedIn, responsesInARow, type ToolCall } from './message.ts';
 import { isUnscorable } from './reward.ts';
 import { checkRules, type Moment } from './rules.ts';
 import type { Phase, RolloutState } from './state.ts';
@@ -191,12 +191,14 @@ function userReplied(setting: Setting, state: RolloutState, event: EventOf<'user
   const heard = { ...state, messages: [...state.messages, message], heard: turns };
   if (toolCalls && callsInARow(heard.messages) > userCallsInARow) return neverSpeaks(heard);
   if (toolCalls) return nextCall(setting, { ...heard, queue: toolCalls }, 'user');
-  return event.stop === null ? to(heard, { type: 'agentAwaited' }, { type: 'askAgent' }) : ending(heard, 'userStopped');
+  if (event.stop !== null) return ending(heard, 'userStopped');
+  const over = overBy(heard) ?? (heard.turn >= heard.started.turnCap ? 'turnCap' : null);
+  return over === null ? to(heard, { type: 'agentAwaited' }, { type: 'askAgent' }) : ending(heard, over);
 }
 
 function agentReplied(setting: Setting, state: RolloutState, event: EventOf<'agentReplied'>): Advanced {
   const { content, reasoning, messageId } = event;
-  const toolCalls = event.toolCalls as readonly ToolCall[];
+  const toolCalls = (event.toolCalls as readonly ToolCall[]).slice(0, state.started.callsPerResponse);
   const message = {
     role: 'agent' as const,
     step: state.next - 1,
@@ -206,6 +208,8 @@ function agentReplied(setting: Setting, state: RolloutState, event: EventOf<'age
     ...(messageId === undefined ? {} : { messageId }),
   };
   const spoken = { ...state, turn: state.turn + 1, messages: [...state.messages, message], queue: toolCalls };
+  const over = toolCalls.length > 0 ? overBy(spoken) : null;
+  if (over !== null) return ending(spoken, over);
   if (toolCalls.length > 0) return nextCall(setting, spoken, 'agent');
   const remarks = content === null ? [] : checkRules(setting.domain, spoken, remarkMoment(spoken));
   return remarks.length > 0 ? noting(spoken, remarks) : afterUtterance(spoken);
@@ -328,10 +332,26 @@ function neverSpeaks(state: RolloutState): Advanced {
 }
 
 function afterTurn(state: RolloutState, phase: Phase, effect: Effect): Advanced {
-  return state.turn >= state.started.turnCap ? ending(state, 'turnCap') : to(state, phase, effect);
+  const isAnswered = phase.type === 'userAwaited' && state.started.userEnds === true;
+  const over = state.turn >= state.started.turnCap && !isAnswered ? 'turnCap' : overBy(state);
+  return over === null ? to(state, phase, effect) : ending(state, over);
 }
 
-function ending(state: RolloutState, reason: 'userStopped' | 'turnCap' | 'toolErrorCap' | 'handedOff'): Advanced {
+/** Why the conversation is over by what was said: its closing words, or as many messages as it may have. */
+function overBy({ started, messages }: RolloutState): 'userStopped' | 'messageCap' | null {
+  const { closing, messageCap = Number.POSITIVE_INFINITY } = started;
+  const exchanged = exchangedIn(messages);
+  const last = messages.at(-1);
+  const isSaid = last !== undefined && last.role !== 'tool' && callsIn(last).length === 0;
+  // After ACEBench, which does not look for them in the first messages.
+  if (closing !== undefined && isSaid && exchanged > 2 && last.content?.includes(closing)) return 'userStopped';
+  return exchanged >= messageCap ? 'messageCap' : null;
+}
+
+function ending(
+  state: RolloutState,
+  reason: 'userStopped' | 'turnCap' | 'messageCap' | 'toolErrorCap' | 'handedOff',
+): Advanced {
   return to({ ...state, queue: [] }, { type: 'endAwaited', reason }, { type: 'stop', reason });
 }
 

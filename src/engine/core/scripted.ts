@@ -21,6 +21,8 @@ export function scriptedUser({ task, messages }: SeatView): UserReply {
   const last = messages.at(-1);
   if (last?.role === 'user' && callsIn(last).length === 0) return { content: 'Goodbye.', stop: 'gaveUp' };
   const turn = task.user.script?.[messages.filter(({ role }) => role === 'user').length];
+  const { otherwise } = task.user;
+  if (turn === undefined && otherwise !== undefined) return { content: otherwise, stop: null };
   if (turn === undefined) return { content: 'Goodbye.', stop: 'done' };
   if (typeof turn === 'string') return { content: turn, stop: null };
   return { content: '', stop: null, toolCalls: scriptedCalls(turn, `user_call_${messages.length}`) };

@@ -20,15 +20,19 @@ export const seededFaultSchema = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('outage'), ...when, message: z.string().optional() }),
   z.strictObject({ type: z.literal('permissionDenied'), ...when, message: z.string().optional() }),
-  z.strictObject({
-    type: z.literal('changedSchema'),
-    ...when,
-    arguments: z.record(z.string(), z.string()).default({}).describe('New names of arguments, by their old ones.'),
-    result: z
-      .record(z.string(), z.string().nullable())
-      .default({})
-      .describe('New names of keys of the result, by their old ones; null takes one out.'),
-  }),
+  z
+    .strictObject({
+      type: z.literal('changedSchema'),
+      ...when,
+      arguments: z.record(z.string(), z.string()).default({}).describe('New names of arguments, by their old ones.'),
+      result: z
+        .record(z.string(), z.string().nullable())
+        .default({})
+        .describe('New names of keys of the result, by their old ones; null takes one out.'),
+    })
+    .refine((fault) => Object.keys({ ...fault.arguments, ...fault.result }).length > 0, {
+      error: 'a changed schema has arguments: or result: with a name that changes',
+    }),
   z.strictObject({
     type: z.literal('undocumentedResult'),
     ...when,

@@ -48,10 +48,14 @@ export function describeSimulated(declared: SimulatedTool): Tool {
   };
 }
 
+/** Where what a simulator sees of a database stands. */
+export function pathsVisible({ reads }: Pick<Simulated, 'reads'>, args: JsonObject, db: Database): readonly Path[] {
+  return reads.flatMap((pattern) => expanded(db, filled(pattern, args)));
+}
+
 /** What a simulator sees of a database, by path. */
 export function visibleTo({ reads }: Simulated, args: JsonObject, db: Database): JsonObject {
-  const found = reads.flatMap((pattern) => expanded(db, filled(pattern, args)));
-  return Object.fromEntries(found.map((path) => [path.join('.'), getAt(db, path) ?? null]));
+  return Object.fromEntries(pathsVisible({ reads }, args, db).map((path) => [path.join('.'), getAt(db, path) ?? null]));
 }
 
 /** Why a write of a simulator is refused, or null. It may change what a declared path names, and all below that. */

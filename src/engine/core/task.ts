@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { contentHash } from './hash.ts';
 import type { JsonObject } from './json.ts';
+import { draftMark } from './persona.ts';
 import { seededFaultSchema } from './seededFault.ts';
 
 const factSchema = z.union([
@@ -22,6 +23,8 @@ const callSchema = z.strictObject({
     .optional()
     .describe('JSON Pointers of whole numbers in the arguments that are floats: a tool in Python tells 5.0 from 5.'),
 });
+
+const scriptSchema = z.array(z.union([z.string(), z.array(callSchema.omit({ by: true })).min(1)]));
 
 const goldActionSchema = callSchema.extend({
   turn: z.int().min(0).optional().describe("For the verifier `turns`: the user's message that it answers, from 0."),
@@ -65,6 +68,17 @@ const receiptSchema = z.strictObject({
 });
 export type Receipt = z.infer<typeof receiptSchema>;
 
+const endStateSchema = z.strictObject({
+  gold: z.array(z.record(z.string(), z.record(z.string(), z.json()))).describe('Attributes by the name of an object.'),
+  compared: z
+    .record(z.string(), z.array(z.string()))
+    .describe('The objects of the rollout, and which of their attributes are looked at.'),
+  since: z
+    .enum(['call', 'success'])
+    .describe('The objects count once the agent called something, or once all calls of one response succeeded.'),
+});
+export type EndState = z.infer<typeof endStateSchema>;
+
 const verifierNames = [
   'database',
   'assertions',
@@ -72,6 +86,8 @@ const verifierNames = [
   'receipts',
   'actions',
   'turns',
+  'endState',
+  'milestones',
   'custom',
   'judge',
 ] as const;
@@ -79,8 +95,14 @@ export type VerifierName = (typeof verifierNames)[number];
 
 /** Frozen data of one problem. What the simulated user wants and knows, and what counts as done. */
 export const taskSchema = z.strictObject({
-  id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'a task id is letters, digits, dots, dashes and underscores'),
+  id: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9][A-Za-z0-9._-]{0,159}$/,
+      'a task id is at most 160 letters, digits, dots, dashes and underscores',
+    ),
   description: z.string().optional().describe('For people: what this task is about and what it tries.'),
+  draft: draftMark,
   split: z.enum(['train', 'test']).default('train'),
   persona: z.string().describe('Id of a persona of this domain.'),
   under: z
@@ -104,10 +126,13 @@ export const taskSchema = z.strictObject({
       })
       .optional()
       .describe('The request changes midway (persona behaviour `changes`).'),
-    script: z
-      .array(z.union([z.string(), z.array(callSchema.omit({ by: true })).min(1)]))
+    script: scriptSchema
       .optional()
       .describe("An exact list of the user's turns for the scripted seat: a text, or calls of the user's tools."),
+    otherwise: z
+      .string()
+      .optional()
+      .describe('What the scripted seat answers when its script is used up; without it the user then leaves.'),
     insist: z
       .strictObject({ say: z.string().describe('What the user insists on although the policy forbids it.') })
       .optional(),
@@ -129,12 +154,15 @@ export const taskSchema = z.strictObject({
   faults: z.array(seededFaultSchema).optional().describe('Faults that strike calls of tools, by seed.'),
   actions: z.array(goldActionSchema).default([]).describe('Gold actions: the calls that a right rollout makes.'),
   assertions: z.array(assertionSchema).default([]).describe('What must hold of the state at the end.'),
-  communicate: z.array(z.string()).default([]).describe('Texts the agent must have said to the user.'),
+  communicate: z
+    .array(z.string().regex(/\S/, 'a text that is to be said has words'))
+    .default([])
+    .describe('Texts the agent must have said to the user.'),
   communicateBy: z
-    .enum(['tau2'])
+    .enum(['tau2', 'tau1'])
     .optional()
     .describe(
-      '`tau2`: as the evaluator of tau2-bench reads it: also what stands beside a call counts, and a text with a comma is never found.',
+      '`tau2`: as the evaluator of tau2-bench reads it: also what stands beside a call counts, and a text with a comma is never found. `tau1`: as that of tau-bench reads it: only what the user heard counts, the greeting aside.',
     ),
   origin: z
     .strictObject({ benchmark: z.string(), id: z.string() })
@@ -144,6 +172,16 @@ export const taskSchema = z.strictObject({
     .array(receiptSchema)
     .optional()
     .describe('Calls that must have succeeded, or must not have: for tools whose state nobody can read.'),
+  endState: endStateSchema
+    .optional()
+    .describe('For the verifier `endState`: what objects of the environment hold at the end.'),
+  milestones: z
+    .array(scriptSchema)
+    .optional()
+    .describe(
+      'For the verifier `milestones`: lists of responses of the agent, of which the best is taken, each in order.',
+    ),
+  prompt: z.string().optional().describe('Which of the texts that the environment has for the seats they get.'),
   verifiers: z.array(z.string()).optional().describe('Names of verifiers that verifiers.ts exports (`custom`).'),
   judge: z
     .array(z.string().min(1))
@@ -155,10 +193,7 @@ export const taskSchema = z.strictObject({
     .describe(
       '`product`: 1 if every verifier of the basis holds, else 0. `partial`: the mean share of their checks that were met; gated rules and an improper end still make it 0.',
     ),
-  script: z
-    .array(z.union([z.string(), z.array(callSchema.omit({ by: true })).min(1)]))
-    .optional()
-    .describe('An exact list of agent turns for the scripted seat: a text, or calls.'),
+  script: scriptSchema.optional().describe('An exact list of agent turns for the scripted seat: a text, or calls.'),
   tools: z
     .array(z.string())
     .optional()

@@ -7,7 +7,7 @@ export function fromTemplate(
   random: Random,
 ): string | null {
   const usable = (templates ?? []).filter((template) =>
-    [...template.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => values[name] !== undefined),
+    [...template.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => Object.hasOwn(values, name)),
   );
   if (usable.length === 0) return null;
   return random.pick(usable).replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);

@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import type { Json, JsonObject } from './json.ts';
+import { timeLimitSchema } from './timeLimit.ts';
 
 export type Side = 'agent' | 'user';
 
 /** How calls of a tool are made; part of its declaration. */
 export const callLimitsSchema = z.strictObject({
-  timeoutMs: z.int().positive().optional().describe('Milliseconds until a call counts as hung.'),
+  timeoutMs: timeLimitSchema.optional().describe('Milliseconds until a call counts as hung.'),
   rateLimit: z
-    .strictObject({ calls: z.int().positive(), perMs: z.int().positive().default(1000) })
+    .strictObject({ calls: z.int().positive(), perMs: timeLimitSchema.default(1000) })
     .optional()
     .describe('Calls at most in a span of time, over all rollouts that run at once.'),
   idempotent: z.boolean().optional().describe('A call that was begun and has no result may be made again.'),
@@ -41,6 +42,9 @@ export type ToolOrigin =
       readonly reads: readonly string[];
       readonly writes: readonly string[];
     };
+
+/** Whether providers of models take a tool under this name. */
+export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name);
 
 /**
  * What the engine knows of a tool: a typed function on the database. Running it is the shell's work.

@@ -6,7 +6,9 @@ import { actionsVerdict } from './verifiers/actions.ts';
 import { assertionsVerdict, stateOutside } from './verifiers/assertions.ts';
 import { communicateVerdict } from './verifiers/communicate.ts';
 import { databaseVerdict } from './verifiers/database.ts';
+import { endStateVerdicts } from './verifiers/endState.ts';
 import { judgeVerdict } from './verifiers/judge.ts';
+import { milestonesVerdict } from './verifiers/milestones.ts';
 import { receiptsVerdict } from './verifiers/receipts.ts';
 import { type GoldStep, turnsVerdict } from './verifiers/turns.ts';
 
@@ -64,6 +66,10 @@ function verdicts(
       return [actionsVerdict(task.actions, state)];
     case 'turns':
       return [turnsVerdict(task, state, goldSteps)];
+    case 'endState':
+      return endStateVerdicts(task, state);
+    case 'milestones':
+      return [milestonesVerdict(task, state)];
     case 'custom':
       return custom.map((result) => customVerdict(result, state));
     case 'judge':
@@ -80,12 +86,13 @@ function customVerdict({ name, held, detail, share }: CustomResult, { next }: Ro
 }
 
 /** Verifiers that can say something at no cost and no risk, whatever the basis. */
-function diagnosticsOf({ communicate, receipts, assertions }: Task): readonly VerifierName[] {
+function diagnosticsOf({ communicate, receipts, assertions, milestones }: Task): readonly VerifierName[] {
   const isNear = assertions.every((assertion) => !stateOutside(assertion.in));
   return [
     ...(assertions.length > 0 && isNear ? (['assertions'] as const) : []),
     ...(communicate.length > 0 ? (['communicate'] as const) : []),
     ...((receipts?.length ?? 0) > 0 ? (['receipts'] as const) : []),
+    ...((milestones?.length ?? 0) > 0 ? (['milestones'] as const) : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { applyPatches, hashOf, keysAt, type Patch } from './database.ts';
+import { applyPatches, diffDatabases, hashOf, keysAt, type Patch } from './database.ts';
 import type { World } from './domain.ts';
 import type { Writes } from './event.ts';
 import { contentHash } from './hash.ts';
@@ -13,4 +13,16 @@ export function withWrites(world: World, writes: Writes): World {
   const now = { ...world };
   for (const { side, patches } of writes) now[side] = applyPatches(now[side], patches as readonly Patch[]);
   return now;
+}
+
+/** Hash of what differs between the domain's base database and the end, on both sides. */
+export function differenceHash(base: World, end: World): string {
+  const changes = (['agent', 'user'] as const).map((side) =>
+    diffDatabases(base[side], end[side]).map(({ path, before, after }) => [
+      path,
+      before === undefined ? [] : [before],
+      after === undefined ? [] : [after],
+    ]),
+  );
+  return contentHash(changes);
 }

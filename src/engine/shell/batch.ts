@@ -5,16 +5,19 @@ import type { Prices } from '../core/metrics.ts';
 import type { Task } from '../core/task.ts';
 import { taskHash } from '../core/task.ts';
 import { makeRunFolder } from './disk.ts';
+import { forEach } from './forEach.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
 import { finishedRollouts, openLedger, type Receipt, type SigningKey } from './ledger.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
 import { policyChangeSince } from './policyChange.ts';
+import { rolloutName } from './recordingName.ts';
 import { baseHashOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
-import { type RunFile, readRunFile, writeRunFile } from './runFile.ts';
+import { type RunFile, writeRunFile } from './runFile.ts';
 import { lockRun } from './runLock.ts';
+import { runToGoOn } from './runRecord.ts';
 import { parseSeat, type SeatSpec, seatName } from './seats/seatSpec.ts';
 import { startOf } from './start.ts';
 import { lastOf, type RolloutClosed, type Supervisor } from './supervisor.ts';
@@ -75,8 +78,8 @@ export async function runBatch(supervisor: Supervisor, options: BatchOptions): P
 }
 
 async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise<readonly TrialResult[]> {
-  const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const receive = openRun(options.folder, supervisor.loaded, options);
+  const done = new Set(finishedRollouts(join(options.folder, 'ledger.jsonl')).map(({ rollout }) => rollout));
   const database = baseHashOf(supervisor.loaded);
   const { agent, user, readKey, askPerson, judge, onModel } = options;
   const outside = outsideOf(agent, user, readKey, askPerson, judge, onModel);
@@ -85,18 +88,13 @@ async function runLocked(supervisor: Supervisor, options: BatchOptions): Promise
     .flatMap((task) => Array.from({ length: options.trials }, (_, trial) => ({ task, trial })))
     .filter(({ task, trial }) => !done.has(rolloutName(task, trial)));
   const results: TrialResult[] = [];
-  const work = async () => {
-    for (
-      let next = waiting.shift();
-      next && !options.signal?.aborted && !options.meter?.isSpent();
-      next = waiting.shift()
-    ) {
-      const result = await runTrial(supervisor, options, metered, database, next.task, next.trial, receive);
-      results.push(result);
-      options.onFinished?.(result);
-    }
+  const play = async ({ task, trial }: (typeof waiting)[number]) => {
+    if (options.meter?.isSpent()) return;
+    const result = await runTrial(supervisor, options, metered, database, task, trial, receive);
+    results.push(result);
+    options.onFinished?.(result);
   };
-  await Promise.all(Array.from({ length: Math.min(options.concurrency, waiting.length) }, work));
+  await forEach(waiting, options.concurrency, play, options.signal);
   return results;
 }
 
@@ -132,11 +130,6 @@ async function runTrial(
   } finally {
     options.signal?.removeEventListener('abort', stop);
   }
-}
-
-/** The name of a rollout in its run: that of its recording without the ending. */
-export function rolloutName(task: Task, trial: number): string {
-  return `${task.id}.${trial}`;
 }
 
 /** The numbers of one rollout that tables show. */
@@ -187,17 +180,34 @@ export function receiptOf(
 
 /**
  * Makes a run's folder, says in `run.json` what it is, and opens its ledger, which vouches for that. A run that goes
- * on keeps its tasks.
+ * on keeps its tasks; a folder with another run, or one that can't be read, stays as it is and is a `Fault`.
  */
 export function openRun(path: string, domain: LoadedDomain, options: RunOptions): (receipt: Receipt) => void {
   const policyChange = policyChangeSince(path, domain);
-  return openRunOf(path, { ...runFileOf(domain, options), policyChange }, options.key);
+  return openRunOf(path, { ...runFileOf(domain, options), policyChange }, options.key, options.tasks);
 }
 
-/** The same for a run that is described already. */
-export function openRunOf(path: string, file: RunFile, key: SigningKey): (receipt: Receipt) => void {
+/**
+ * Throws a `Fault` where a folder holds what a run with these options can't go on with. `openRun` does so too; this is
+ * for who wants to know before anything is started or written.
+ */
+export function expectToGoOn(path: string, domain: LoadedDomain, options: RunOptions): void {
+  runToGoOn(path, runFileOf(domain, options), hashed(options.tasks));
+}
+
+function hashed(tasks: readonly Task[]) {
+  return tasks.map((task) => ({ id: task.id, hash: taskHash(task) }));
+}
+
+/** The same as `openRun` for a run that is described already. */
+export function openRunOf(
+  path: string,
+  file: RunFile,
+  key: SigningKey,
+  tasks: readonly Task[] = [],
+): (receipt: Receipt) => void {
+  const before = runToGoOn(path, file, hashed(tasks));
   makeRunFolder(path);
-  const before = readRunFile(path);
   const runHash = writeRunFile(path, {
     ...file,
     trials: Math.max(file.trials, before?.trials ?? 0),

@@ -2,12 +2,14 @@ import { join } from 'node:path';
 import type { Tool } from '../core/tool.ts';
 import { type Diagnostic, errorsOf, sortDiagnostics, startOf } from './diagnostic.ts';
 import { completeDomain } from './load/completeDomain.ts';
-import { duplicateKeys } from './load/database.ts';
 import { loadDomain } from './load/loadDomain.ts';
 import { hasOutsideTools, type LoadedDomain } from './load/loadedDomain.ts';
+import type { Overlay } from './load/source.ts';
 
 export type CheckOptions = {
   readonly folder: string;
+  /** Texts that stand for files, by absolute path: of an editor, or of drafts that are not written yet. */
+  readonly overlay?: Overlay;
   /** Runs the domain's code in a lane and describes its tools; absent where no code may run. */
   readonly describeTools?: (folder: string) => Promise<readonly Tool[]>;
   /** Starts what has the domain's other tools and describes them; absent where nothing may be started. */
@@ -21,23 +23,22 @@ export type CheckResult = {
 };
 
 /** Everything that can be found wrong with a domain before a rollout. */
-export async function check({ folder, describeTools, describeOutside }: CheckOptions): Promise<CheckResult> {
-  const loaded = loadDomain(folder);
-  const { agent, user } = loaded.parts.databases;
-  const extra = [agent, user].flatMap((source) => (source ? duplicateKeys(source) : []));
+export async function check(options: CheckOptions): Promise<CheckResult> {
+  const { folder, overlay, describeTools, describeOutside } = options;
+  const loaded = loadDomain(folder, overlay ? { overlay } : {});
   const hasCode = loaded.toolsFile !== null;
   const hasOutside = hasOutsideTools(loaded);
-  if (!describeTools || (hasOutside && !describeOutside && !hasCode)) return resultOf(loaded, extra);
+  if (!describeTools || (hasOutside && !describeOutside && !hasCode)) return resultOf(loaded);
   try {
     const codeTools = hasCode ? await describeTools(loaded.folder) : [];
     const outsideTools = hasOutside ? ((await describeOutside?.(loaded)) ?? null) : [];
-    return resultOf(completeDomain(loaded, codeTools, outsideTools), extra);
+    return resultOf(completeDomain(loaded, codeTools, outsideTools));
   } catch (error) {
-    return resultOf(loaded, [...extra, loadFailure(loaded, error)]);
+    return resultOf(loaded, [loadFailure(loaded, error)]);
   }
 }
 
-function resultOf(loaded: LoadedDomain, extra: readonly Diagnostic[]): CheckResult {
+function resultOf(loaded: LoadedDomain, extra: readonly Diagnostic[] = []): CheckResult {
   const diagnostics = sortDiagnostics([...loaded.diagnostics, ...extra]);
   return { loaded: { ...loaded, diagnostics }, diagnostics, ok: errorsOf(diagnostics).length === 0 };
 }

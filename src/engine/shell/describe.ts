@@ -2,9 +2,20 @@ import type { DomainFile } from '../core/domain.ts';
 import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
 import { startLane } from './lane/laneProcess.ts';
+import { completeDomain } from './load/completeDomain.ts';
+import { hasOutsideTools, type LoadedDomain } from './load/loadedDomain.ts';
 import { SharedTools, type ToolDomain } from './sharedTools.ts';
 
 type Described = { readonly folder: string; readonly file: DomainFile };
+
+/** A domain with its tools described, of whichever kind they are; whether it is sound is not looked at. */
+export async function describedDomain(loaded: LoadedDomain): Promise<LoadedDomain> {
+  const [code, outside] = await Promise.all([
+    loaded.toolsFile === null ? [] : describeCodeTools(loaded),
+    hasOutsideTools(loaded) ? describeOutsideTools(loaded) : [],
+  ]);
+  return completeDomain(loaded, code, outside, { soundness: false });
+}
 
 /** The code tools of a domain, described by a lane that ends afterwards. Throws a `Fault` that names file and line. */
 export function describeCodeTools({ folder, file }: Described): Promise<readonly Tool[]> {

@@ -40,6 +40,11 @@ export function errorsOf(diagnostics: readonly Diagnostic[]): readonly Diagnosti
   return diagnostics.filter(({ severity }) => severity === 'error');
 }
 
+/** What is said of a domain that does not run for its errors: all of them, a line each. */
+export function unfitness(diagnostics: readonly Diagnostic[]): string {
+  return ['the domain has errors:', ...errorsOf(diagnostics).map((each) => formatDiagnostic(each))].join('\n');
+}
+
 /** Stable order: by file, then by place, then by code. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.toSorted(

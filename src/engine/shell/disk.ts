@@ -1,5 +1,5 @@
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from './fault.ts';
 
 /** Does something to a file. A disk that is full or refuses is a `Fault` that names the file. */
@@ -7,6 +7,7 @@ export function onDisk<T>(path: string, act: () => T): T {
   try {
     return act();
   } catch (error) {
+    if (error instanceof Fault) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') throw deletedMeanwhile(path);
     const full = code === 'ENOSPC' || code === 'EDQUOT';
@@ -16,6 +17,25 @@ export function onDisk<T>(path: string, act: () => T): T {
       message: full
         ? `${path}: the disk is full; what was recorded before is kept. Free space and run again`
         : `${path}: can't be written (${message.split(', ')[0]}); what was recorded before is kept`,
+      file: path,
+    });
+  }
+}
+
+/** Reads from a file or a folder. One that can't be read is a `Fault` that names it. */
+export function fromDisk<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const isFolder = code === 'EISDIR';
+    throw new Fault({
+      who: 'infrastructure',
+      code: 'disk/read',
+      message: isFolder
+        ? `${path}: is a folder, and a file is expected here. Name a file, or move the folder away`
+        : `${path}: can't be read (${message.split(', ')[0]}). Check that it is there and that you may read it`,
       file: path,
     });
   }
@@ -49,12 +69,33 @@ export function deletedMeanwhile(path: string): Fault {
 }
 
 /**
+ * Makes a folder and those above it that are missing. Node's own way to do so never ends where the file system says of a
+ * new folder that there is no such thing, as /proc does.
+ */
+export function makeFolder(path: string, mode = 0o777): void {
+  const missing: string[] = [];
+  for (let folder = resolve(path); !existsSync(folder); folder = dirname(folder)) missing.unshift(folder);
+  for (const folder of missing)
+    onDisk(folder, () => {
+      try {
+        mkdirSync(folder, { mode });
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === 'EEXIST') return;
+        if (code !== 'ENOENT' || !existsSync(dirname(folder))) throw error;
+        const message = `${folder}: can't be made, ${dirname(folder)} takes no new folders. Choose another place`;
+        throw new Fault({ who: 'infrastructure', code: 'disk/write', message, file: folder });
+      }
+    });
+}
+
+/**
  * Makes the folder of a run. A `.rehearsal` folder that it lies in says in a `.gitignore` of its own that git is to
  * leave it alone; one that is there already, for instance an empty one, is kept.
  */
 export function makeRunFolder(path: string): void {
+  makeFolder(path);
   onDisk(path, () => {
-    mkdirSync(path, { recursive: true });
     for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {
       if (basename(folder) !== '.rehearsal') continue;
       const ignore = join(folder, '.gitignore');

@@ -21,7 +21,10 @@ import { underFaults } from './seededFaults.ts';
 import { syncWrites } from './sync.ts';
 import { type VerificationPorts, verification } from './verification.ts';
 
-/** What a call came to. `writes` is empty for a read, and for every call that failed. */
+/**
+ * What a call came to. `writes` is empty for a read, and for a call that failed, unless an environment on the domain's
+ * database keeps what its failed calls wrote.
+ */
 export type ToolOutcome = {
   readonly content: string;
   readonly isError: boolean;
@@ -311,7 +314,12 @@ function place(root: JsonObject, path: readonly (string | number)[], value: Json
   else (target as Record<string, Json>)[key] = value;
 }
 
-function viewOf(rollout: Rollout, state: RolloutState, seat: 'agent' | 'user'): SeatView {
+/** What a seat may look at when it is its turn. Throws a `Fault` where the task names a persona that is not there. */
+export function viewOf(
+  rollout: Pick<Rollout, 'setting' | 'task'>,
+  state: RolloutState,
+  seat: 'agent' | 'user',
+): SeatView {
   const { domain } = rollout.setting;
   const persona = personaOf(domain, rollout.task);
   if (!persona)
@@ -327,8 +335,13 @@ function viewOf(rollout: Rollout, state: RolloutState, seat: 'agent' | 'user'): 
     persona,
     started,
     messages: messagesOf(seat, messages),
-    random: randomStream(...rolloutKey(state.started), seat, next),
+    random: randomStream(...rolloutKey(started), seat, next, ...sampleOf(started, next)),
   };
+}
+
+/** What names the streams of a seat that answers anew, from its first new answer on. */
+function sampleOf({ parent }: RolloutStarted, next: number): readonly (string | number)[] {
+  return parent?.sample !== undefined && next > parent.event ? ['sample', parent.sample] : [];
 }
 
 function agentReplied({ content, reasoning, toolCalls, messageId }: AgentReply): RolloutEvent {

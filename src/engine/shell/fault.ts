@@ -29,6 +29,9 @@ export class Fault extends Error {
   }
 }
 
+/** Code of the failure where the person of a seat is no longer there to type a turn. */
+export const personGone = 'person/gone';
+
 /** What something that was thrown says of itself, whatever it is. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Diagnostic, Edit } from './diagnostic.ts';
+import type { Diagnostic, Edit, Fix } from './diagnostic.ts';
 import { replaceFile } from './disk.ts';
 
 /** The text with edits made that do not overlap; of two that do, the first is made. */
@@ -31,12 +31,7 @@ export type Mended = { readonly count: number; readonly files: readonly string[]
  * left for the next round, so that each is made on what it was found in.
  */
 export function applyFixes(found: readonly Diagnostic[]): Mended {
-  const taken: Edit[] = [];
-  const chosen = found.flatMap(({ fix }) => {
-    if (!fix || fix.edits.some((edit) => taken.some((other) => overlaps(edit, other)))) return [];
-    taken.push(...fix.edits);
-    return [fix];
-  });
+  const chosen = fixesTogether(found);
   const byFile = Map.groupBy(
     chosen.flatMap(({ edits }) => edits),
     ({ file }) => file,
@@ -48,6 +43,16 @@ export function applyFixes(found: readonly Diagnostic[]): Mended {
     replaceFile(file, hasReturns ? mended.replaceAll('\n', '\r\n') : mended);
   }
   return { count: chosen.length, files: [...byFile.keys()] };
+}
+
+/** The fixes that can be made at once: of two that touch the same place the first. */
+export function fixesTogether(found: readonly Diagnostic[]): readonly Fix[] {
+  const taken: Edit[] = [];
+  return found.flatMap(({ fix }) => {
+    if (!fix || fix.edits.some((edit) => taken.some((other) => overlaps(edit, other)))) return [];
+    taken.push(...fix.edits);
+    return [fix];
+  });
 }
 
 /** Whether two edits are in one place; two insertions at one point are. */

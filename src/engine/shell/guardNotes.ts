@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
 import type { RolloutEvent } from '../core/event.ts';
-import { readSidecar, sidecarPath } from './recording.ts';
+import { sideNotes } from './recording.ts';
 import type { SideNote } from './sideNote.ts';
 
 /** What the guard of a model in the user's seat did on the way to a step: before its message, or before the end. */
@@ -11,12 +10,10 @@ export type GuardReader = (step: { readonly n: number; readonly event: RolloutEv
 
 /** Reads the notes of a rollout's guard from the sidecar of its recording, also while that is being written. */
 export function guardReader(recording: string): GuardReader {
-  const path = sidecarPath(recording);
-  let known: readonly GuardNote[] = [];
+  const noteOf = sideNotes(recording);
   return ({ n, event }) => {
     if (event.type !== 'userReplied' && event.type !== 'rolloutEnded') return undefined;
-    if (n >= known.length && existsSync(path)) known = readSidecar(path).lines;
-    const { flaws, withheld } = known[n] ?? {};
+    const { flaws, withheld } = noteOf(n) ?? {};
     return flaws || withheld ? { ...(flaws ? { flaws } : {}), ...(withheld ? { withheld } : {}) } : undefined;
   };
 }

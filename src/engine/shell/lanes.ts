@@ -2,10 +2,11 @@ import type { Domain, HostedEnvironment } from '../core/domain.ts';
 import type { Failure } from '../core/event.ts';
 import type { JsonObject } from '../core/json.ts';
 import type { Tool } from '../core/tool.ts';
+import { errorsOf, unfitness } from './diagnostic.ts';
 import { Fault } from './fault.ts';
-import type { FromLane } from './lane/laneMessage.ts';
+import type { FromInspector, FromLane } from './lane/laneMessage.ts';
 import { type LaneProcess, startLane } from './lane/laneProcess.ts';
-import { type LoadedDomain, withTools } from './load/loadDomain.ts';
+import { completeDomain, type LoadedDomain } from './load/loadDomain.ts';
 
 /** One child process and the rollouts that it folds. */
 export type Lane<Rollout> = {
@@ -17,7 +18,7 @@ export type Lane<Rollout> = {
 };
 
 /** What a lane says once it is prepared. */
-export type LaneWord = Exclude<FromLane, { type: 'described' | 'notDescribed' | 'prepared' }>;
+export type LaneWord = Exclude<FromLane, FromInspector | { readonly type: 'described' | 'notDescribed' | 'prepared' }>;
 
 type Described = Extract<FromLane, { readonly type: 'described' }>;
 
@@ -31,6 +32,8 @@ export type LaneDeath<Rollout> = {
 };
 
 type LanesOptions<Rollout> = {
+  /** Whether their inspectors can be opened. */
+  readonly inspectable: boolean;
   readonly onWord: (lane: Lane<Rollout>, word: LaneWord) => void;
   readonly onDeath: (death: LaneDeath<Rollout>) => void;
 };
@@ -86,10 +89,15 @@ export class Lanes<Rollout> {
       prepared: promise,
       isPrepared: false,
       process: startLane(
-        { folder, toolsFile: file.tools, timeoutMs: file.toolTimeoutMs },
+        {
+          folder,
+          toolsFile: file.tools,
+          timeoutMs: file.toolTimeoutMs,
+          inspectable: this.#options.inspectable,
+        },
         {
           onMessage: (message) => {
-            if (message.type === 'described') this.#prepare(lane, message);
+            if (message.type === 'described') this.#prepare(lane, message, reject);
             else if (message.type === 'notDescribed') reject(new Fault(message.failure));
             else if (message.type === 'prepared') {
               lane.isPrepared = true;
@@ -108,9 +116,14 @@ export class Lanes<Rollout> {
     return lane;
   }
 
-  #prepare(lane: Lane<Rollout>, { tools, sync }: Described): void {
+  #prepare(lane: Lane<Rollout>, { tools, sync }: Described, refuse: (fault: Fault) => void): void {
     if (!this.#loaded) {
-      const loaded = withTools(this.#static, tools, this.#outsideTools);
+      const loaded = completeDomain(this.#static, tools, this.#outsideTools, { soundness: false });
+      const [first] = errorsOf(loaded.diagnostics);
+      if (first) {
+        refuse(new Fault({ who: 'environment', code: first.code, message: unfitness(loaded.diagnostics) }));
+        return;
+      }
       const hosted = this.#hosted;
       const environment = hosted ? { sync: sync || hosted.sync, hosted } : { sync };
       this.#loaded = { ...loaded, domain: { ...loaded.domain, ...environment } };
@@ -119,6 +132,9 @@ export class Lanes<Rollout> {
       type: 'prepare',
       domain: this.domain,
       world: this.#static.world as { agent: JsonObject; user: JsonObject },
+      places: Object.fromEntries(
+        [...this.#static.locations.tools].map(([name, { file, line }]) => [name, { file, line }]),
+      ),
     });
   }
 

@@ -7,12 +7,15 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { makeOnce, onDisk } from './disk.ts';
+import { fromDisk, makeFolder, makeOnce, onDisk } from './disk.ts';
+import { Fault, messageOf } from './fault.ts';
 import { wholeLines } from './recording.ts';
+import { rolloutName } from './recordingName.ts';
 
 /** What a receipt vouches for. A rollout is finished when its receipt is there. */
 export const receiptSchema = z.strictObject({
@@ -52,15 +55,66 @@ export function signingKeyPath(environment: NodeJS.ProcessEnv = process.env): st
   return join(base, 'signing-key.pem');
 }
 
-/** The Ed25519 key that signs receipts, made on first use. */
+/** The Ed25519 key that signs receipts, made on first use. One that can't be made or read is a `Fault`. */
 export function signingKey(path = signingKeyPath()): SigningKey {
-  if (!existsSync(path)) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const { privateKey } = generateKeyPairSync('ed25519');
+  if (!existsSync(path)) makeSigningKey(path);
+  return readSigningKey(path);
+}
+
+/** The public half of this machine's signing key; null where none was made yet. */
+export function ownPublicKey(path = signingKeyPath()): string | null {
+  const isThere = fromDisk(path, () => statSync(path, { throwIfNoEntry: false }) !== undefined);
+  return isThere ? readSigningKey(path).publicKey : null;
+}
+
+function makeSigningKey(path: string): void {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  try {
+    makeFolder(dirname(path), 0o700);
     makeOnce(path, privateKey.export({ type: 'pkcs8', format: 'pem' }), 0o600);
+  } catch (error) {
+    const [reason] = /E[A-Z]+: [^,)]+/.exec(messageOf(error)) ?? messageOf(error).split('. ');
+    throw keyFault(
+      path,
+      `the key that signs receipts can't be made here (${reason}). Make its folder writable, or set REHEARSAL_HOME to one that is`,
+    );
   }
-  const privateKey = createPrivateKey(readFileSync(path));
+}
+
+function readSigningKey(path: string): SigningKey {
+  const text = fromDisk(path, () => readFileSync(path));
+  const privateKey = keyIn(() => createPrivateKey(text));
+  if (!privateKey)
+    throw keyFault(
+      path,
+      'is no Ed25519 private key in PEM. Restore it, or move it away: the next run makes a new one, and what the old one signed verifies with --key only',
+    );
   return { privateKey, publicKey: publicKeyText(createPublicKey(privateKey)) };
+}
+
+function keyFault(path: string, problem: string): Fault {
+  return new Fault({ who: 'infrastructure', code: 'key/signing', message: `${path}: ${problem}`, file: path });
+}
+
+/** An Ed25519 key, or null for what is none. */
+function keyIn(read: () => KeyObject): KeyObject | null {
+  try {
+    const key = read();
+    return key.asymmetricKeyType === 'ed25519' ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+function publicKeyIn(text: string): KeyObject | null {
+  const key = Buffer.from(text, 'base64');
+  if (key.toString('base64') !== text) return null;
+  return keyIn(() => createPublicKey({ key, type: 'spki', format: 'der' }));
+}
+
+/** Whether a text is an Ed25519 public key as `run.json` writes it: base64 of its SPKI form. */
+export function isPublicKey(text: string): boolean {
+  return publicKeyIn(text) !== null;
 }
 
 function publicKeyText(key: KeyObject): string {
@@ -101,7 +155,7 @@ function sizeOf(path: string): number {
 
 function mendLedger(path: string): void {
   if (!existsSync(path)) return;
-  const bytes = readFileSync(path);
+  const bytes = fromDisk(path, () => readFileSync(path));
   const whole = bytes.lastIndexOf(10) + 1;
   if (whole < bytes.length) onDisk(path, () => truncateSync(path, whole));
 }
@@ -115,14 +169,18 @@ export type LedgerReading = {
   readonly problems: readonly { readonly line: number; readonly message: string }[];
 };
 
-/** Reads a ledger and checks every signature against a public key that the caller trusts. */
+/**
+ * Reads a ledger and checks every signature against a public key that the caller trusts (see `isPublicKey`); a text
+ * that is none is a `Fault`.
+ */
 export function readLedger(path: string, trustedKey: string): LedgerReading {
-  const key = createPublicKey({ key: Buffer.from(trustedKey, 'base64'), type: 'spki', format: 'der' });
+  const key = publicKeyIn(trustedKey);
+  if (!key) throw keyFault(path, `"${trustedKey}" is no public key to check it with`);
   const read: LedgerLine[] = [];
   const receipts: Receipt[] = [];
   const lines: number[] = [];
   const problems: { line: number; message: string }[] = [];
-  const { whole, problem } = wholeLines(existsSync(path) ? readFileSync(path, 'utf8') : '');
+  const { whole, problem } = wholeLines(textOf(path));
   let before = '';
   for (const [index, raw] of whole.entries()) {
     const at = index + 1;
@@ -160,9 +218,49 @@ export function finishedRollouts(path: string): readonly Receipt[] {
   return ledgerLines(path).flatMap((line) => ('receipt' in line ? [line.receipt] : []));
 }
 
+/** How long lines are parsed before others that share this thread have their turn, in milliseconds. */
+const sliceMs = 8;
+
+/** The newest receipt of each rollout in a run's folder: of its own trials, and of the forks beside them. */
+export type RunReceipts = { readonly trials: readonly Receipt[]; readonly forks: readonly Receipt[] };
+
+/**
+ * Reads them unchecked, and a little at a time: a ledger of many thousand receipts keeps nobody waiting who shares this
+ * thread. A run without a ledger has none; one that can't be read rejects.
+ */
+export async function receiptsOfRun(folder: string): Promise<RunReceipts> {
+  const path = join(folder, 'ledger.jsonl');
+  const newest = new Map<string, Receipt>();
+  let from = performance.now();
+  for (const raw of (existsSync(path) ? await readFile(path, 'utf8') : '').split('\n')) {
+    const line = raw === '' ? null : parseLedgerLine(raw);
+    if (line && 'receipt' in line) newest.set(line.receipt.rollout, line.receipt);
+    if (performance.now() - from < sliceMs) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    from = performance.now();
+  }
+  const { trials = [], forks = [] } = Object.groupBy(newest.values(), ({ rollout, task, trial }) =>
+    rollout === rolloutName(task, trial) ? 'trials' : 'forks',
+  );
+  return { trials, forks };
+}
+
+/** The first line (from 1) of a ledger that is none; null where there is none such. A torn last line is no line yet. */
+export function strangeLine(path: string): number | null {
+  const lines = textOf(path).split('\n').slice(0, -1);
+  const at = lines.findIndex((raw) => parseLedgerLine(raw) === null);
+  return at < 0 ? null : at + 1;
+}
+
 function ledgerLines(path: string): readonly LedgerLine[] {
-  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
-  return lines.flatMap((raw) => parseLedgerLine(raw) ?? []);
+  return textOf(path)
+    .split('\n')
+    .filter(Boolean)
+    .flatMap((raw) => parseLedgerLine(raw) ?? []);
+}
+
+function textOf(path: string): string {
+  return existsSync(path) ? fromDisk(path, () => readFileSync(path, 'utf8')) : '';
 }
 
 function parseLedgerLine(raw: string): LedgerLine | null {

@@ -12,6 +12,7 @@ import { declaredLimits, type Tool } from '../core/tool.ts';
 import { childEnvironment } from './childEnvironment.ts';
 import type { Location } from './diagnostic.ts';
 import { Fault, messageOf } from './fault.ts';
+import { withLastWords } from './lastWords.ts';
 import { misfitOf } from './load/arguments.ts';
 import { type Filled, fillPlaceholders } from './placeholders.ts';
 import { watchedFetch } from './streamWatch.ts';
@@ -19,6 +20,8 @@ import type { SourceCallOptions, SourceResult, ToolSource } from './toolSource.t
 import { version } from './version.ts';
 
 const broken = 'the connection broke before the answer';
+/** More pages of tools than any server has. */
+const mostPages = 1000;
 
 type McpStart = {
   readonly environment?: NodeJS.ProcessEnv;
@@ -43,8 +46,26 @@ export async function startMcpServer(
   return instance;
 }
 
+/** A tool as a server lists it, with what the server says of its effect: undefined where it says nothing. */
+export type ListedTool = { readonly tool: Tool; readonly isReadOnly: boolean | undefined };
+
+/** The tools of a server, of all pages of its list. It is started for that, and ends again. */
+export async function listMcpTools(
+  name: string,
+  server: McpServer,
+  folder: string,
+  options: McpStart = {},
+): Promise<readonly ListedTool[]> {
+  const instance = new McpInstance(name, server, folder, options.environment ?? process.env, options.at);
+  await instance.open();
+  await instance.close();
+  return instance.tools.map((tool) => ({ tool, isReadOnly: instance.readOnlyHints.get(tool.name) }));
+}
+
 class McpInstance implements ToolSource {
   tools: readonly Tool[] = [];
+  /** What the server says of its tools, by name. */
+  readonly readOnlyHints = new Map<string, boolean | undefined>();
   readonly snapshot?: () => Promise<Json>;
   readonly restore?: (saved: Json) => Promise<void>;
   readonly #name: string;
@@ -92,14 +113,30 @@ class McpInstance implements ToolSource {
       const server = this.#server;
       const transport = server.type === 'http' ? this.#http(server) : this.#stdio(server);
       await client.connect(transport, { timeout: server.timeoutMs });
-      const { tools } = await client.listTools({}, { timeout: server.timeoutMs });
-      this.tools = tools.map((tool) => described(this.#name, server, tool));
+      this.tools = await this.#listed(client);
       this.#client = client;
     } catch (error) {
       await client.close().catch(() => undefined);
       await this.close();
       throw error instanceof Fault ? error : this.#startFault(error);
     }
+  }
+
+  /** The tools of all pages of the server's list. */
+  async #listed(client: Client): Promise<readonly Tool[]> {
+    const found: Tool[] = [];
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: this.#server.timeoutMs });
+      found.push(...page.tools.map((tool) => described(this.#name, this.#server, tool)));
+      for (const { name, annotations } of page.tools) this.readOnlyHints.set(name, annotations?.readOnlyHint);
+      cursor = page.nextCursor;
+      if (cursor !== undefined && (seen.has(cursor) || seen.size >= mostPages))
+        throw this.#fault('mcp/endless-list', 'the list of its tools has no end: it goes on from page to page');
+      if (cursor !== undefined) seen.add(cursor);
+    } while (cursor !== undefined);
+    return found;
   }
 
   async call(name: string, args: JsonObject, options: SourceCallOptions = {}): Promise<SourceResult> {
@@ -250,8 +287,7 @@ class McpInstance implements ToolSource {
   #fault(code: string, what: string): Fault {
     const server = this.#server;
     const where = server.type === 'http' ? server.url : [server.command, ...server.args].join(' ');
-    const last = this.#lastWords.trim();
-    const text = `MCP server "${this.#name}" (${where}): ${what}${this.#rubbish}${last ? `. Its last words: ${last}` : ''}`;
+    const text = withLastWords(`MCP server "${this.#name}" (${where}): ${what}${this.#rubbish}`, this.#lastWords);
     const place = this.#at ? { file: this.#at.file, line: this.#at.line } : {};
     return new Fault({ who: 'environment', code, message: this.#filled?.redact(text) ?? text, ...place });
   }
@@ -290,7 +326,11 @@ function withoutKey(schema: JsonObject, key: string | undefined): JsonObject {
   return { ...schema, properties, ...required };
 }
 
-function textOf(result: Awaited<ReturnType<Client['callTool']>>): string {
-  const parts = Array.isArray(result.content) ? (result.content as readonly { type: string; text?: string }[]) : [];
+/** What the agent sees of a result; structured content where a server does not also say it as a text, as it should. */
+function textOf({ content, structuredContent }: Awaited<ReturnType<Client['callTool']>>): string {
+  const given = Array.isArray(content) ? (content as readonly { type: string; text?: string }[]) : [];
+  const hasText = given.some(({ type, text }) => type === 'text' && text);
+  const isNeeded = structuredContent !== undefined && structuredContent !== null && !hasText;
+  const parts = isNeeded ? [{ type: 'text', text: JSON.stringify(structuredContent) }, ...given] : given;
   return parts.map((part) => (part.type === 'text' ? (part.text ?? '') : JSON.stringify(part))).join('\n');
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -11,6 +12,8 @@ import { version } from './version.ts';
 export type ShownTools = {
   /** Those that are offered now; a client may ask again. */
   readonly tools: readonly Offered[];
+  /** Names of those that only read, where a client is to be told. */
+  readonly reads?: ReadonlySet<string>;
   /** What the agent must follow; MCP calls it the server's instructions. */
   readonly instructions: string;
   readonly call: (name: string, args: JsonObject) => Promise<{ readonly content: string; readonly isError: boolean }>;
@@ -24,22 +27,41 @@ export async function answerMcp(
   request: IncomingMessage,
   response: ServerResponse,
   body: unknown,
-  { tools, instructions, call }: ShownTools,
+  shown: ShownTools,
 ): Promise<void> {
-  const server = new Server({ name: 'rehearsal', version }, { capabilities: { tools: {} }, instructions });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: tools.map(({ name, description, parameters }) => ({
-      name,
-      description,
-      inputSchema: { type: 'object' as const, ...parameters },
-    })),
-  }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const { content, isError } = await call(params.name, (params.arguments ?? {}) as JsonObject);
-    return { content: [{ type: 'text' as const, text: content }], isError };
-  });
+  const server = serverOf(shown);
   const transport = new StreamableHTTPServerTransport({});
   response.on('close', () => void server.close());
   await server.connect(transport as Transport);
   await transport.handleRequest(request, response, body);
+}
+
+/** Serves tools on standard input and output, until the input ends. */
+export async function serveMcp(shown: ShownTools): Promise<void> {
+  const server = serverOf(shown);
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+    process.stdin.once('end', resolve);
+  });
+  await server.connect(new StdioServerTransport());
+  await closed;
+  await server.close();
+}
+
+function serverOf(shown: ShownTools): Server {
+  const { instructions, reads } = shown;
+  const server = new Server({ name: 'rehearsal', version }, { capabilities: { tools: {} }, instructions });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: shown.tools.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      inputSchema: { type: 'object' as const, ...parameters },
+      ...(reads ? { annotations: { readOnlyHint: reads.has(name) } } : {}),
+    })),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
+    const { content, isError } = await shown.call(params.name, (params.arguments ?? {}) as JsonObject);
+    return { content: [{ type: 'text' as const, text: content }], isError };
+  });
+  return server;
 }

@@ -1,5 +1,6 @@
 import type { Domain } from '../core/domain.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../core/judgement.ts';
+import type { Tokens } from '../core/measure.ts';
 import type { AgentReply, UserReply } from '../core/seat.ts';
 import type { Tool } from '../core/tool.ts';
 import { Fault } from './fault.ts';
@@ -60,7 +61,12 @@ export type ModelNotice = {
   readonly call: number;
   readonly role: 'agent' | 'user' | 'judge' | 'tool';
   readonly model: string;
-} & ({ readonly type: 'asked' | 'answered' } | { readonly type: 'askedAgain'; readonly retry: Retry });
+} & (
+  | { readonly type: 'asked' }
+  /** `usage` is absent where no answer came, or it does not say what it used. */
+  | { readonly type: 'answered'; readonly usage?: Tokens | undefined }
+  | { readonly type: 'askedAgain'; readonly retry: Retry }
+);
 export type OnModel = (notice: ModelNotice) => void;
 
 const leave = ['/stop', '/end'];
@@ -85,10 +91,16 @@ export function outsideOf(
   ): Promise<Answer> => {
     const about = { call: ++calls, role, model: seat.model };
     onModel({ ...about, type: 'asked' });
+    let note: SideNote | undefined;
     try {
-      return await ask(await keyOf(seat, readKey), (retry) => onModel({ ...about, type: 'askedAgain', retry }));
+      const answer = await ask(await keyOf(seat, readKey), (retry) => onModel({ ...about, type: 'askedAgain', retry }));
+      note = (answer as { readonly call?: SideNote } | undefined)?.call;
+      return answer;
+    } catch (error) {
+      if (error instanceof Fault) note = error.note ?? undefined;
+      throw error;
     } finally {
-      onModel({ ...about, type: 'answered' });
+      onModel({ ...about, type: 'answered', usage: note?.usage });
     }
   };
   const outside: Outside = {

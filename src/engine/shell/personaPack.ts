@@ -1,7 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Persona, personaSchema } from '../core/persona.ts';
-import { onDisk } from './disk.ts';
+import { makeFolder, onDisk } from './disk.ts';
 import { parseItems } from './load/items.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import { inside, readSource } from './load/source.ts';
@@ -35,10 +35,8 @@ export function addPack({ folder, domain }: LoadedDomain, pack: PersonaPack): { 
   if (existsSync(file)) return `${file} is there already`;
   const taken = pack.personas.find(({ id }) => domain.personas.some((own) => own.id === id));
   if (taken) return `this domain has a persona ${taken.id} already`;
-  onDisk(file, () => {
-    mkdirSync(personas, { recursive: true });
-    copyFileSync(pack.file, file);
-  });
+  makeFolder(personas);
+  onDisk(file, () => copyFileSync(pack.file, file));
   return { file };
 }
 

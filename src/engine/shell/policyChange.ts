@@ -27,7 +27,7 @@ function lastRunBeside(folder: string, isMeant: (file: RunFile) => boolean) {
   });
   for (const { path } of runs.toSorted((a, b) => b.at - a.at || (a.path < b.path ? 1 : -1))) {
     const file = readRunFile(path);
-    if (file && isMeant(file)) return { path, file };
+    if (typeof file !== 'string' && isMeant(file)) return { path, file };
   }
   return null;
 }

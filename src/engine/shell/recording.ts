@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
-import { deletedMeanwhile, onDisk } from './disk.ts';
+import { deletedMeanwhile, fromDisk, onDisk } from './disk.ts';
 import type { SideNote } from './sideNote.ts';
 
 /** Chain head before the first line. */
@@ -92,38 +92,24 @@ export type ReadRecording = {
   readonly problems: readonly RecordingProblem[];
 };
 
-/** Reads a recording and checks its chain. Throws only when the file can't be read at all. */
+/** Reads a recording and checks its chain. A file that can't be read at all is a `Fault`. */
 export function readRecording(path: string): ReadRecording {
-  return parseRecording(path, readFileSync(path, 'utf8'));
+  return parseRecording(
+    path,
+    fromDisk(path, () => readFileSync(path, 'utf8')),
+  );
 }
 
 /** The same of a text that was read already; `path` is where it is from. */
 export function parseRecording(path: string, text: string): ReadRecording {
-  const lines: Recorded[] = [];
-  const problems: RecordingProblem[] = [];
-  const { whole, problem } = wholeLines(text);
-  let [head, next] = [chainStart, 0];
-  for (const [index, raw] of whole.entries()) {
-    const recorded = parseLine(raw);
-    if (typeof recorded === 'string') {
-      problems.push({ line: index + 1, message: recorded });
-      return { path, lines, problems };
-    }
-    const { n, event, chain } = recorded;
-    if (n !== next)
-      problems.push({
-        line: index + 1,
-        message: `event ${n} stands where event ${next} belongs: events were dropped, added or swapped`,
-      });
-    else if (!isSealed(raw, head))
-      problems.push({
-        line: index + 1,
-        message: `event ${n} (${event.type}) was changed after it was recorded: its chain does not fit`,
-      });
-    [head, next] = [chain, n + 1];
-    lines.push(recorded);
-  }
-  return { path, lines, problems: problem ? [...problems, problem] : problems };
+  return {
+    path,
+    ...readChain(text, parseLine, {
+      misplaced: ({ n }, next) =>
+        `event ${n} stands where event ${next} belongs: events were dropped, added or swapped`,
+      changed: ({ n, event }) => `event ${n} (${event.type}) was changed after it was recorded: its chain does not fit`,
+    }),
+  };
 }
 
 /** A sidecar as it stands on the disk. */
@@ -137,34 +123,52 @@ export type ReadSidecar = {
 
 /** Reads the sidecar of a recording and checks it like one. One that is missing is a problem. */
 export function readSidecar(path: string): ReadSidecar {
-  const lines: SidecarLine[] = [];
-  const chains: string[] = [];
+  if (!existsSync(path)) return { lines: [], chains: [], problems: [{ line: 1, message: 'the sidecar is missing' }] };
+  const text = fromDisk(path, () => readFileSync(path, 'utf8'));
+  const { lines, problems } = readChain(text, parseSidecarLine, {
+    misplaced: ({ n }, next) =>
+      `the line of event ${n} stands where that of event ${next} belongs: lines were dropped, added or swapped`,
+    changed: ({ n }) => `the line of event ${n} was changed after it was written: its chain does not fit`,
+  });
+  return { lines: lines.map(({ chain: _, ...line }) => line), chains: lines.map(({ chain }) => chain), problems };
+}
+
+/** Gives the sidecar's line of an event of a recording, also while it is being written; undefined where there is none. */
+export function sideNotes(recording: string): (n: number) => SidecarLine | undefined {
+  const path = sidecarPath(recording);
+  let known: readonly SidecarLine[] = [];
+  return (n) => {
+    if (n >= known.length && existsSync(path)) known = readSidecar(path).lines;
+    return known[n];
+  };
+}
+
+function parseSidecarLine(raw: string): z.infer<typeof sidecarLineSchema> | string {
+  const { success, data } = sidecarLineSchema.safeParse(jsonOf(raw));
+  return success ? data : 'is no line of a sidecar';
+}
+
+type Chained = { readonly n: number; readonly chain: string };
+
+/** Lines that are numbered and chained, up to the first that is none, and what is wrong with them. */
+function readChain<Line extends Chained>(
+  text: string,
+  parse: (raw: string) => Line | string,
+  says: { readonly misplaced: (line: Line, next: number) => string; readonly changed: (line: Line) => string },
+): { readonly lines: readonly Line[]; readonly problems: readonly RecordingProblem[] } {
+  const lines: Line[] = [];
   const problems: RecordingProblem[] = [];
-  if (!existsSync(path)) return { lines, chains, problems: [{ line: 1, message: 'the sidecar is missing' }] };
-  const { whole, problem } = wholeLines(readFileSync(path, 'utf8'));
+  const { whole, problem } = wholeLines(text);
   let [head, next] = [chainStart, 0];
   for (const [index, raw] of whole.entries()) {
-    const parsed = sidecarLineSchema.safeParse(jsonOf(raw));
-    if (!parsed.success) {
-      problems.push({ line: index + 1, message: 'is no line of a sidecar' });
-      return { lines, chains, problems };
-    }
-    const { chain, ...line } = parsed.data;
-    if (line.n !== next)
-      problems.push({
-        line: index + 1,
-        message: `the line of event ${line.n} stands where that of event ${next} belongs: lines were dropped, added or swapped`,
-      });
-    else if (!isSealed(raw, head))
-      problems.push({
-        line: index + 1,
-        message: `the line of event ${line.n} was changed after it was written: its chain does not fit`,
-      });
-    [head, next] = [chain, line.n + 1];
+    const line = parse(raw);
+    if (typeof line === 'string') return { lines, problems: [...problems, { line: index + 1, message: line }] };
+    if (line.n !== next) problems.push({ line: index + 1, message: says.misplaced(line, next) });
+    else if (!isSealed(raw, head)) problems.push({ line: index + 1, message: says.changed(line) });
+    [head, next] = [line.chain, line.n + 1];
     lines.push(line);
-    chains.push(chain);
   }
-  return { lines, chains, problems: problem ? [...problems, problem] : problems };
+  return { lines, problems: problem ? [...problems, problem] : problems };
 }
 
 const sidecarLineSchema = z.looseObject({ n: z.int(), at: z.string(), chain: z.string() });

@@ -5,12 +5,13 @@ import { underPresentRules } from '../core/regrade.ts';
 import type { Setting } from '../core/rollout.ts';
 import { type Task, taskHash } from '../core/task.ts';
 import { taskIn } from '../core/underPersona.ts';
-import { baseHash } from '../core/world.ts';
-import { openRunOf, receiptOf, rolloutName } from './batch.ts';
+import { openRunOf, receiptOf } from './batch.ts';
 import { preparation, setUpOf } from './driver.ts';
+import { forEach } from './forEach.ts';
 import type { SigningKey } from './ledger.ts';
 import { readRecording } from './recording.ts';
-import { settingOf } from './replay.ts';
+import { rolloutName } from './recordingName.ts';
+import { baseHashOf, settingOf } from './replay.ts';
 import type { FinishedRollout, RunRecord } from './runRecord.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -49,39 +50,36 @@ export async function regradeRun(
 ): Promise<Regrading> {
   const setting = { ...settingOf(supervisor.loaded), domain: supervisor.domain };
   const receive = openRunOf(options.folder, runFileFor(supervisor, record, options), options.key);
-  const waiting = [...record.rollouts];
   const rollouts: Regraded[] = [];
   const refused: string[] = [];
-  const work = async () => {
-    for (let next = waiting.shift(); next && !options.signal.aborted; next = waiting.shift()) {
-      const prepared = prepare(supervisor, setting, next);
-      if (typeof prepared === 'string') {
-        refused.push(`${next.task} trial ${next.trial}: ${prepared}`);
-        continue;
-      }
-      const name = rolloutName(prepared.task, next.trial);
-      const { closed } = supervisor.start({
-        task: prepared.task,
-        from: prepared.events,
-        seats: { agent: 'gold', user: 'agenda' },
-        outside: { agent: nobody, user: nobody, simulate: nobody },
-        recording: join(options.folder, `${name}.traj.jsonl`),
-        recordedSources: prepared.sources,
-      });
-      const ended = await closed;
-      const { policy } = supervisor.domain;
-      receive(receiptOf(policy.hash, record.file, name, prepared.task, next.trial, ended));
-      const rewarded = ended.events.findLast((event) => event.type === 'rewarded');
-      rollouts.push({
-        task: next.task,
-        trial: next.trial,
-        before: next.reward,
-        after: ended.reward,
-        reason: rewarded?.reason ?? '',
-      });
+  const verify = async (next: FinishedRollout) => {
+    const prepared = prepare(supervisor, setting, next);
+    if (typeof prepared === 'string') {
+      refused.push(`${next.task} trial ${next.trial}: ${prepared}`);
+      return;
     }
+    const name = rolloutName(prepared.task, next.trial);
+    const { closed } = supervisor.start({
+      task: prepared.task,
+      from: prepared.events,
+      seats: { agent: 'gold', user: 'agenda' },
+      outside: { agent: nobody, user: nobody, simulate: nobody },
+      recording: join(options.folder, `${name}.traj.jsonl`),
+      recordedSources: prepared.sources,
+    });
+    const ended = await closed;
+    const { policy } = supervisor.domain;
+    receive(receiptOf(policy.hash, record.file, name, prepared.task, next.trial, ended));
+    const rewarded = ended.events.findLast((event) => event.type === 'rewarded');
+    rollouts.push({
+      task: next.task,
+      trial: next.trial,
+      before: next.reward,
+      after: ended.reward,
+      reason: rewarded?.reason ?? '',
+    });
   };
-  await Promise.all(Array.from({ length: options.concurrency }, work));
+  await forEach(record.rollouts, options.concurrency, verify, options.signal);
   const order = new Map(record.rollouts.map(({ task, trial }, at) => [`${task} ${trial}`, at]));
   const place = ({ task, trial }: Regraded) => order.get(`${task} ${trial}`) ?? 0;
   return { rollouts: rollouts.toSorted((one, other) => place(one) - place(other)), refused };
@@ -101,7 +99,8 @@ function prepare(supervisor: Supervisor, setting: Setting, rollout: FinishedRoll
   const events = lines.map(({ event }) => event);
   const [first] = events;
   if (first?.type !== 'rolloutStarted') return 'its recording does not begin with rolloutStarted';
-  if (first.database !== baseHash(setting.world)) return 'it was recorded on another database than the domain has now';
+  if (first.database !== baseHashOf(supervisor.loaded))
+    return 'it was recorded on another database than the domain has now';
   const prepared = events.find((event) => event.type === 'worldPrepared');
   if (prepared && !startsAlike(setting, task, prepared.writes)) return 'the task starts from another state now';
   const end = events.findIndex(({ type }) => type === 'rolloutEnded');
@@ -134,6 +133,7 @@ function runFileFor(supervisor: Supervisor, { file, folder }: RunRecord, { key }
   const { domain, loaded } = supervisor;
   return {
     ...file,
+    domain: domain.name,
     folder: loaded.folder,
     regraded: { run: folder, policyHash: file.policyHash },
     policyHash: domain.policy.hash,

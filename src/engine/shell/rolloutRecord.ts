@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { EventType } from '../core/event.ts';
-import { onDisk } from './disk.ts';
+import { makeFolder, onDisk } from './disk.ts';
 import type { LaneEvent } from './lane/laneMessage.ts';
+import type { Reads } from './reads.ts';
 import {
   type ChainedFile,
   chainStart,
@@ -41,6 +42,8 @@ export class RolloutRecord {
   #waiting = 0;
   /** Of the last answer from outside, whose event is still to arrive. */
   #note: SideNote | null = null;
+  /** By number of the result that is still to arrive. */
+  readonly #reads = new Map<number, Reads>();
 
   /**
    * @param path of the recording; null keeps none
@@ -69,8 +72,8 @@ export class RolloutRecord {
     this.#arrived = [];
     const path = this.#path;
     if (path === null) return;
+    makeFolder(dirname(path));
     onDisk(path, () => {
-      if (!existsSync(dirname(path))) mkdirSync(dirname(path), { recursive: true });
       for (const each of [path, sidecarPath(path)]) if (existsSync(each)) rmSync(each);
     });
     this.#recording = openRecording(path);
@@ -81,6 +84,11 @@ export class RolloutRecord {
   note(note: SideNote | null): void {
     const calls = [this.#note, note].filter(isModelCall);
     this.#note = calls.length > 1 ? { ...note, ...joined(calls) } : (note ?? this.#note);
+  }
+
+  /** What the sidecar says that the call read whose result arrives next. */
+  noteReads(n: number, reads: Reads): void {
+    this.#reads.set(n, reads);
   }
 
   /** Takes events over. They are on the disk after the next `write`. */
@@ -121,8 +129,9 @@ export class RolloutRecord {
     const known = this.#known[n];
     if (known) return known;
     const note = answers.includes(type) ? this.#note : null;
-    if (!note) return { n, at, ms };
-    this.#note = null;
-    return Object.assign({ n, at, ms }, note);
+    if (note) this.#note = null;
+    const reads = this.#reads.get(n);
+    this.#reads.delete(n);
+    return Object.assign({ n, at, ms }, note, reads && { reads });
   }
 }

@@ -58,13 +58,13 @@ export class RolloutTools {
   /** A call of a tool whose state lies outside; with a snapshot of that state after a write. */
   async call(
     tool: Tool,
-    { source: name, arguments: args, step }: Asked<'tool'>,
+    { source: name, arguments: args, floats, step }: Asked<'tool'>,
     state: DomainFile['environments'][string]['state'] | undefined,
     signal: AbortSignal,
   ): Promise<Answered<CallAnswer>> {
     const source = this.#source(name);
     const key = tool.effect === 'write' || tool.idempotencyKey ? { idempotencyKey: this.#key(step) } : {};
-    const options = { signal, timeoutMs: tool.timeoutMs, ...key };
+    const options = { signal, timeoutMs: tool.timeoutMs, ...(floats ? { floats } : {}), ...key };
     const make = () => source.call(tool.name, args, options);
     const { result, attempts } = await this.#shared.calls.make(tool, signal, make);
     const { content, isError } = result;
@@ -77,7 +77,7 @@ export class RolloutTools {
   async callPython(tool: Tool, asked: Asked<'python'>, signal: AbortSignal): Promise<Answered<PythonAnswer>> {
     const { python, calls } = this.#shared;
     if (!python) throw unable('tool/missing', `this domain has no tools in Python, but ${tool.name} is one`);
-    const { arguments: args, isFresh, changes, now, seed, step } = asked;
+    const { arguments: args, floats, isFresh, changes, now, seed, step } = asked;
     const misfit = misfitOf(tool, args);
     if (misfit) return { answer: { refusal: `Error: ${misfit}` }, attempts: 1 };
     this.#usesPython = true;
@@ -88,6 +88,7 @@ export class RolloutTools {
       changes,
       tool: tool.name,
       arguments: args,
+      floats,
       now,
       seed,
       key: this.#key(step),

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { modelRoles } from '../core/measure.ts';
 import type { Prices } from '../core/metrics.ts';
 import { onDisk, replaceFile } from './disk.ts';
+import { messageOf } from './fault.ts';
 
 const priceSchema = z.object({ input: z.number(), output: z.number() });
 
@@ -17,6 +18,11 @@ const policyChangeSchema = z.object({
 export type PolicyChange = z.infer<typeof policyChangeSchema>;
 
 /** `run.json`: what a run is, for whoever opens its folder later. */
+/** What a million tokens of each seat cost. */
+export const pricesSchema = z.strictObject(
+  Object.fromEntries(modelRoles.map((role) => [role, priceSchema.optional()])),
+) as z.ZodType<Prices>;
+
 const runFileSchema = z.object({
   domain: z.string(),
   folder: z.string(),
@@ -36,9 +42,7 @@ const runFileSchema = z.object({
     )
     .default([]),
   /** What a million tokens of each seat cost, where that was said. */
-  prices: z
-    .object(Object.fromEntries(modelRoles.map((role) => [role, priceSchema.optional()])))
-    .optional() as z.ZodType<Prices | undefined>,
+  prices: pricesSchema.optional(),
   /** The run whose rollouts were verified again, and which of its policies that was. */
   regraded: z.object({ run: z.string(), policyHash: z.string() }).optional(),
   policyHash: z.string(),
@@ -47,14 +51,19 @@ const runFileSchema = z.object({
 });
 export type RunFile = z.infer<typeof runFileSchema>;
 
-/** The run that a folder holds, or null when it holds none, or one that can't be read. */
-export function readRunFile(folder: string): RunFile | null {
+/** What `run.json` of a folder says, or, with its path, why it says nothing. */
+export function readRunFile(folder: string): RunFile | string {
   const path = join(folder, 'run.json');
-  if (!existsSync(path)) return null;
+  if (!existsSync(path)) return `${path} is missing`;
   try {
-    return runFileSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data ?? null;
-  } catch {
-    return null;
+    const { data, error } = runFileSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+    if (data) return data;
+    const [issue] = error.issues;
+    return `${path}:1: is no description of a run (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`;
+  } catch (error) {
+    const message = messageOf(error);
+    if (!(error instanceof SyntaxError)) return `${path} can't be read (${message})`;
+    return `${path}:${/\(line (\d+)/.exec(message)?.[1] ?? 1}: is not JSON`;
   }
 }
 

@@ -29,6 +29,12 @@ export function lockRun(folder: string): () => void {
   };
 }
 
+/** Whether a process that is alive writes the record of a run. */
+export function isRunLocked(folder: string): boolean {
+  const found = readOwner(join(folder, '.lock'));
+  return found !== null && (found.host !== hostname() || isAlive(found.pid));
+}
+
 /** Takes a dead owner's file away, and nothing that another process has put there meanwhile. */
 function discard(path: string, dead: Owner | null): void {
   const aside = `${path}.${process.pid}.old`;

@@ -2,7 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../core/event.ts';
 import { type Measure, measureOf } from '../core/measure.ts';
-import { finishedRollouts, type Receipt } from './ledger.ts';
+import { fromDisk } from './disk.ts';
+import { Fault } from './fault.ts';
+import { finishedRollouts, type Receipt, strangeLine } from './ledger.ts';
 import { readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { type RunFile, readRunFile } from './runFile.ts';
 
@@ -22,10 +24,10 @@ export type RunRecord = {
   readonly problems: readonly string[];
 };
 
-/** Reads a run's folder: the rollouts that have a receipt. Null when there is no run in it. */
-export function readRun(folder: string): RunRecord | null {
+/** Reads a run's folder: the rollouts that have a receipt. A sentence says why there is no run in it. */
+export function readRun(folder: string): RunRecord | string {
   const file = readRunFile(folder);
-  if (!file) return null;
+  if (typeof file === 'string') return file;
   const receipts = [...new Map(finishedRollouts(join(folder, 'ledger.jsonl')).map((each) => [each.rollout, each]))];
   const problems: string[] = [];
   const forks: string[] = [];
@@ -37,7 +39,8 @@ export function readRun(folder: string): RunRecord | null {
     return [];
   });
   const vouched = new Set(receipts.map(([, { recording }]) => recording));
-  const begun = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl') && !vouched.has(name));
+  const names = fromDisk(folder, () => readdirSync(folder));
+  const begun = names.filter((name) => name.endsWith('.traj.jsonl') && !vouched.has(name));
   const { unfinished = [], fork = [] } = Object.groupBy(begun, (name) =>
     isFork(name, readRecording(join(folder, name)).lines) ? 'fork' : 'unfinished',
   );
@@ -52,7 +55,7 @@ export function readRun(folder: string): RunRecord | null {
 }
 
 /** A fork lies beside its parent. A rollout that was graded again names a parent too, of its own name in another run. */
-function isFork(name: string, [first]: readonly Recorded[]): boolean {
+export function isFork(name: string, [first]: readonly Recorded[]): boolean {
   const parent = first?.event.type === 'rolloutStarted' ? first.event.parent : undefined;
   return parent !== undefined && parent.recording !== name;
 }
@@ -84,20 +87,63 @@ function byTaskAndTrial(tasks: readonly string[]) {
 }
 
 /**
- * What speaks against going on with the run in a folder: it was begun with other options, or a task has changed since
- * its rollouts were finished. Empty for a folder without a run.
+ * The run in a folder that the next one would go on with; null for a folder without one. Throws a `Fault` where that
+ * was begun with other options, where a task has changed since its rollouts were finished, and where what is there
+ * can't be read.
  */
-export function differencesFromRun(
+export function runToGoOn(
+  folder: string,
+  next: RunFile,
+  tasks: readonly { readonly id: string; readonly hash: string }[],
+): RunFile | null {
+  const before = readRunFile(folder);
+  if (typeof before === 'string') {
+    const names = namesIn(folder);
+    const isThere = names.includes('run.json');
+    const rest = names.find((name) => name === 'ledger.jsonl' || name.endsWith('.traj.jsonl'));
+    if (!isThere && rest === undefined) return null;
+    const beside = isThere ? '' : ` although ${rest} is there`;
+    throw refusal('run/unreadable', `${before}${beside}, so nobody can tell which run this is. ${restore}`);
+  }
+  const ledger = join(folder, 'ledger.jsonl');
+  const line = strangeLine(ledger);
+  if (line !== null)
+    throw refusal(
+      'run/unreadable',
+      `${ledger}:${line}: is no receipt, so nobody can tell which rollouts are finished. ${restore}`,
+    );
+  const differences = differencesFrom(before, folder, next, tasks);
+  if (differences.length > 0)
+    throw refusal(
+      'run/another',
+      `${folder} holds another run: ${differences.join('; ')}. Choose another --out, or the options it was begun with`,
+    );
+  return before;
+}
+
+const restore = 'Choose another --out, or put that file back as it was';
+
+function refusal(code: string, message: string): Fault {
+  return new Fault({ who: 'infrastructure', code, message });
+}
+
+/** The names in a folder; none where there is no such folder. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
+
+function differencesFrom(
+  before: RunFile,
   folder: string,
   next: RunFile,
   tasks: readonly { readonly id: string; readonly hash: string }[],
 ): readonly string[] {
-  const before = readRunFile(folder);
-  if (!before) return [];
-  const settings = (['domain', 'seed', 'basis', 'agent', 'user', 'judge', 'policyHash'] as const).flatMap((name) =>
-    before[name] === next[name]
-      ? []
-      : [`its ${labels[name]} is ${before[name] ?? 'nobody'}, now it would be ${next[name] ?? 'nobody'}`],
+  const settings = settingsThatDiffer(before, next).map(
+    ({ label, values: [was, is] }) => `its ${label} is ${was}, now it would be ${is}`,
   );
   const hashes = new Map(tasks.map(({ id, hash }) => [id, hash]));
   const changed = new Set(
@@ -106,6 +152,19 @@ export function differencesFromRun(
     ),
   );
   return [...settings, ...changed];
+}
+
+/** What of a run is the same in each of its rollouts. */
+export type RunSettings = Pick<RunFile, keyof typeof labels>;
+
+/** The settings in which two runs differ, in words, with what each has. */
+export function settingsThatDiffer(
+  one: RunSettings,
+  other: RunSettings,
+): readonly { readonly label: string; readonly values: readonly [string, string] }[] {
+  return (Object.keys(labels) as (keyof typeof labels)[])
+    .filter((name) => one[name] !== other[name])
+    .map((name) => ({ label: labels[name], values: [one[name] ?? 'nobody', other[name] ?? 'nobody'] }));
 }
 
 const labels = {

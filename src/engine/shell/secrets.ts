@@ -4,26 +4,47 @@ import type { Json } from '../core/json.ts';
 const shortest = 8;
 
 /** A trainer lends each rollout a key of its own: the newest are enough, for the old ones open nothing any more. */
-const most = 512;
+const most = 1024;
 
+/** Names of the secrets, by every form in which a value is told. */
 const known = new Map<string, string>();
+
+/** Whether a value is kept out of what is written; a short one would take ordinary words with it. */
+const isSecret = (value: string) => value.length >= shortest;
 
 /** Remembers the value of a secret, so that it is written nowhere. Gives it back. */
 export function keptSecret(name: string, value: string): string {
-  if (value.length < shortest || known.has(value)) return value;
-  known.set(value, name);
-  const [oldest] = known.keys();
-  if (known.size > most && oldest !== undefined) known.delete(oldest);
+  if (!isSecret(value) || known.has(value)) return value;
+  for (const form of formsOf(value)) known.set(form, name);
+  for (const oldest of known.keys()) {
+    if (known.size <= most) break;
+    known.delete(oldest);
+  }
   return value;
+}
+
+/** A value as it is, and as it stands in JSON, in an address, and in a header of basic authentication. */
+function formsOf(value: string): readonly string[] {
+  const json = JSON.stringify(value).slice(1, -1);
+  const ascii = json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const url = encodeURIComponent(value.toWellFormed());
+  return [...new Set([value, json, ascii, url, Buffer.from(value).toString('base64')])];
 }
 
 /** The text with the name of each secret in place of its value. */
 export function redacted(text: string): string {
-  return without(known, text);
+  return replaced(known, text);
 }
 
 /** The text with the name of each of these secrets in place of its value. */
 export function without(secrets: Iterable<readonly [value: string, name: string]>, text: string): string {
+  const forms = [...secrets].flatMap(([value, name]) =>
+    isSecret(value) ? formsOf(value).map((form) => [form, name] as const) : [],
+  );
+  return replaced(forms, text);
+}
+
+function replaced(secrets: Iterable<readonly [form: string, name: string]>, text: string): string {
   let rest = text;
   // The longest first: one secret may be a part of another.
   for (const [value, name] of [...secrets].toSorted(([a], [b]) => b.length - a.length))

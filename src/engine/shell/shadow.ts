@@ -2,7 +2,7 @@ import type { EventOf, RolloutEvent } from '../core/event.ts';
 import { advance, begin, type Setting } from '../core/rollout.ts';
 import { type Action, kindOf, type ShadowedRollout, type ShadowTurn } from '../core/shadow.ts';
 import type { Tool } from '../core/tool.ts';
-import { Fault } from './fault.ts';
+import { Fault, personGone } from './fault.ts';
 import { forEach } from './forEach.ts';
 import { laneSeats, type Outside } from './outside.ts';
 import { settingOf } from './replay.ts';
@@ -46,7 +46,7 @@ function agentTurns(supervisor: Supervisor, { events }: Traffic): readonly numbe
 /**
  * Puts an agent into each of its turns of recorded conversations and compares what it proposes with what was done.
  * Each turn is a fork that is left at its proposal: no write is executed, no user is asked, nothing is recorded, and no
- * call reaches a tool outside the lane.
+ * call reaches a tool outside the lane. Throws the `Fault` of a person who is no longer there to be asked.
  */
 export async function shadow(
   supervisor: Supervisor,
@@ -58,11 +58,19 @@ export async function shadow(
   );
   const found = new Map<Traffic, ShadowTurn[]>(traffic.map((each) => [each, []]));
   let done = 0;
+  const gone = new AbortController();
+  const signal = AbortSignal.any([gone.signal, ...(options.signal ? [options.signal] : [])]);
   const work = async ({ traffic: own, n, turn }: (typeof turns)[number]) => {
-    found.get(own)?.push(await shadowTurn(supervisor, own, n, turn, options));
+    try {
+      found.get(own)?.push(await shadowTurn(supervisor, own, n, turn, { ...options, signal }));
+    } catch (error) {
+      gone.abort();
+      throw error;
+    }
     options.onTurn?.(++done, turns.length);
   };
-  await forEach(turns, options.concurrency, work, options.signal);
+  // One person answers one question at a time.
+  await forEach(turns, options.agent.type === 'human' ? 1 : options.concurrency, work, signal);
   const rollouts = traffic.map((each) => ({
     name: each.name,
     task: each.task,
@@ -107,7 +115,8 @@ function proposed(
   let reads = 0;
   const take = (live: LiveRollout, event: RolloutEvent) => {
     if (event.type === 'rolloutEnded') {
-      const { who = 'infrastructure', message = event.reason } = event.failure ?? {};
+      const { who = 'infrastructure', code, message = event.reason } = event.failure ?? {};
+      if (event.failure && code === personGone) reject(new Fault(event.failure));
       resolve(last && !event.failure ? last : { failure: { who, message } });
       live.abandon();
       return;

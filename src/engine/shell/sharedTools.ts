@@ -37,6 +37,7 @@ export class SharedTools {
     const { folder, file, world, pythonFile } = domain;
     const interpreter = (given: string | undefined) => given?.replaceAll('${domainFolder}', folder);
     const common = { folder, log };
+    const hint = (key: string) => `Install it, or name one with ${key} in domain.yaml`;
     this.python = pythonFile
       ? new BridgeProcess({
           ...common,
@@ -45,7 +46,7 @@ export class SharedTools {
           file: pythonFile,
           base: world,
           python: interpreter(file.python),
-          setting: 'python:',
+          pythonHint: hint('python:'),
         })
       : null;
     this.#environments = new Map(
@@ -55,7 +56,7 @@ export class SharedTools {
           label: `environment "${name}"`,
           file: resolve(folder, declared.file ?? 'environment.py'),
           python: interpreter(declared.python ?? file.python),
-          setting: `environments.${name}.python:`,
+          pythonHint: hint(`environments.${name}.python:`),
         };
         if (declared.adapter === undefined) return [name, new BridgeProcess({ ...settings, kind: 'environment' })];
         const adapter = { name: declared.adapter, settings: declared.settings };

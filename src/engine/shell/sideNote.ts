@@ -1,4 +1,5 @@
 import type { Flaw } from '../core/simulator/flaw.ts';
+import type { Reads } from './reads.ts';
 
 /** What the sidecar says of one event beside its time. */
 export type SideNote = {
@@ -11,6 +12,8 @@ export type SideNote = {
   readonly earlier?: readonly unknown[];
   /** Answers of a model that plays the user which its guard refused, and why. */
   readonly flaws?: readonly (Flaw & { readonly content: string })[];
+  /** What the call read whose result this is; kept while debugging. */
+  readonly reads?: Reads;
   /** A stop that the engine took from the user's message. */
   readonly withheld?: string;
 };

@@ -34,6 +34,10 @@ export function startOf(domain: Domain, database: string, task: Task, options: S
     turnCap: options.turnCap ?? domain.file.turnCap,
     toolErrorCap: domain.file.toolErrorCap,
     ...(domain.file.callCap === undefined ? {} : { callCap: domain.file.callCap }),
+    ...(domain.file.callsPerResponse === undefined ? {} : { callsPerResponse: domain.file.callsPerResponse }),
+    ...(domain.file.userEnds === undefined ? {} : { userEnds: domain.file.userEnds }),
+    ...(domain.file.messageCap === undefined ? {} : { messageCap: domain.file.messageCap }),
+    ...(domain.file.closing === undefined ? {} : { closing: domain.file.closing }),
     seats: {
       agent: seatName(options.agent),
       user: seatName(options.user),

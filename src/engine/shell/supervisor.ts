@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Domain } from '../core/domain.ts';
-import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted } from '../core/event.ts';
+import type { EventOf, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../core/event.ts';
 import { useNativeHash } from '../core/hash.ts';
 import type { Json } from '../core/json.ts';
 import type { Task } from '../core/task.ts';
@@ -8,6 +8,7 @@ import { outsideSource } from '../core/tool.ts';
 import { cancelled, Fault } from './fault.ts';
 import { laneEvent } from './lane/laneChannel.ts';
 import type { LaneEvent, LaneSeats, Question } from './lane/laneMessage.ts';
+import type { Inspector } from './lane/laneProcess.ts';
 import { type Lane, type LaneDeath, Lanes, type LaneWord } from './lanes.ts';
 import type { LoadedDomain } from './load/loadDomain.ts';
 import { answerQuestion, type Outside, type OwnOutside } from './outside.ts';
@@ -26,10 +27,14 @@ export type RolloutRequest = {
   /** Where the recording goes; null keeps none. An existing file is replaced. */
   readonly recording: string | null;
   readonly pace?: 'step' | 'run';
+  /** Whether the sidecar keeps what each call read: tools in TypeScript and simulated ones say so. */
+  readonly reads?: boolean;
   /** What the sidecar said of the first events already, when a rollout goes on after its process died. */
   readonly sidecar?: readonly SidecarLine[];
   /** Recorded states of tool sources, which then stand for the sources themselves: none of them is started. */
   readonly recordedSources?: Readonly<Record<string, Json>>;
+  /** Whether the world after the gold actions is wanted at the end. */
+  readonly wantsGold?: boolean;
 };
 
 export type RolloutClosed = {
@@ -42,6 +47,8 @@ export type RolloutClosed = {
   readonly chain: string;
   readonly sidecarChain: string;
   readonly databaseDiff: string;
+  /** What the gold actions write from the start of the conversation on, where that was wanted. */
+  readonly gold?: Writes;
 };
 
 export type LiveRollout = {
@@ -53,6 +60,17 @@ export type LiveRollout = {
   readonly cancel: () => void;
   /** Leaves it where it stands: nothing more is recorded. `closed` says cancelled. */
   readonly abandon: () => void;
+  readonly inside: Inside;
+};
+
+/** The inside of the lane that folds a rollout, for a JavaScript debugger. */
+export type Inside = {
+  readonly isOpen: () => boolean;
+  /** Opens the lane's inspector; a sentence where it can't be. */
+  readonly open: () => Promise<Inspector | string>;
+  readonly close: () => void;
+  /** Stops on the first line of the code that the rollout calls next. */
+  readonly stopAtCall: () => void;
 };
 
 /** Holds keys, clients, recordings and lanes; folds nothing and runs nothing of the domain. */
@@ -68,6 +86,8 @@ export type Supervisor = {
 export type SupervisorOptions = {
   /** How many child processes share the rollouts. */
   readonly lanes?: number;
+  /** Whether a JavaScript debugger may look into them. */
+  readonly inspectable?: boolean;
   readonly log?: (text: string) => void;
 };
 
@@ -85,9 +105,12 @@ type Live = {
   readonly record: RolloutRecord;
   readonly outside: Outside & Partial<OwnOutside>;
   lane: Lane<Live> | null;
-  /** Resolves when the lane was told to start it: a step that comes earlier waits for that. */
-  started: Promise<void>;
-  start: () => void;
+  /** Whether its lane, which may be the successor of one that died, was told to start it. */
+  isStarted: boolean;
+  /** Events before this number come without a step. */
+  free: number;
+  /** Steps that were asked for and have led to no event yet: a lane that starts or takes over is told of them. */
+  steps: number;
 };
 
 /** Starts the lanes of a domain and describes its tools. Throws a `Fault` when the domain's code can't be loaded. */
@@ -111,6 +134,7 @@ class Supervision implements Supervisor {
     this.#options = options;
     this.#tools = new SharedTools(domain, (text) => options.log?.(redacted(text)));
     this.#lanes = new Lanes(domain, {
+      inspectable: options.inspectable ?? false,
       onWord: (lane, word) => this.#received(lane, word),
       onDeath: (death) => this.#takeOver(death),
     });
@@ -136,7 +160,6 @@ class Supervision implements Supervisor {
 
   start(request: RolloutRequest, onEvents?: (events: readonly LaneEvent[]) => void): LiveRollout {
     const { promise, resolve, reject } = Promise.withResolvers<RolloutClosed>();
-    const started = Promise.withResolvers<void>();
     const live: Live = {
       id: this.#nextRollout++,
       request,
@@ -148,8 +171,9 @@ class Supervision implements Supervisor {
       record: new RolloutRecord(request.recording, request.sidecar),
       outside: request.outside.forRollout?.((text) => this.#options.log?.(text)) ?? request.outside,
       lane: null,
-      started: started.promise,
-      start: started.resolve,
+      isStarted: false,
+      free: 0,
+      steps: 0,
     };
     this.#live.set(live.id, live);
     const launched = request.recordedSources ? this.#launchRecorded(live) : this.#launch(live);
@@ -157,13 +181,20 @@ class Supervision implements Supervisor {
     return {
       closed: promise,
       step: () => {
-        void live.started.then(() => live.lane?.process.send({ type: 'step', rollout: live.id }));
+        live.steps += 1;
+        if (live.isStarted) live.lane?.process.send({ type: 'step', rollout: live.id });
       },
       cancel: () => {
         live.abort.abort();
         live.lane?.process.send({ type: 'cancel', rollout: live.id });
       },
       abandon: () => this.#abandon(live),
+      inside: {
+        isOpen: () => live.lane?.process.isInspected ?? false,
+        open: () => live.lane?.process.inspect() ?? Promise.resolve('no lane folds this rollout'),
+        close: () => live.lane?.process.uninspect(),
+        stopAtCall: () => live.lane?.process.send({ type: 'stopInside', rollout: live.id }),
+      },
     };
   }
 
@@ -190,17 +221,29 @@ class Supervision implements Supervisor {
     this.#assign(live, request.from);
   }
 
-  /** The events that a fork shares with its parent come back from the lane with their states, for its own recording. */
+  /**
+   * The events that a fork shares with its parent come back from the lane with their states, for its own recording.
+   * What was asked for while there was no lane to tell is told after the start.
+   */
   #assign(live: Live, from: RolloutRequest['from'], known = 0): void {
     const lane = this.#lanes.leastBusy();
     live.lane = lane;
     lane.rollouts.set(live.id, live);
-    const { task, seats, pace = 'run' } = live.request;
+    live.isStarted = false;
+    live.free = Math.max(known, Array.isArray(from) ? from.length : 0);
+    const { task, seats, pace = 'run', reads = false } = live.request;
     const send = () => {
+      if (live.lane !== lane || !this.#live.has(live.id)) return;
       const recorded = live.request.recordedSources;
-      const kept = recorded ? { recorded: Object.keys(recorded) } : {};
+      const kept = {
+        ...(recorded ? { recorded: Object.keys(recorded) } : {}),
+        ...(reads ? { reads } : {}),
+        ...(live.request.wantsGold ? { wantsGold: true } : {}),
+      };
       lane.process.send({ type: 'start', rollout: live.id, task: task.id, from, known, seats, pace, ...kept });
-      live.start();
+      live.isStarted = true;
+      for (let step = 0; step < live.steps; step += 1) lane.process.send({ type: 'step', rollout: live.id });
+      if (live.abort.signal.aborted) lane.process.send({ type: 'cancel', rollout: live.id });
     };
     lane.prepared.then(send, (error: unknown) => this.#giveUp(live, error));
   }
@@ -216,12 +259,15 @@ class Supervision implements Supervisor {
       case 'events':
         this.#keep(live, message.events);
         return;
+      case 'reads':
+        live.record.noteReads(message.n, message.reads);
+        return;
       case 'question':
         if (this.#answerRecorded(lane, live, message.question, message.about)) return;
         void this.#answer(lane, live, message.question, message.about);
         return;
       case 'closed':
-        void this.#finish(live, message.databaseDiff);
+        void this.#finish(live, message);
         return;
       case 'crashed':
         this.#giveUp(live, new Error(message.message));
@@ -243,6 +289,7 @@ class Supervision implements Supervisor {
   /** Events go to the disk first, then to whoever watches. Where nobody does, those of a moment go together. */
   #keep(live: Live, events: readonly LaneEvent[]): void {
     live.record.keep(events);
+    if (live.steps > 0) live.steps = Math.max(0, live.steps - events.filter(({ n }) => n >= live.free).length);
     if (live.onEvents || live.record.isFull) {
       if (this.#write(live)) live.onEvents?.(events);
       return;
@@ -290,14 +337,14 @@ class Supervision implements Supervisor {
     lane?.process.send({ type: 'cancel', rollout: id });
   }
 
-  async #finish(live: Live, databaseDiff: string): Promise<void> {
+  async #finish(live: Live, { databaseDiff, gold }: Extract<LaneWord, { type: 'closed' }>): Promise<void> {
     if (!this.#write(live)) return;
-    const closed = this.#closedOf(live, databaseDiff);
+    const closed = this.#closedOf(live, databaseDiff, undefined, gold);
     await this.#release(live);
     live.settle(closed);
   }
 
-  #closedOf({ record }: Live, databaseDiff: string, endReason?: string): RolloutClosed {
+  #closedOf({ record }: Live, databaseDiff: string, endReason?: string, gold?: Writes): RolloutClosed {
     const { arrived, chain, sidecarChain } = record;
     const end = lastOf(arrived, 'rolloutEnded');
     return {
@@ -311,6 +358,7 @@ class Supervision implements Supervisor {
       chain,
       sidecarChain,
       databaseDiff,
+      ...(gold ? { gold } : {}),
     };
   }
 
@@ -331,6 +379,7 @@ class Supervision implements Supervisor {
   /** The rollout that killed its lane ends with the failure; the others go on from their events on another one. */
   #takeOver({ orphans, failure, culprit, hasSuccessor }: LaneDeath<Live>): void {
     for (const live of orphans) {
+      live.isStarted = false;
       if (!hasSuccessor) {
         this.#giveUp(live, new Fault(failure));
         continue;
@@ -363,6 +412,8 @@ class Supervision implements Supervisor {
       );
       return;
     }
+    // Whoever steps it sees the first event again, and goes on from there.
+    live.steps = 0;
     this.#launch(live).catch((error: unknown) => this.#giveUp(live, error));
   }
 }

@@ -12,6 +12,8 @@ export type SourceCallOptions = {
   readonly signal?: AbortSignal;
   /** The same for every attempt of one call, so that a source can tell an attempt from another call. */
   readonly idempotencyKey?: string;
+  /** JSON Pointers of the whole numbers in the arguments that are floats, for a source that tells them apart. */
+  readonly floats?: readonly string[];
   /** In place of the source's own. */
   readonly timeoutMs?: number;
 };

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import * as z from 'zod';
 import type { Domain } from '../core/domain.ts';
 import type { RolloutEvent, RolloutStarted } from '../core/event.ts';
-import { parsedArguments } from '../core/message.ts';
 import type { Task } from '../core/task.ts';
 import { taskIn } from '../core/underPersona.ts';
+import { readChats } from './import/chats.ts';
+import { type Conversation, eventsOf, type ImportProblem, type PlacedEvent, systemOf } from './import/conversation.ts';
 import { readRecording } from './recording.ts';
 import { startOf } from './start.ts';
 
@@ -41,78 +40,37 @@ export function trafficOfRecording(path: string, { domain, database }: Stage): T
     return `${path}:1: was recorded in the domain "${started.domain.name}", and this one is "${domain.name}"`;
   if (started.database !== database) return `${path}:1: was recorded on another database than the domain's`;
   const task = taskIn(domain, started.task.id);
+  const [any] = domain.tasks;
+  // Of a real conversation no task is known, nor what its world was like; agents are never shown which task it is.
+  if (started.imported && any)
+    return { name: path, task: task?.id ?? null, under: task ?? any, events, placeOf: (n) => n, hasState: false };
   if (!task) return `${path}:1: the domain has no task "${started.task.id}" any more`;
   return { name: path, task: task.id, under: task, events, placeOf: (n) => n, hasState: true };
 }
-
-const contentSchema = z
-  .union([z.string(), z.array(z.looseObject({ text: z.string().optional() })), z.null()])
-  .optional()
-  .transform((content) => (Array.isArray(content) ? content.map(({ text = '' }) => text).join('') : (content ?? null)));
-
-const callSchema = z.looseObject({
-  id: z.string(),
-  function: z.looseObject({ name: z.string(), arguments: z.string() }),
-});
-
-const messageSchema = z.discriminatedUnion('role', [
-  z.looseObject({ role: z.enum(['system', 'developer']), content: contentSchema }),
-  z.looseObject({ role: z.literal('user'), content: contentSchema }),
-  z.looseObject({ role: z.literal('assistant'), content: contentSchema, tool_calls: z.array(callSchema).nullish() }),
-  z.looseObject({ role: z.literal('tool'), content: contentSchema, tool_call_id: z.string() }),
-]);
-type ChatMessage = z.infer<typeof messageSchema>;
-
-/** One line of a file of chats. */
-const chatSchema = z.looseObject({
-  id: z.string().optional(),
-  task: z.string().optional(),
-  messages: z.array(messageSchema).min(1),
-  tools: z
-    .array(
-      z.looseObject({
-        function: z.looseObject({
-          name: z.string(),
-          description: z.string().default(''),
-          parameters: z.record(z.string(), z.json()).default({ type: 'object' }),
-        }),
-      }),
-    )
-    .optional(),
-});
 
 /**
  * Reads conversations in OpenAI's message format, one JSON object a line: `{"id", "task", "messages", "tools"}`, all
  * but the messages optional. What can't be read is a sentence with its line.
  */
 export function trafficOfChats(path: string, stage: Stage): readonly (Traffic | string)[] {
-  return readFileSync(path, 'utf8')
-    .split('\n')
-    .flatMap((line, index) => (line.trim() === '' ? [] : [trafficOfChat(path, index + 1, line, stage)]));
+  const { conversations, problems } = readChats(path);
+  const sentence = ({ file, line, message }: ImportProblem) => `${file}:${line}: ${message}`;
+  return [...conversations.map((each) => trafficOfChat(each, stage)), ...problems.map(sentence)];
 }
 
-function trafficOfChat(path: string, line: number, text: string, { domain, database }: Stage): Traffic | string {
-  const at = `${path}:${line}`;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return `${at}: is not JSON; each line is one conversation`;
-  }
-  const parsed = chatSchema.safeParse(value);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    return `${at}: ${issue?.path.join('.') || 'the line'}: ${issue?.message}`;
-  }
-  const { id = at, task, messages, tools } = parsed.data;
+function trafficOfChat(conversation: Conversation, { domain, database }: Stage): Traffic | string {
+  const { file, line, task, messages, tools, lost } = conversation;
+  const at = `${file}:${line}`;
+  const [problem] = lost;
+  // An agent that is shown less than the recorded one was is not compared with it.
+  if (problem) return `${file}:${problem.line}: ${problem.message}`;
+  const id = conversation.id ?? at;
   const named = taskIn(domain, task ?? '');
   if (task !== undefined && !named) return `${at}: the domain has no task "${task}"`;
   // A start names a task; models and agents are never shown which.
   const under = named ?? domain.tasks[0];
   if (!under) return `${at}: the domain has no task to lay the conversation over`;
-  const system = messages.flatMap((each) =>
-    each.role === 'system' || each.role === 'developer' ? [each.content ?? ''] : [],
-  );
+  const system = systemOf(conversation);
   const seats = { agent: { type: 'human' }, user: { type: 'human' } } as const;
   const started = startOf(domain, database, under, { seed: id, trial: 0, basis: 'evaluate', ...seats });
   const begun: RolloutStarted = {
@@ -120,12 +78,10 @@ function trafficOfChat(path: string, line: number, text: string, { domain, datab
     turnCap: messages.length + 1,
     toolErrorCap: messages.length + 1,
     seats: { agent: 'recorded', user: 'recorded' },
-    ...(system.length > 0 ? { system: system.join('\n\n') } : {}),
-    ...(tools
-      ? { tools: tools.map(({ function: { name, description, parameters } }) => ({ name, description, parameters })) }
-      : {}),
+    ...(system === null ? {} : { system }),
+    ...(tools ? { tools: tools as RolloutStarted['tools'] } : {}),
   };
-  const placed = eventsOfChat(messages);
+  const placed = answered(eventsOf(conversation));
   return {
     name: id,
     task: named?.id ?? null,
@@ -136,31 +92,10 @@ function trafficOfChat(path: string, line: number, text: string, { domain, datab
   };
 }
 
-type PlacedEvent = { readonly event: RolloutEvent; readonly place: number };
-
-/** The events of a chat, each with the number of its message. Calls that were never answered end it. */
-function eventsOfChat(messages: readonly ChatMessage[]): readonly PlacedEvent[] {
-  const events: PlacedEvent[] = [];
-  for (const [index, message] of messages.entries()) {
-    const place = index + 1;
-    if (message.role === 'user')
-      events.push({ place, event: { type: 'userReplied', content: message.content ?? '', stop: null } });
-    if (message.role !== 'assistant') continue;
-    const calls = (message.tool_calls ?? []).map(({ id, function: { name, arguments: text } }) => ({
-      id,
-      name,
-      arguments: parsedArguments(text) as never,
-    }));
-    const content = message.content ?? (calls.length > 0 ? null : '');
-    events.push({ place, event: { type: 'agentReplied', content, toolCalls: calls } });
-    for (const call of calls) {
-      const at = messages.findIndex((each, n) => n > index && each.role === 'tool' && each.tool_call_id === call.id);
-      const answer = messages[at]?.content;
-      if (answer === undefined) return events;
-      events.push({ place, event: { type: 'toolCalled', call } });
-      const result = { type: 'toolReturned' as const, callId: call.id, content: answer ?? '', isError: false };
-      events.push({ place: at + 1, event: result });
-    }
-  }
-  return events;
+/** The events before the first call that was never answered: no model takes a conversation with one. */
+function answered(placed: readonly PlacedEvent[]): readonly PlacedEvent[] {
+  const open = placed.findIndex(
+    ({ event }, index) => event.type === 'toolCalled' && placed[index + 1]?.event.type !== 'toolReturned',
+  );
+  return open < 0 ? placed : placed.slice(0, open);
 }

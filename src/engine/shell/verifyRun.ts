@@ -2,14 +2,16 @@ import { isUtf8 } from 'node:buffer';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Recorded, RolloutEvent } from '../core/event.ts';
+import { fromDisk } from './disk.ts';
 import { type Receipt, readLedger } from './ledger.ts';
 import { chainStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from './recording.ts';
-import { runFileHash } from './runFile.ts';
+import { recordingEnding } from './recordingName.ts';
+import { type RunFile, readRunFile, runFileHash } from './runFile.ts';
+import { isFork, settingsThatDiffer } from './runRecord.ts';
 
 export type RunProblem = { readonly file: string; readonly line: number; readonly message: string };
 export type Verified = { readonly checked: number; readonly problems: readonly RunProblem[] };
 
-const recordingEnd = '.traj.jsonl';
 const sidecarEnd = '.sidecar.jsonl';
 
 /** Checks one recording and its sidecar by their own chains, and against each other. */
@@ -32,15 +34,19 @@ export function verifyRecording(path: string): Verified {
 
 /**
  * Checks a run's folder: each line of the ledger against a key from outside the record, `run.json` against its line,
- * each recording and sidecar against the chain heads, the reward and the end that its receipt vouches for, and each
- * fork against its parent. Nobody vouches for a recording without a receipt: each is a problem.
+ * each recording and sidecar against the chain heads, the reward and the end that its receipt vouches for, what each
+ * says of itself against `run.json`, and each fork against its parent. Nobody vouches for a recording without a receipt: each is a problem.
  */
 export function verifyRun(folder: string, trustedKey: string): Verified {
   const ledger = join(folder, 'ledger.jsonl');
   const { receipts, lines, runHash, problems } = readLedger(ledger, trustedKey);
-  const names = readdirSync(folder).sort();
+  const names = fromDisk(folder, () => readdirSync(folder)).sort();
+  const file = join(folder, 'run.json');
+  const read = fromDisk(file, () => runFileHash(folder)) === runHash ? readRunFile(folder) : null;
+  // What is wrong with a run.json that nobody vouches for is not to be found in its recordings.
+  const run = typeof read === 'string' ? null : read;
   const vouched = new Set(receipts.map(({ recording }) => basename(recording)));
-  const recordings = names.filter((name) => name.endsWith(recordingEnd));
+  const recordings = names.filter((name) => name.endsWith(recordingEnding));
   const strangers = recordings.filter((name) => !vouched.has(name));
   return {
     checked: receipts.length + strangers.length,
@@ -49,9 +55,9 @@ export function verifyRun(folder: string, trustedKey: string): Verified {
       ...problems.map((problem) => ({ file: ledger, ...problem })),
       ...verifyRunFile(folder, runHash),
       ...receipts.flatMap((receipt, index) =>
-        verifyReceipt(folder, receipt, { file: ledger, line: lines[index] ?? index + 1 }),
+        verifyReceipt(folder, receipt, { file: ledger, line: lines[index] ?? index + 1 }, run),
       ),
-      ...strangers.flatMap((name) => verifyStranger(join(folder, name))),
+      ...strangers.flatMap((name) => verifyStranger(join(folder, name), run)),
       ...names
         .filter((name) => name.endsWith(sidecarEnd))
         .filter((name) => !existsSync(join(folder, recordingOf(name))) && !vouched.has(recordingOf(name)))
@@ -70,22 +76,46 @@ function missingLedger(file: string, recordings: readonly string[]): readonly Ru
 }
 
 function verifyRunFile(folder: string, vouched: string | null): readonly RunProblem[] {
-  const found = runFileHash(folder);
-  if (found !== null && found === vouched) return [];
+  const file = join(folder, 'run.json');
+  const found = fromDisk(file, () => runFileHash(folder));
+  if (found !== null && found === vouched)
+    return typeof readRunFile(folder) === 'string'
+      ? [{ file, line: 1, message: 'is vouched for, and says of no run what it is' }]
+      : [];
   const message =
     found === null
       ? 'is missing'
       : vouched === null
         ? 'no line of the ledger vouches for it: its line was dropped, or the run is older than such lines'
         : 'was changed after it was written: the ledger vouches for other bytes';
-  return [{ file: join(folder, 'run.json'), line: 1, message }];
+  return [{ file, line: 1, message }];
 }
 
 /** A recording of a rollout, fork or not, that no receipt vouches for. */
-function verifyStranger(path: string): readonly RunProblem[] {
-  const { lines } = readRecording(path);
+function verifyStranger(path: string, run: RunFile | null): readonly RunProblem[] {
+  const recording = readRecording(path);
+  const { lines } = recording;
   const message = whyUnvouched(lines);
-  return [...verifyRecording(path).problems, { file: path, line: Math.max(1, lines.length), message }];
+  return [
+    ...verifyRecording(path).problems,
+    ...settingProblems(recording, run),
+    { file: path, line: Math.max(1, lines.length), message },
+  ];
+}
+
+/** Where a rollout says that it is of another run than `run.json`. A fork may have seats of its own. */
+function settingProblems({ path, lines }: ReadRecording, run: RunFile | null): readonly RunProblem[] {
+  const first = lines[0]?.event;
+  if (!run || first?.type !== 'rolloutStarted' || isFork(basename(path), lines)) return [];
+  const { domain, seed, basis, policyHash, seats } = first;
+  // Not every run says who judges.
+  const judge = run.judge === undefined ? undefined : (seats.judge ?? run.judge);
+  const own = { domain: domain.name, seed, basis, policyHash, agent: seats.agent, user: seats.user, judge };
+  return settingsThatDiffer(own, run).map(({ label, values: [said, is] }) => ({
+    file: path,
+    line: 1,
+    message: `rolloutStarted says that the ${label} is ${said}, run.json says ${is}`,
+  }));
 }
 
 /** A rollout that was cancelled, or whose process died, has no receipt; one that came to its end has lost it. */
@@ -99,7 +129,7 @@ function whyUnvouched(lines: readonly Recorded[]): string {
 
 type Place = { readonly file: string; readonly line: number };
 
-function verifyReceipt(folder: string, receipt: Receipt, at: Place): readonly RunProblem[] {
+function verifyReceipt(folder: string, receipt: Receipt, at: Place, run: RunFile | null): readonly RunProblem[] {
   const path = join(folder, basename(receipt.recording));
   if (!existsSync(path)) return [{ ...at, message: `${receipt.recording} is missing` }];
   const recording = readRecording(path);
@@ -108,6 +138,7 @@ function verifyReceipt(folder: string, receipt: Receipt, at: Place): readonly Ru
   return [
     ...problemsOf(recording),
     ...(recording.problems.length === 0 ? endProblems(recording, receipt, vouchedBy) : []),
+    ...settingProblems(recording, run),
     ...verifyParent(recording),
     ...sidecar.problems,
     ...(sidecar.problems.length === 0 && sidecar.head !== receipt.sidecarChain
@@ -254,7 +285,7 @@ function problemsOf({ path, lines, problems }: ReadRecording): readonly RunProbl
 
 /** Bytes that are no UTF-8 read like others of their kind, so that a text can't tell them apart. */
 function encodingProblems(file: string): readonly RunProblem[] {
-  const bytes = existsSync(file) ? readFileSync(file) : Buffer.of();
+  const bytes = existsSync(file) ? fromDisk(file, () => readFileSync(file)) : Buffer.of();
   if (isUtf8(bytes)) return [];
   let [line, from] = [1, 0];
   for (let end = bytes.indexOf(10); end >= 0 && isUtf8(bytes.subarray(from, end)); end = bytes.indexOf(10, from)) {
@@ -265,5 +296,5 @@ function encodingProblems(file: string): readonly RunProblem[] {
 }
 
 function recordingOf(sidecar: string): string {
-  return sidecar.replace(sidecarEnd, recordingEnd);
+  return sidecar.replace(sidecarEnd, recordingEnding);
 }

@@ -1,12 +1,18 @@
 import * as vscode from 'vscode';
 import type { Context } from '../context.ts';
+import type { StandbyAdapter } from './standbyAdapter.ts';
 
-/** The debug adapter is a process of its own, started here; the engine lives in it, never in the extension host. */
-export function adapterFactory(context: Context): vscode.DebugAdapterDescriptorFactory {
+/**
+ * The debug adapter is a process of its own, the one that stands by or one that is started here; the engine lives in
+ * it, never in the extension host.
+ */
+export function adapterFactory(context: Context, standby: StandbyAdapter): vscode.DebugAdapterDescriptorFactory {
   return {
     createDebugAdapterDescriptor: async ({ configuration: { request, domain } }) => {
-      const early = request === 'launch' && typeof domain === 'string' ? ['--domain', domain] : [];
       const env = await context.environment();
+      const port = await standby.port(env);
+      if (port !== null) return new vscode.DebugAdapterServer(port, '127.0.0.1');
+      const early = request === 'launch' && typeof domain === 'string' ? ['--domain', domain] : [];
       return new vscode.DebugAdapterExecutable(process.execPath, [context.cli, 'dap', ...early], { env });
     },
   };

@@ -3,7 +3,16 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
 import { debugType } from '../contributions.ts';
-import { domainFolderOf, domainFolders, pickDomain, readDomain, taskAt } from '../workspaceDomains.ts';
+import { runsIn } from '../runs/runPlaces.ts';
+import {
+  domainFolderOf,
+  domainFolders,
+  domainOfRecording,
+  pickDomain,
+  readDomain,
+  taskAt,
+} from '../workspaceDomains.ts';
+import { standbyToken } from './standbyAdapter.ts';
 
 type Configuration = vscode.DebugConfiguration & { domain?: string; task?: string; recording?: string; runs?: string };
 
@@ -13,6 +22,9 @@ type Configuration = vscode.DebugConfiguration & { domain?: string; task?: strin
  */
 export const configurationProvider: vscode.DebugConfigurationProvider = {
   resolveDebugConfiguration: async (_folder, given) => {
+    // VS Code starts what an adapter asks for as a session of the adapter's own type.
+    const { childType, ...child } = given;
+    if (typeof childType === 'string') return { ...child, type: childType };
     const configuration: Configuration = given.type ? { ...bare, ...given } : { ...bare };
     const file = activeFile();
     if (configuration.request === 'attach' || configuration.recording) return attached(configuration);
@@ -26,11 +38,11 @@ export const configurationProvider: vscode.DebugConfigurationProvider = {
     return task ? { ...configuration, name: task, domain, task } : undefined;
   },
   resolveDebugConfigurationWithSubstitutedVariables: (folder, given) => {
-    const configuration: Configuration = given;
+    const configuration: Configuration = { token: standbyToken, ...given };
     const { domain, runs } = configuration;
     if (configuration.request !== 'launch' || !domain || runs) return configuration;
     const workspace = folder ?? vscode.workspace.getWorkspaceFolder(vscode.Uri.file(domain));
-    return workspace ? { ...configuration, runs: join(workspace.uri.fsPath, '.rehearsal', 'runs') } : configuration;
+    return workspace ? { ...configuration, runs: runsIn(workspace.uri.fsPath) } : configuration;
   },
 };
 
@@ -48,23 +60,14 @@ async function attached(configuration: Configuration): Promise<Configuration | u
   if (domain || !recording || !existsSync(recording) || existsSync(join(dirname(recording), 'run.json'))) {
     return { ...configuration, request: 'attach' };
   }
-  const name = await domainNameIn(recording);
-  const domains = await Promise.all((await domainFolders()).map(readDomain));
-  const folder = domains.find(({ domain: { name: own } }) => own === name)?.folder ?? (await pickDomain());
+  const folder = (await domainOfRecording(recording)) ?? (await pickDomain());
   return folder ? { ...configuration, request: 'attach', domain: folder } : undefined;
-}
-
-async function domainNameIn(recording: string): Promise<string | undefined> {
-  const { readRecording } = await import('../../engine/shell/recording.ts');
-  const { lines } = readRecording(recording);
-  const started = lines[0]?.event;
-  return started?.type === 'rolloutStarted' ? started.domain.name : undefined;
 }
 
 /** Every task of the workspace as a launch, in the debug view's list. */
 export const dynamicConfigurations: vscode.DebugConfigurationProvider = {
   provideDebugConfigurations: async () => {
-    const domains = await Promise.all((await domainFolders()).map(readDomain));
+    const domains = await Promise.all((await domainFolders()).map((folder) => readDomain(folder)));
     return domains.flatMap(({ folder, tasks }) =>
       tasks.map(({ id }) => ({
         type: debugType,

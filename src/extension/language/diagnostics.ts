@@ -1,71 +1,49 @@
 import * as vscode from 'vscode';
-import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
-import { domainFolderOf, domainFolders, readDomain } from '../workspaceDomains.ts';
+import { isBesideDomains } from '../besideDomains.ts';
+import { domainFolderOf, domainFolders } from '../workspaceDomains.ts';
+import { forgetChecked, forgetFindings, openFindings, showRead } from './findings.ts';
+import type { LanguageClient } from './languageClient.ts';
 
-const quietMs = 250;
-/** Runs and packages change often and are no part of a domain. */
-const outside = /\/(?:\.rehearsal|node_modules)\//;
-
-/** Keeps the findings of every domain of the workspace in the Problems view. Reads only; nothing of a domain runs. */
-export function registerDiagnostics(): vscode.Disposable {
-  const collection = vscode.languages.createDiagnosticCollection('rehearsal');
-  const waiting = new Map<string, NodeJS.Timeout>();
-  const refresh = (folder: string) => void publish(collection, folder);
-  const soon = (uri: vscode.Uri) => {
-    const folder = uri.scheme === 'file' && !outside.test(uri.path) ? domainFolderOf(uri.fsPath) : undefined;
-    if (!folder) return;
-    clearTimeout(waiting.get(folder));
-    waiting.set(
-      folder,
-      setTimeout(() => refresh(folder), quietMs),
-    );
+/**
+ * Keeps the findings of every domain of the workspace in the Problems view. Files are read in the worker, after each change
+ * at once; nothing of a domain runs.
+ */
+export function registerDiagnostics(client: LanguageClient): vscode.Disposable {
+  const watcher = vscode.workspace.createFileSystemWatcher('**/*.{yaml,md,json,ts,py}');
+  const onDisk = ({ scheme, fsPath }: vscode.Uri) => {
+    const folder = scheme === 'file' && !isBesideDomains(fsPath) ? domainFolderOf(fsPath) : undefined;
+    if (folder !== undefined) client.touch(folder);
+    else if (fsPath.endsWith('domain.yaml')) forget(client, vscode.Uri.file(fsPath));
   };
-  const watcher = vscode.workspace.createFileSystemWatcher('**/*.{yaml,md,json,ts}');
-  void domainFolders().then((folders) => folders.forEach(refresh));
+  const readAll = async () => {
+    for (const folder of await domainFolders()) client.touch(folder);
+  };
+  void readAll();
   return vscode.Disposable.from(
-    collection,
+    openFindings(),
+    client.onDidFind(({ folder, diagnostics }) => showRead(folder, diagnostics)),
+    // In a workspace that is trusted from now on the tools can be described.
+    vscode.workspace.onDidGrantWorkspaceTrust(readAll),
     watcher,
-    watcher.onDidChange(soon),
-    watcher.onDidCreate(soon),
-    watcher.onDidDelete(soon),
-    vscode.workspace.onDidChangeTextDocument(({ document }) => soon(document.uri)),
-    {
-      dispose: () => {
-        for (const timer of waiting.values()) clearTimeout(timer);
-      },
-    },
+    watcher.onDidChange(onDisk),
+    watcher.onDidCreate(onDisk),
+    watcher.onDidDelete(onDisk),
+    vscode.workspace.onDidChangeTextDocument((event) => {
+      const { document, contentChanges } = event;
+      if (contentChanges.length > 0 && document.uri.scheme === 'file') {
+        const folder = domainFolderOf(document.uri.fsPath);
+        if (folder !== undefined) forgetChecked(folder);
+      }
+      client.changed(event);
+    }),
+    vscode.workspace.onDidOpenTextDocument((document) => client.opened(document)),
+    vscode.workspace.onDidSaveTextDocument((document) => client.saved(document)),
+    vscode.workspace.onDidCloseTextDocument((document) => client.saved(document)),
   );
 }
 
-const severities = {
-  error: vscode.DiagnosticSeverity.Error,
-  warning: vscode.DiagnosticSeverity.Warning,
-  info: vscode.DiagnosticSeverity.Information,
-} as const;
-
-async function publish(collection: vscode.DiagnosticCollection, folder: string): Promise<void> {
-  const { diagnostics } = await readDomain(folder);
-  const byFile = Map.groupBy(diagnostics, ({ file }) => file);
-  collection.forEach((uri) => {
-    if (domainFolderOf(uri.fsPath) === folder && !byFile.has(uri.fsPath)) collection.delete(uri);
-  });
-  for (const [file, found] of byFile) collection.set(vscode.Uri.file(file), found.map(shownDiagnostic));
-}
-
-/** A finding as the Problems view shows it. */
-export function shownDiagnostic(found: Diagnostic): vscode.Diagnostic {
-  const range = new vscode.Range(
-    found.line - 1,
-    found.column - 1,
-    (found.endLine ?? found.line) - 1,
-    (found.endColumn ?? found.column + 1) - 1,
-  );
-  const diagnostic = new vscode.Diagnostic(
-    range,
-    found.hint ? `${found.message} ${found.hint}` : found.message,
-    severities[found.severity],
-  );
-  diagnostic.source = 'Rehearsal';
-  diagnostic.code = found.code;
-  return diagnostic;
+function forget(client: LanguageClient, { fsPath }: vscode.Uri): void {
+  const folder = fsPath.slice(0, -'/domain.yaml'.length);
+  client.forget(folder);
+  forgetFindings(folder);
 }

@@ -1,11 +1,11 @@
-import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { runName } from '../../engine/shell/runName.ts';
+import { runCommand } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { beginRunning } from '../running.ts';
 import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
 import { trainingRoot, trainingRuns } from './runFolders.ts';
@@ -72,28 +72,39 @@ async function launch(
   progress: vscode.Progress<{ message?: string }>,
   token: vscode.CancellationToken,
 ): Promise<string | undefined> {
-  const child = spawn(process.execPath, [context.cli, ...args], {
-    env: { ...process.env, ...(await context.environment()) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  token.onCancellationRequested(() => child.kill('SIGTERM'));
-  let answer = '';
-  let lastWords = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    answer += chunk.toString();
-  });
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    context.log.info(line);
-    lastWords = line;
-    progress.report({ message: line });
-  });
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const { code, message = '' } = await runCommand(context, args, progress, token);
   if (token.isCancellationRequested) writeFileSync(join(run, 'stop'), '');
-  if (code === 0) return run;
-  const message = messageIn(answer) ?? lastWords;
+  if (code === 0) {
+    followRunning(run);
+    return run;
+  }
   note(run, token.isCancellationRequested ? { type: 'stopped' } : { type: 'error', message });
   if (!token.isCancellationRequested) void offerLog(context, run, `Training did not start: ${message}`);
   return undefined;
+}
+
+/** Training runs that are shown as running. */
+const followed = new Set<string>();
+
+/** Shows a run as running until it has said its last word, or its trainer is gone. */
+function followRunning(folder: string): void {
+  if (followed.has(folder)) return;
+  followed.add(folder);
+  const stop = () => stopTraining(folder);
+  const open = () => vscode.commands.executeCommand('rehearsal.training.dashboard', folder);
+  const handle = beginRunning({ type: 'training', title: basename(folder) }, { stop, open });
+  const end = () => {
+    followed.delete(folder);
+    handle.end();
+  };
+  void import('./runningTraining.ts').then(({ watchTraining }) => watchTraining(folder, { ...handle, end }));
+}
+
+/** A training outlives the window that started it: what still runs is shown again. */
+export async function followLeftRunning(): Promise<void> {
+  const root = trainingRoot();
+  if (!root || !existsSync(root)) return;
+  for (const { folder, running } of await trainingRuns()) if (running) followRunning(folder);
 }
 
 /** The last word of a run whose trainer could not say one, so that the dashboard shows it now and later. */
@@ -164,12 +175,4 @@ async function askSteps(kind: TrainingKind): Promise<number | undefined> {
     validateInput: (text) => (/^[1-9][0-9]*$/.test(text) ? undefined : 'A whole number above 0'),
   });
   return value ? Number(value) : undefined;
-}
-
-function messageIn(answer: string): string | undefined {
-  try {
-    return (JSON.parse(answer) as { error?: { message?: string } }).error?.message;
-  } catch {
-    return undefined;
-  }
 }

@@ -40,6 +40,13 @@ export function isRunning(folder: string): boolean {
   return trainerOf(folder)?.isRunning ?? false;
 }
 
+/** The optimizer steps of a run that have a folder of recordings, newest first. */
+export async function recordedSteps(runFolder: string): Promise<readonly number[]> {
+  const names = await readdir(join(runFolder, 'trajectories')).catch(() => []);
+  const steps = names.flatMap((name) => /^step-(\d+)$/.exec(name)?.[1] ?? []);
+  return steps.map(Number).sort((one, other) => other - one);
+}
+
 /** The rollouts of one optimizer step: from its summary, or from its recordings while there is none. */
 export async function readRollouts(runFolder: string, step: number): Promise<readonly Rollout[]> {
   const folder = stepFolder(step);

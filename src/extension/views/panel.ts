@@ -22,8 +22,11 @@ function newNonce(): string {
 
 /** The extension's side of the channel to one page. */
 export type Channel = {
-  /** A message to a hidden page is lost; the page asks again, by `ready`, when it is shown. */
-  readonly post: (message: ToWebview) => void;
+  /**
+   * A message to a hidden page is lost; the page asks again, by `ready`, when it is shown. Resolves once the page has
+   * the message, or it is lost.
+   */
+  readonly post: (message: ToWebview) => Thenable<unknown>;
   readonly dispose: () => void;
 };
 
@@ -40,7 +43,7 @@ export function connectPage(
     else log.warn(`A message of a view was not understood. ${parsed.problem}`);
   });
   return {
-    post: (message) => void webview.postMessage(message),
+    post: (message) => webview.postMessage(message),
     dispose: () => listener.dispose(),
   };
 }

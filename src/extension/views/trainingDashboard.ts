@@ -160,7 +160,13 @@ async function perform(channel: Channel, message: Request, show: Dashboard['show
       return;
     case 'showLog':
     case 'debugRecording':
+    case 'openPlace':
     case 'openAsText':
+    case 'compareRecordings':
+    case 'compareAgain':
+    case 'stopComparing':
+    case 'openCompared':
+    case 'editor':
       return;
     default: {
       const unknown: never = message;

@@ -1,17 +1,14 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
-import { messageOf } from '../../engine/shell/fault.ts';
-import type { ReadRecording } from '../../engine/shell/recording.ts';
 import type { Context } from '../context.ts';
-import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
+import { connectPage, pageOf, webviewOptions } from './panel.ts';
+import { recordingFile } from './recordingFile.ts';
+import { openPlace } from './recordingPlace.ts';
 
 /** View type of the recordings' editor in package.json. */
 export const trajectoryEditorType = 'rehearsal.trajectory';
 
-/** Events that one message carries, so that a long recording shows its first steps at once. */
-const eventsPerMessage = 500;
-
-/** Lists a recording step by step, read-only. The text stays one click away. */
+/** Shows a recording as a conversation, read-only. The text stays one click away. */
 export function registerTrajectoryEditor(context: Context): vscode.Disposable {
   const { extensionUri } = context.extension;
   const provider: vscode.CustomReadonlyEditorProvider = {
@@ -21,10 +18,13 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
       const channel = connectPage(panel.webview, context.log, (message) => {
         switch (message.type) {
           case 'ready':
-            void postRecording(channel, uri);
+            void file.show();
             break;
           case 'debugRecording':
-            void vscode.commands.executeCommand('rehearsal.recording.debug', uri);
+            void vscode.commands.executeCommand('rehearsal.recording.debug', uri, message.step);
+            break;
+          case 'openPlace':
+            void openPlace(uri, message.kind, message.name);
             break;
           case 'openAsText':
             void vscode.commands.executeCommand('vscode.openWith', uri, 'default');
@@ -35,12 +35,20 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
           case 'stop':
           case 'train':
           case 'showLog':
+          case 'compareRecordings':
+          case 'compareAgain':
+          case 'stopComparing':
+          case 'openCompared':
+          case 'editor':
             break;
           default:
             message satisfies never;
         }
       });
-      const watcher = watchFile(uri, () => void postRecording(channel, uri));
+      const file = recordingFile(uri, channel);
+      const watcher = watchFile(uri, () => {
+        if (panel.visible) void file.follow();
+      });
       panel.webview.html = pageOf(panel.webview, extensionUri, 'trajectory', 'Recording');
       panel.onDidDispose(() => {
         channel.dispose();
@@ -62,30 +70,4 @@ function watchFile(uri: vscode.Uri, onChange: () => void): vscode.Disposable {
     timer = setTimeout(onChange, 300);
   });
   return watcher;
-}
-
-async function postRecording(channel: Channel, uri: vscode.Uri): Promise<void> {
-  const name = basename(uri.path);
-  try {
-    const { parseRecording } = await import('../../engine/shell/recording.ts');
-    const bytes = await vscode.workspace.fs.readFile(uri);
-    const { lines, problems } = parseRecording(uri.path, Buffer.from(bytes).toString('utf8'));
-    channel.post({ type: 'recordingOpened', name, total: lines.length, problem: problemOf(name, problems) });
-    for (let start = 0; start < lines.length; start += eventsPerMessage) {
-      const events = lines.slice(start, start + eventsPerMessage).map(({ n, event }) => ({ n, event }));
-      channel.post({ type: 'recordingRead', events });
-    }
-  } catch (error) {
-    channel.post({
-      type: 'recordingOpened',
-      name,
-      total: 0,
-      problem: `${name} can't be read: ${messageOf(error)}`,
-    });
-  }
-}
-
-function problemOf(name: string, problems: ReadRecording['problems']): string | null {
-  const [first] = problems;
-  return first ? `${name}, line ${first.line}: ${first.message}` : null;
 }

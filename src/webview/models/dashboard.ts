@@ -58,7 +58,14 @@ export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
       return isShown ? { ...dashboard, opened: { step, rollouts, problem } } : dashboard;
     }
     case 'recordingOpened':
+    case 'recordingGrew':
     case 'recordingRead':
+    case 'comparing':
+    case 'runsCompared':
+    case 'recordingsCompared':
+    case 'comparisonFailed':
+    case 'recordingNoted':
+    case 'editor':
       return dashboard;
     default: {
       const unknown: never = message;

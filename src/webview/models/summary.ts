@@ -1,5 +1,6 @@
 import type { Run, RunStatus } from '../protocol.ts';
 import type { Dashboard } from './dashboard.ts';
+import { duration } from './duration.ts';
 import { type ChartedMetric, chartedMetrics, formatMetric, type Metric, measuredMetrics } from './metrics.ts';
 import { type Series, smoothed, valuesOf } from './series.ts';
 
@@ -122,10 +123,7 @@ function durationOf(series: Series): string {
   const first = series.find(({ time }) => time !== null)?.time ?? null;
   const last = series.at(-1)?.time ?? null;
   if (first === null || last === null || last <= first) return '';
-  const seconds = Math.round((last - first) / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return duration(last - first);
 }
 
 /** A run's name in the picker. */

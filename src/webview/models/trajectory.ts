@@ -1,15 +1,27 @@
-import type { RolloutEvent, Writes } from '../../engine/core/event.ts';
+import type { RolloutEvent, RolloutStarted, Writes } from '../../engine/core/event.ts';
 import type { ToolCall } from '../../engine/core/message.ts';
 import type { Numbered } from '../protocol.ts';
+import type { Trajectory } from './entries.ts';
 
-/** One changed place of a database, as text. */
-export type Change = { readonly place: string; readonly before: string | null; readonly after: string | null };
+/** One changed place of a side's database, as text. */
+export type Change = {
+  readonly side: 'agent' | 'user';
+  readonly place: string;
+  readonly before: string | null;
+  readonly after: string | null;
+};
 
 /** One verdict as shown: what it is about, the verdict, and why. */
 export type VerdictLine = {
   readonly name: string;
   readonly verdict: 'held' | 'violated' | 'unknown';
   readonly detail: string;
+  /** Steps that decide it. */
+  readonly evidence: readonly number[];
+  /** The rule whose check it is; a verifier has none. */
+  readonly rule?: string;
+  /** A violation makes the reward 0. */
+  readonly gate?: boolean;
 };
 
 /** One step of a recording as the view lists it. */
@@ -31,29 +43,50 @@ export type Heading = {
   readonly task: string;
   readonly facts: readonly string[];
   readonly forkOf: string | null;
-  readonly reward: { readonly value: number | null; readonly reason: string; readonly basis: string } | null;
+  readonly reward: {
+    readonly value: number | null;
+    readonly reason: string;
+    readonly basis: string;
+    readonly isNobodys?: true;
+  } | null;
 };
 
 /** The heading of a recording, as far as its events have been read. */
-export function headingOf(events: readonly Numbered[]): Heading | null {
-  const started = events[0]?.event;
-  if (started?.type !== 'rolloutStarted') return null;
-  const { task, domain, seats, seed, trial, basis, parent } = started;
-  const rewarded = events.findLast(({ event }) => event.type === 'rewarded')?.event;
+export function headingOf({ started, rewarded }: Pick<Trajectory, 'started' | 'rewarded'>): Heading | null {
+  if (!started) return null;
+  const { task, domain, seats, seed, trial, basis, parent, imported } = started;
   return {
     task: task.id,
-    facts: [
-      domain.name,
-      `${task.split} split`,
-      `agent: ${seats.agent}`,
-      `user: ${seats.user}`,
-      `seed ${seed}, trial ${trial}`,
-      `basis ${basis}`,
-    ],
+    facts: imported
+      ? importedFacts(domain.name, imported)
+      : [
+          domain.name,
+          `${task.split} split`,
+          `agent: ${seats.agent}`,
+          `user: ${seats.user}`,
+          `seed ${seed}, trial ${trial}`,
+          `basis ${basis}`,
+        ],
     forkOf: parent ? `Fork of ${parent.recording} after step ${parent.event}: ${parent.edit}` : null,
-    reward:
-      rewarded?.type === 'rewarded' ? { value: rewarded.reward, reason: rewarded.reason, basis: rewarded.basis } : null,
+    reward: rewarded && {
+      value: rewarded.reward,
+      reason: rewarded.reason,
+      basis: rewarded.basis,
+      ...(isNobodys(rewarded) ? { isNobodys: true as const } : {}),
+    },
   };
+}
+
+/** Whether there is no reward and nobody to blame: a conversation that was not rehearsed gets none. */
+export function isNobodys({ reward, failedBy }: Extract<RolloutEvent, { type: 'rewarded' }>): boolean {
+  return reward === null && failedBy === null;
+}
+
+/** What a conversation that was not rehearsed has in place of seats, seed and split. */
+function importedFacts(domain: string, imported: NonNullable<RolloutStarted['imported']>): readonly string[] {
+  const { file, line, masked } = imported;
+  const data = masked ? 'personal data masked' : 'personal data NOT masked';
+  return [domain, `a real conversation, from ${file}, line ${line}`, data, 'its database is not known'];
 }
 
 /** The step that an event is in the view. */
@@ -162,14 +195,14 @@ function described(event: RolloutEvent): Omit<StepEntry, 'n'> {
         speaker: 'engine',
         title: `Verifier ${verifier}`,
         tone: ({ held: 'good', unknown: 'plain', violated: 'bad' } as const)[verdict],
-        verdicts: [{ name: verifier, verdict, detail }],
+        verdicts: [{ name: verifier, verdict, detail, evidence: event.verdict.evidence }],
       };
     }
     case 'rewarded':
       return {
         speaker: 'engine',
         title: `Reward ${event.reward ?? 'none'}`,
-        tone: event.reward === 1 ? 'good' : 'bad',
+        tone: event.reward === 1 ? 'good' : isNobodys(event) ? 'plain' : 'bad',
         text: event.reason,
       };
     default: {
@@ -211,7 +244,14 @@ function rulesEntry({ verdicts }: Extract<RolloutEvent, { type: 'rulesChecked' }
     speaker: 'engine',
     title: violated.length > 0 ? `Violated: ${violated.join(', ')}` : isOpen ? 'Rules unknown' : 'Rules held',
     tone: violated.length === 0 ? 'plain' : 'bad',
-    verdicts: verdicts.map(({ rule, verdict, reason }) => ({ name: rule, verdict, detail: reason })),
+    verdicts: verdicts.map(({ rule, verdict, reason, evidence, gate }) => ({
+      name: rule,
+      verdict,
+      detail: reason,
+      evidence,
+      rule,
+      gate,
+    })),
   };
 }
 
@@ -219,10 +259,12 @@ function withOrigin(title: string, origin: 'edited' | 'typed' | undefined): stri
   return origin === undefined ? title : `${title} (${origin})`;
 }
 
-function changesOf(writes: Writes): readonly Change[] {
+/** What writes change, as a person reads it. */
+export function changesOf(writes: Writes): readonly Change[] {
   return writes.flatMap(({ side, patches }) =>
     patches.map(({ op, path, value, old }) => ({
-      place: [...(side === 'agent' ? [] : [side]), ...path].join(' › '),
+      side,
+      place: path.join(' › '),
       before: op === 'add' ? null : old === undefined ? '…' : JSON.stringify(old),
       after: op === 'remove' ? null : JSON.stringify(value),
     })),

@@ -1,152 +1,169 @@
-import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { JSX, RefObject } from 'preact';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Bridge } from '../bridge.ts';
 import { Button, ProgressRing } from '../controls.ts';
-import { type Heading, headingOf, type StepEntry, stepEntry } from '../models/trajectory.ts';
-import type { Numbered, ToWebview } from '../protocol.ts';
-import { Step } from './step.tsx';
+import { choicesOf, type Filter, matching, noFilter } from '../models/filter.ts';
+import { evidenceOf, findingsOf } from '../models/findings.ts';
+import { type Recording, received } from '../models/recording.ts';
+import { timelineOf } from '../models/timeline.ts';
+import type { Actions } from './actions.ts';
+import { readChoices } from './choices.ts';
+import { EntryList, type ListHandle } from './entryList.tsx';
+import { FilterBar } from './filterBar.tsx';
+import { ReportCard } from './reportCard.tsx';
+import { Timeline } from './timeline.tsx';
+import { Top } from './top.tsx';
 import './view.css';
 
-type Opened = {
-  readonly name: string;
-  readonly total: number;
-  readonly problem: string | null;
-  readonly events: readonly Numbered[];
-};
+/** Bars that can be told apart, and rows of the table beside them. */
+const mostSpans = 120;
 
-function received(opened: Opened | null, message: ToWebview): Opened | null {
-  if (message.type === 'recordingOpened') {
-    const { name, total, problem } = message;
-    return { name, total, problem, events: [] };
-  }
-  if (message.type === 'recordingRead' && opened) return { ...opened, events: [...opened.events, ...message.events] };
-  return opened;
-}
-
-/** A recording, step by step; read-only. */
+/** A recording as a conversation; read-only. */
 export function TrajectoryView({ bridge }: { readonly bridge: Bridge }): JSX.Element {
-  const [opened, setOpened] = useState<Opened | null>(null);
+  const [recording, setRecording] = useState<Recording | null>(null);
   useEffect(() => {
-    const end = bridge.receive((message) => setOpened((before) => received(before, message)));
+    const end = bridge.receive((message) => setRecording((before) => received(before, message)));
     bridge.post({ type: 'ready' });
     return end;
   }, [bridge]);
-  const events = opened?.events;
-  const heading = useMemo(() => headingOf(events ?? []), [events]);
-  if (opened === null) {
+  if (recording === null) {
     return (
       <main class="loading">
         <ProgressRing label="Reading the recording" />
       </main>
     );
   }
+  return <OpenedRecording recording={recording} bridge={bridge} />;
+}
+
+function OpenedRecording({
+  recording,
+  bridge,
+}: {
+  readonly recording: Recording;
+  readonly bridge: Bridge;
+}): JSX.Element {
+  const { trajectory, notes, total, step } = recording;
+  const { entries } = trajectory;
+  const [initial] = useState(() => readChoices(bridge.loadState()));
+  const [filter, setFilter] = useState<Filter>(initial.filter);
+  const [current, setCurrent] = useState<number | null>(initial.current ?? step);
+  const [open, setOpen] = useState<ReadonlySet<number>>(() => new Set(initial.open));
+  useEffect(() => bridge.saveState({ filter, current, open: [...open] }), [bridge, filter, current, open]);
+
+  const findings = useMemo(() => findingsOf(trajectory, notes), [trajectory, notes]);
+  const evidence = useMemo(() => evidenceOf(trajectory), [trajectory]);
+  const choices = useMemo(() => choicesOf(entries, findings), [entries, findings]);
+  const spans = useMemo(() => timelineOf(trajectory, notes, findings, mostSpans), [trajectory, notes, findings]);
+  const shown = useMemo(
+    () => matching(entries, findings, filter).flatMap((index) => entries[index] ?? []),
+    [entries, findings, filter],
+  );
+
+  const list = useRef<ListHandle>(null);
+  const bar = useRef<HTMLElement>(null);
+  useFindKey(bar);
+  const [wanted, setWanted] = useState<number | null>(null);
+  const wantedEntry = wanted === null ? undefined : entries[trajectory.entryOf.get(wanted) ?? -1];
+  useLayoutEffect(() => {
+    if (!wantedEntry) return;
+    setWanted(null);
+    list.current?.focus(shown.indexOf(wantedEntry), 'center');
+  }, [wantedEntry, shown]);
+  const first = initial.current ?? step;
+  const restored = first === null ? undefined : entries[trajectory.entryOf.get(first) ?? -1];
+  const place = restored ? shown.indexOf(restored) : -1;
+  const isRestored = useRef(false);
+  useLayoutEffect(() => {
+    if (isRestored.current || place < 0) return;
+    isRestored.current = true;
+    list.current?.show(place);
+  }, [place]);
+
+  const actions: Actions = useMemo(
+    () => ({
+      debug: (step) => bridge.post({ type: 'debugRecording', step }),
+      openPlace: (kind, name) => bridge.post({ type: 'openPlace', kind, name }),
+      goTo: (step) => {
+        const entry = trajectory.entries[trajectory.entryOf.get(step) ?? -1];
+        if (entry && !shown.includes(entry)) setFilter(noFilter);
+        setWanted(step);
+      },
+    }),
+    [bridge, trajectory, shown],
+  );
+  const toggle = useCallback(
+    (n: number): void =>
+      setOpen((before) => new Set(before.has(n) ? [...before].filter((each) => each !== n) : [...before, n])),
+    [],
+  );
   return (
     <main class="trajectory">
-      <Top opened={opened} heading={heading} post={bridge.post} />
-      {opened.problem !== null && (
-        <p class="warning-box" role="alert">
-          {opened.problem}
-        </p>
-      )}
-      <PagedSteps events={opened.events} />
+      <Top recording={recording} post={bridge.post} actions={actions} />
+      <Timeline spans={spans} goTo={actions.goTo} />
+      <FilterBar
+        filter={filter}
+        choices={choices}
+        shown={shown.length}
+        of={entries.length}
+        bar={bar}
+        onFilter={setFilter}
+        onLeave={() =>
+          list.current?.focus(
+            Math.max(
+              0,
+              shown.findIndex(({ n }) => n === current),
+            ),
+            'auto',
+          )
+        }
+      />
+      <div class="columns">
+        {shown.length === 0 && entries.length > 0 ? (
+          <Nothing onClear={() => setFilter(noFilter)} />
+        ) : (
+          <EntryList
+            entries={shown}
+            handle={list}
+            current={current}
+            open={open}
+            notes={notes}
+            evidence={evidence}
+            actions={actions}
+            isBusy={trajectory.entryOf.size < total}
+            onCurrent={setCurrent}
+            onToggle={toggle}
+          />
+        )}
+        <aside>
+          <ReportCard trajectory={trajectory} actions={actions} />
+        </aside>
+      </div>
     </main>
   );
 }
 
-function Top({
-  opened,
-  heading,
-  post,
-}: {
-  readonly opened: Opened;
-  readonly heading: Heading | null;
-  readonly post: Bridge['post'];
-}): JSX.Element {
-  return (
-    <header class="top">
-      <div class="title-row">
-        <h1>{heading?.task ?? opened.name}</h1>
-        <span class="muted">{opened.total} steps</span>
-        <span class="spacer" />
-        <Button primary onPress={() => post({ type: 'debugRecording' })}>
-          Debug This Recording
-        </Button>
-        <Button onPress={() => post({ type: 'openAsText' })}>Open as Text</Button>
-      </div>
-      {heading && <p class="muted">{heading.facts.join(' · ')}</p>}
-      {heading?.forkOf && <p class="muted">{heading.forkOf}</p>}
-      {heading?.reward && (
-        <p class={heading.reward.value === 1 ? 'verdict-box good' : 'verdict-box bad'}>
-          <strong>
-            Reward {heading.reward.value ?? 'none'} ({heading.reward.basis})
-          </strong>{' '}
-          {heading.reward.reason}
-        </p>
-      )}
-    </header>
-  );
-}
-
-/** A long recording is shown a page at a time: thousands of steps would make every key press slow. */
-const stepsPerPage = 300;
-
-function PagedSteps({ events }: { readonly events: readonly Numbered[] }): JSX.Element {
-  const [page, setPage] = useState(0);
-  const pages = Math.max(1, Math.ceil(events.length / stepsPerPage));
-  const first = Math.min(page, pages - 1) * stepsPerPage;
-  const steps = useMemo(() => events.slice(first, first + stepsPerPage).map(stepEntry), [events, first]);
-  const pager = pages > 1 && (
-    <nav class="pager" aria-label="Pages of steps">
-      <Button disabled={first === 0} onPress={() => setPage(page - 1)}>
-        Earlier
-      </Button>
-      <span class="muted">
-        Steps {first} to {first + steps.length - 1} of {events.length}
-      </span>
-      <Button disabled={first + stepsPerPage >= events.length} onPress={() => setPage(page + 1)}>
-        Later
-      </Button>
-      <Button disabled={first + stepsPerPage >= events.length} onPress={() => setPage(pages - 1)}>
-        Last
-      </Button>
-    </nav>
-  );
-  return (
-    <>
-      {pager}
-      <Steps key={first} steps={steps} />
-      {pager}
-    </>
-  );
-}
-
-/** The list of steps. One step is in the tab order; the arrow keys move between them. */
-function Steps({ steps }: { readonly steps: readonly StepEntry[] }): JSX.Element {
-  const [current, setCurrent] = useState(0);
-  const list = useRef<HTMLOListElement>(null);
-  const focus = (index: number): void => {
-    const next = Math.max(0, Math.min(steps.length - 1, index));
-    setCurrent(next);
-    (list.current?.children[next] as HTMLElement | undefined)?.focus();
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (!(event.target as HTMLElement).matches('li')) return;
-    const moves: Readonly<Record<string, number>> = {
-      ArrowDown: current + 1,
-      ArrowUp: current - 1,
-      Home: 0,
-      End: steps.length - 1,
+/** `/` and Ctrl+F lead to the search, wherever the focus is. */
+function useFindKey(bar: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof HTMLElement && event.target.matches('vscode-text-field');
+      const isFind = event.key === 'f' && (event.ctrlKey || event.metaKey);
+      if (!isFind && (event.key !== '/' || isTyping)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      bar.current?.querySelector<HTMLElement>('vscode-text-field')?.focus();
     };
-    const next = moves[event.key];
-    if (next === undefined) return;
-    event.preventDefault();
-    focus(next);
-  };
+    document.addEventListener('keydown', onKeyDown, { capture: true });
+    return () => document.removeEventListener('keydown', onKeyDown, { capture: true });
+  }, [bar]);
+}
+
+function Nothing({ onClear }: { readonly onClear: () => void }): JSX.Element {
   return (
-    <ol class="steps" ref={list} onKeyDown={onKeyDown} aria-label="Steps of the recording">
-      {steps.map((step, index) => (
-        <Step key={step.n} step={step} inTabOrder={index === current} onFocus={() => setCurrent(index)} />
-      ))}
-    </ol>
+    <div class="nothing">
+      <p>Nothing in this recording fits the filters.</p>
+      <Button onPress={onClear}>Show Everything</Button>
+    </div>
   );
 }

@@ -1,6 +1,6 @@
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
-import { policy, reason, ruleLine, session, text } from './harness.ts';
+import { policy, reason, ruleLine, sharedSession as session, text } from './harness.ts';
 
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
 
@@ -14,25 +14,47 @@ test('the console answers paths, /why and /help, and refuses the rest in words',
   expect(await run.type("count(messages, it.role == 'user') > 0")).toBe('true');
   expect(await run.type('db.orders.W9.status')).toMatch(/refused: there is no db\.orders\.W9\.status at step/);
   expect(await run.type('launch()')).toMatch(/refused: "launch\(\)" is no expression/);
-  expect(await run.type('/why')).toMatch(
-    /no reward yet.*violated {2}rule confirm-before-write.*as it was at the start/s,
-  );
+  expect(await run.type('/why')).toBe('no reward yet: the rollout goes on\n  turn 4 of at most 30');
+  await run.shows(/violated {2}rule confirm-before-write.*as it was at the start/s);
   expect(await run.type('/help')).toMatch(/\/say TEXT/);
   expect(await run.type('/fly')).toMatch(/refused: there is no command \/fly/);
   expect(await run.type('/stop')).toMatch(/refused: only a user that you play/);
 });
 
-test('the console completes paths and commands', async () => {
+type Item = DebugProtocol.CompletionItem;
+
+test('the console completes paths, functions, commands and what follows them', async () => {
   const run = session();
   await run.begin({ task: 'lamp-variant' }, atRule());
-  const complete = async (typed: string) => {
+  const items = async (typed: string): Promise<readonly Item[]> => {
     const args = { text: typed, column: typed.length + 1 };
-    type Targets = DebugProtocol.CompletionsResponse['body'];
-    return (await run.client.request<Targets>('completions', args)).body.targets.map(({ label }) => label);
+    return (await run.client.request<{ targets: Item[] }>('completions', args)).body.targets;
   };
+  const complete = async (typed: string) => (await items(typed)).map(({ label }) => label);
   expect(await complete('db.orders.W1138.st')).toEqual(['status']);
+  expect(await complete('count(calls, it.failed) > orders.W1138.items_')).toEqual([]);
+  expect(await complete('turn > 3 and orders.W1138.pl')).toEqual(['placed']);
   expect(await complete('/w')).toEqual(['/why']);
-  expect(await complete('me')).toEqual(['messages']);
+  expect(await complete('me')).toEqual(['messages', 'mentions']);
+  expect(await complete('ord')).toEqual(['orders']);
+  // A key that is no name goes into brackets, in the place of the point.
+  expect(await items('db.products.desk')).toContainEqual({
+    label: 'desk lamp',
+    text: '["desk lamp"]',
+    type: 'property',
+    start: 11,
+    length: 5,
+  });
+  expect(await complete('db.products["desk')).toContain('desk lamp');
+  expect(await complete('/call get_')).toEqual(['get_customer', 'get_order']);
+  expect(await complete('/call get_order ')).toEqual(['{"order_id": ""}']);
+  expect(await items('/call change_item {"order_id": "W1", pro')).toMatchObject([
+    { label: 'product', text: '"product": ' },
+  ]);
+  expect(await complete('/call nothing {"')).toEqual([]);
+  expect(await complete('/turn ')).toEqual(['1', '2', '3', '4']);
+  expect(await complete('/request ')).toEqual([]);
+  expect(await complete('/why ')).toEqual([]);
 });
 
 test('a line of the console leads to its rule or tool, and opens into the whole event', async () => {
@@ -115,4 +137,37 @@ test('/say takes over the seat that is next, in a fork', async () => {
   expect(text(called)).toBe('forked: goes on from the typed turn');
   expect(await run.top()).toMatch(/agent calls get_order$/);
   expect(reason(await run.step('continue'))).toBe('exit');
+});
+
+test('a client that asks for what is behind a row at once is shown the stop first, and then the same rows', async () => {
+  const asking = { client: { clientID: 'vscode' } };
+  const run = session();
+  await run.begin({ task: 'lamp-variant', stopOnEntry: true }, asking);
+  await run.client.stop(() => run.client.request('stepIn', { threadId: 1 }));
+  await run.client.request('scopes', { frameId: 0 });
+  const from = run.client.received.length;
+  expect(text(await run.client.stop(() => run.client.request('stepIn', { threadId: 1 })))).toBe('userReplied');
+  await run.top();
+  await run.client.request('scopes', { frameId: 0 });
+  const since = run.client.received.slice(from);
+  expect(since.indexOf('output')).toBeGreaterThan(since.indexOf('stopped'));
+  expect(since.indexOf('scopes')).toBeGreaterThan(since.lastIndexOf('output'));
+
+  const [plain, other] = [session(), session()];
+  await plain.begin({ task: 'lamp-variant' }, atRule());
+  await other.begin({ task: 'lamp-variant' }, { ...atRule(), ...asking });
+  await other.client.request('scopes', { frameId: 0 });
+  expect(other.client.output).toMatch(/VIOLATED/);
+  expect(other.client.output).toBe(plain.client.output);
+});
+
+test('rows are not held longer than a moment, whatever the client asks for', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, { ...atRule(), client: { clientID: 'vscode' } });
+  await run.shows(/VIOLATED/);
+  const ended = session();
+  await ended.begin({ task: 'lamp-variant', noStopAtEnd: true }, { client: { clientID: 'vscode' } });
+  const { received } = ended.client;
+  expect(received.lastIndexOf('output')).toBeLessThan(received.indexOf('terminated'));
+  expect(ended.client.output).toMatch(/REWARD 0/);
 });

@@ -2,8 +2,10 @@ import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
-import { afterEach } from 'vitest';
-import { DebugClient } from '../../support/debugClient.ts';
+import { afterAll, afterEach } from 'vitest';
+import { ownEngine } from '../../../src/cli/dap/engine.ts';
+import type { ProtocolClient } from '../../support/debugClient.ts';
+import { InProcessClient, SharedEngine } from '../../support/inProcessClient.ts';
 
 /** A copy of order-desk, so that its default folders for runs are not those of the repository. */
 export const domain = join(mkdtempSync(join(tmpdir(), 'rehearsal-')), 'order-desk');
@@ -21,24 +23,33 @@ export const lineOf = (file: string, text: string) =>
 export const ruleLine = () => lineOf(policy, 'Before any call that changes something');
 
 type Evaluation = DebugProtocol.EvaluateResponse['body'];
-type Setting = { readonly breakpoints?: Readonly<Record<string, number>>; readonly filters?: readonly string[] };
+type Setting = {
+  readonly breakpoints?: Readonly<Record<string, number>>;
+  readonly filters?: readonly string[];
+  /** What the client says of itself. */
+  readonly client?: object;
+};
 
 /** One debug session as an editor has it: a client, and a folder for its runs. */
 export class Session {
-  readonly client = new DebugClient();
+  readonly client: ProtocolClient;
   readonly runs = mkdtempSync(join(tmpdir(), 'rehearsal-runs-'));
 
+  constructor(client: ProtocolClient = new InProcessClient(ownEngine)) {
+    this.client = client;
+  }
+
   /** Initializes, sets breakpoints, launches or attaches, and gives the first stop. */
-  async begin(args: object, { breakpoints = {}, filters = [] }: Setting = {}) {
-    const { opening, placed } = await this.open(args, { breakpoints, filters });
+  async begin(args: object, setting: Setting = {}) {
+    const { opening, placed } = await this.open(args, setting);
     const stop = await this.client.stop(() => this.client.request('configurationDone'));
     return { stop, opened: await opening, breakpoints: placed };
   }
 
   /** As far as `configurationDone`, which it leaves to the caller. */
-  async open(args: object, { breakpoints = {}, filters = [] }: Setting = {}) {
+  async open(args: object, { breakpoints = {}, filters = [], client: said = {} }: Setting = {}) {
     const { client } = this;
-    await client.request('initialize', { adapterID: 'rehearsal', supportsInvalidatedEvent: true });
+    await client.request('initialize', { adapterID: 'rehearsal', supportsInvalidatedEvent: true, ...said });
     const opening = client.request('recording' in args ? 'attach' : 'launch', { domain, runs: this.runs, ...args });
     await Promise.race([client.event('initialized'), opening]);
     const placed: DebugProtocol.Breakpoint[] = [];
@@ -150,10 +161,18 @@ afterEach(() => {
 });
 
 /** A session that the test's end closes. */
-export function session(): Session {
-  const made = new Session();
+export function session(client?: ProtocolClient): Session {
+  const made = new Session(client);
   open.push(made);
   return made;
+}
+
+const shared = new SharedEngine();
+afterAll(() => shared.close());
+
+/** A session over the domain and the lanes of the others of its file: for tests that change no file of a domain. */
+export function sharedSession(): Session {
+  return session(new InProcessClient(shared));
 }
 
 export const text = (stop: DebugProtocol.Event) => (stop.body as { text?: string } | undefined)?.text;

@@ -7,7 +7,7 @@ import { Debuggee } from '../../../src/cli/dap/debuggee.ts';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { readRun } from '../../../src/engine/shell/runRecord.ts';
 import { rehearsal } from '../../support/terminal.ts';
-import { domain, policy, ruleLine, session, text } from './harness.ts';
+import { domain, policy, reason, ruleLine, session, text } from './harness.ts';
 
 /** A recording of the well-known failure, made once. */
 const recorded = (async () => {
@@ -42,6 +42,46 @@ test('a recording is stepped through without a call, and forks', async () => {
   expect(readFileSync(path, 'utf8')).toBe(before);
 });
 
+test('a session on a recording begins at the step that is named, and goes on in both directions', async () => {
+  const run = session();
+  const { stop } = await run.begin({ recording: await recording(), step: 16 });
+  expect([stop.body.reason, text(stop)]).toEqual(['entry', 'step 16 of the recording']);
+  expect(await run.top()).toMatch(/before change_item: confirm-before-write, change-once violated/);
+  await run.step('stepBack');
+  expect(await run.top()).toMatch(/agent calls change_item/);
+  for (const _ of [1, 2]) await run.step('stepIn');
+  expect(await run.top()).toMatch(/^tools\.ts:\d+ change_item/);
+  expect(await run.finish()).toMatch(/^reward 0/);
+});
+
+test('a step that the recording does not have is its last one, which is said', async () => {
+  const run = session();
+  const { stop } = await run.begin({ recording: await recording((lines) => lines.slice(0, 8)), step: 99 });
+  expect(text(stop)).toBe('step 7 of the recording');
+  await run.shows('there is no step 99 to stand at: the last one is step 7');
+});
+
+test.each([
+  ['continue', 14],
+  ['reverseContinue', 30],
+])('a %s that a condition keeps busy can be paused', async (movement, step) => {
+  const run = session();
+  await run.begin({ recording: await recording(), step });
+  // Every level goes through all messages once more.
+  const condition = Array.from({ length: 5 }).reduce<string>((inner) => `count(messages, ${inner}) > 999`, 'true');
+  await run.client.request('setFunctionBreakpoints', {
+    breakpoints: ['role:agent', 'role:user', 'tool:change_item', 'rule:confirm-before-write'].map((name) => ({
+      name,
+      condition,
+    })),
+  });
+  const stop = await run.client.stop(() => {
+    void run.client.request(movement, { threadId: 1 });
+    return run.client.request('pause', { threadId: 1 });
+  });
+  expect(reason(stop)).toBe('pause');
+});
+
 /** A finished run on the disk, made when it is first asked for. */
 let finished: Promise<string> | undefined;
 async function finishedRun(): Promise<string> {
@@ -73,9 +113,11 @@ test('a finished fork of a recording has its receipt in the ledger of the run, a
   expect(await run.finish()).toMatch(/^reward 1/);
   await vi.waitFor(async () => expect((await rehearsal('verify', folder)).code).toBe(0), { timeout: 10_000 });
   expect((await rehearsal('verify', folder)).out).toBe('2 recordings verified\n');
-  const { rollouts, forks, unfinished } = readRun(folder) ?? {};
-  expect(rollouts?.map(({ reward }) => reward)).toEqual([0]);
-  expect([forks, unfinished]).toEqual([['lamp-variant.0.fork-1.traj.jsonl'], []]);
+  expect(readRun(folder)).toMatchObject({
+    rollouts: [{ reward: 0 }],
+    forks: ['lamp-variant.0.fork-1.traj.jsonl'],
+    unfinished: [],
+  });
   appendFileSync(join(folder, 'lamp-variant.0.fork-1.traj.jsonl'), '\n{}\n');
   expect((await rehearsal('verify', folder)).code).toBe(1);
 }, 60_000);
@@ -88,7 +130,7 @@ const obstacles: readonly {
   {
     name: 'that is no run',
     change: (folder) => rmSync(join(folder, 'run.json')),
-    message: /is no run \(it has no run/,
+    message: /is no run: \S+run\.json is missing/,
   },
   {
     name: 'of another signer',

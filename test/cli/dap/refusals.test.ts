@@ -4,12 +4,11 @@ import { mkdtempSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
+import { commandLine } from '../../support/commandLine.ts';
 import { domain, lineOf, policy, ruleLine, session } from './harness.ts';
 
-const command = fileURLToPath(new URL('../../../src/cli/rehearsal.ts', import.meta.url));
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
 
 const refused: readonly { readonly name: string; readonly args: object; readonly message: RegExp }[] = [
@@ -57,19 +56,33 @@ test('what can not be edited says so, and makes no fork', async () => {
   expect(await run.set(['Rollout', 'seed'], '2')).toMatch(/^refused: seed can't be edited: only messages/);
   expect(await run.set(['Messages', '3 tool'], 'ok')).toMatch(/^refused: 3 tool can't be edited/);
   expect(await run.set(['Messages', '1 user'], '/call get_order {}')).toMatch(/^refused: the user makes no calls/);
-  const { reference } = await run.variables('Messages');
+  const { reference: before } = await run.variables('Database', 'orders', 'W1101', 'W1138');
   await run.step('stepBack');
   const late = await run.client.request<{ error: DebugProtocol.Message }>('setVariable', {
-    variablesReference: reference,
-    name: '8 agent',
-    value: 'Shall I do that?',
+    variablesReference: before,
+    name: 'status',
+    value: 'shipped',
   });
-  expect(late.body.error.format).toBe('the rollout has moved since 8 agent was shown: edit it as it stands now');
+  expect(late.body.error.format).toBe('the rollout has moved since status was shown: edit it as it stands now');
   expect(run.recordings()).toHaveLength(1);
   await run.finish();
   expect(await run.set([...row, 'status'], 'shipped')).toBe(
     'refused: the rollout is over here: step back before its end, and edit there',
   );
+});
+
+test('what a client still shows of the stop before can be edited where it stands for the same, until there is a fork', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  const { reference: variablesReference } = await run.variables('Messages');
+  await run.step('stepBack');
+  const edit = (value: string) =>
+    run.client.request<{ error: DebugProtocol.Message }>('setVariable', { variablesReference, name: '8 agent', value });
+  await run.client.stop(() => edit('Shall I do that?'));
+  expect(run.recordings()).toHaveLength(2);
+  const second = await edit('Shall I really do that?');
+  expect(second.body.error.format).toBe('the rollout has moved since 8 agent was shown: edit it as it stands now');
+  expect(run.recordings()).toHaveLength(2);
 });
 
 test('unknown requests, requests without arguments and requests at the wrong time are answered', async () => {
@@ -86,7 +99,7 @@ test('unknown requests, requests without arguments and requests at the wrong tim
 });
 
 test('a message that is no JSON does not end the session', async () => {
-  const adapter = spawn(process.execPath, [command, 'dap'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const adapter = spawn(process.execPath, [commandLine, 'dap'], { stdio: ['pipe', 'pipe', 'inherit'] });
   try {
     adapter.stdin.write('Content-Length: 5\r\n\r\n{"x":');
     send(adapter.stdin, { seq: 1, type: 'request', command: 'initialize', arguments: { adapterID: 'rehearsal' } });
@@ -97,7 +110,7 @@ test('a message that is no JSON does not end the session', async () => {
 });
 
 test('an adapter whose client is gone ends, and so does the lane that it started early', async () => {
-  const adapter = spawn(process.execPath, [command, 'dap', '--domain', domain], {
+  const adapter = spawn(process.execPath, [commandLine, 'dap', '--domain', domain], {
     stdio: ['pipe', 'ignore', 'inherit'],
   });
   adapter.stdin.end();
@@ -106,7 +119,7 @@ test('an adapter whose client is gone ends, and so does the lane that it started
 });
 
 test('a listening adapter starts nothing for a client that does not name its token', async () => {
-  const adapter: ChildProcess = spawn(process.execPath, [command, 'dap', '--port', '0'], {
+  const adapter: ChildProcess = spawn(process.execPath, [commandLine, 'dap', '--port', '0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   try {
@@ -149,7 +162,7 @@ function said(from: NodeJS.ReadableStream, wanted: string): Promise<string> {
 }
 
 test('an adapter whose client is gone ends, however much it has to say', async () => {
-  const adapter = spawn(process.execPath, [command, 'dap'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const adapter = spawn(process.execPath, [commandLine, 'dap'], { stdio: ['pipe', 'pipe', 'ignore'] });
   const send = (seq: number, name: string, args: object) => {
     const text = JSON.stringify({ seq, type: 'request', command: name, arguments: args });
     adapter.stdin.write(`Content-Length: ${text.length}\r\n\r\n${text}`);
@@ -162,3 +175,31 @@ test('an adapter whose client is gone ends, however much it has to say', async (
   for (let seq = 4; seq < 20; seq += 1) send(seq, 'threads', {});
   expect(await once(adapter, 'exit')).toEqual([0, null]);
 }, 30_000);
+
+test('a refusal shows braces as they are typed', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant', stopOnEntry: true });
+  const refusal = await run.type('/call get_order {"order_id": ');
+  expect(refusal).toContain('write for example /call get_order {"order_id": "W1004"}');
+});
+
+test('a row of another rollout is not re-sampled', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' }, atRule());
+  const { body, success } = await run.client.request<{ error: DebugProtocol.Message }>('restartFrame', {
+    frameId: 999,
+  });
+  expect([success, body.error.format]).toEqual([false, 'this row is of another rollout: choose one of CALL STACK']);
+  expect(run.recordings()).toHaveLength(1);
+});
+
+test('a session that has ended makes no fork', async () => {
+  const run = session();
+  await run.begin({ task: 'lamp-variant' });
+  await run.finish();
+  expect((await run.step('continue')).event).toBe('terminated');
+  expect(await run.rewrite('Shall I?')).toBe(
+    'refused: the session has ended: attach to the recording to go on from it',
+  );
+  expect(run.recordings()).toHaveLength(1);
+});

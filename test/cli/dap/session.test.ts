@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
-import { lineOf, policy, reason, ruleLine, session, tasks, text, tools } from './harness.ts';
+import { lineOf, policy, reason, ruleLine, sharedSession as session, tasks, text, tools } from './harness.ts';
 
 const asking = 'I can change the desk lamp in W1138 to white. The items can be changed only once. Shall I do that?';
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });
@@ -222,6 +222,7 @@ test('a rollout stops at its reward; only to continue from there ends the sessio
   expect(reason(await run.step('next'))).toBe('exit');
   await run.step('stepBack');
   expect(await run.top()).not.toMatch(/reward 0$/);
+  expect(await run.type('/why')).toMatch(/^no reward yet: it is being decided\n {2}ended by handedOff/);
   expect(text(await run.step('continue'))).toMatch(/^reward 0/);
   expect((await run.step('continue')).event).toBe('terminated');
 });

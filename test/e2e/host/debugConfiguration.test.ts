@@ -42,6 +42,18 @@ describe('debug configurations', () => {
     }
   });
 
+  it('a session that an adapter asks for inside a tool is one of the JavaScript debugger', async () => {
+    const child = {
+      type: 'rehearsal',
+      request: 'attach',
+      name: 'tools',
+      childType: 'pwa-node',
+      websocketAddress: 'ws://x',
+    };
+    const { childType: _, ...rest } = child;
+    assert.deepEqual(await pressF5(child), { ...rest, type: 'pwa-node' });
+  });
+
   it('F5 on a recording steps through it', async () => {
     const recording = join(orderDesk(), 'some.traj.jsonl');
     const filled = await pressF5({ type: 'rehearsal', request: 'attach', name: 'x', recording });

@@ -25,12 +25,26 @@ export async function show(path: string, line = 1): Promise<vscode.TextEditor> {
   return vscode.window.showTextDocument(document, { selection: at, preview: false });
 }
 
+/** Makes an edit and saves its files, also those that no editor shows. */
+export async function applyAndSave(edit: vscode.WorkspaceEdit): Promise<void> {
+  if (!(await vscode.workspace.applyEdit(edit))) throw new Error('the edit was not made');
+  for (const [uri] of edit.entries()) {
+    const document = await vscode.workspace.openTextDocument(uri);
+    // The editor saves what a refactoring changed by itself, unless a person wants it otherwise.
+    // Nothing is saved while the editor is at it.
+    await eventually(async () => {
+      if (document.isDirty && !(await document.save()) && document.isDirty)
+        throw new Error(`${uri.fsPath} was not saved`);
+    });
+  }
+}
+
 /** Repeats an attempt until it holds, for ten seconds at most; then its own error is the failure. */
-export async function eventually(attempt: () => void): Promise<void> {
+export async function eventually(attempt: () => void | Promise<void>): Promise<void> {
   const end = Date.now() + 10_000;
   for (;;) {
     try {
-      return attempt();
+      return await attempt();
     } catch (error) {
       if (Date.now() > end) throw error;
       await new Promise((later) => setTimeout(later, 50));

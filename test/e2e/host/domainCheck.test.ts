@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { copyOfDesk, eventually, orderDesk, show } from './desk.ts';
+import { applyAndSave, copyOfDesk, eventually, orderDesk, show } from './desk.ts';
 
 const check = (folder: string) => vscode.commands.executeCommand('rehearsal.domain.check', { type: 'domain', folder });
+const audit = (folder: string) => vscode.commands.executeCommand('rehearsal.domain.audit', { type: 'domain', folder });
 const found = (path: string) => vscode.languages.getDiagnostics(vscode.Uri.file(path)).map(({ message }) => message);
 
 describe('Check Domain', () => {
@@ -29,5 +30,41 @@ describe('Check Domain', () => {
     await eventually(() => assert.deepEqual(found(tools), []));
     await editor.document.save();
     writeFileSync(tools, text);
+  });
+});
+
+describe('Audit Domain', () => {
+  const { folder, remove } = copyOfDesk();
+  const tools = join(folder, 'tools.ts');
+  after(async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    remove();
+  });
+
+  it('finds what only playing the domain can tell, and its fix makes the audit clean of it', async () => {
+    for (const name of readdirSync(join(folder, 'tasks')))
+      if (name !== 'changes.task.yaml') rmSync(join(folder, 'tasks', name));
+    const text = readFileSync(tools, 'utf8');
+    const at = text.indexOf("effect: 'write'", text.indexOf('const change_item'));
+    writeFileSync(tools, `${text.slice(0, at)}effect: 'read'${text.slice(at + "effect: 'write'".length)}`);
+    await audit(folder);
+    const uri = vscode.Uri.file(tools);
+    const undeclared = () => vscode.languages.getDiagnostics(uri).find(({ code }) => code === 'tool/undeclared-write');
+    const diagnostic = undeclared();
+    assert.ok(diagnostic, found(tools).join(' | '));
+    await show(tools);
+    const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
+      'vscode.executeCodeActionProvider',
+      uri,
+      diagnostic.range,
+      vscode.CodeActionKind.QuickFix.value,
+      10,
+    );
+    const fix = actions.find(({ isPreferred }) => isPreferred);
+    assert.ok(fix?.edit, `offered: ${actions.map(({ title }) => title).join(', ')}`);
+    await applyAndSave(fix.edit);
+    assert.equal(readFileSync(tools, 'utf8'), text);
+    await audit(folder);
+    assert.equal(undeclared(), undefined);
   });
 });

@@ -54,7 +54,15 @@ export class DebugView {
 
   /** Presses a button of the toolbar as soon as it can be pressed. */
   async press(button: DebugButton): Promise<void> {
-    await this.#button(button).click({ timeout: 30_000 });
+    await until(`a press of ${button}`, async () => {
+      try {
+        await this.#button(button).click({ timeout: 5000 });
+      } catch (error) {
+        // A menu or a hover that opened late lies over the toolbar until it is sent away.
+        await this.#workbench.press('Escape');
+        throw error;
+      }
+    });
   }
 
   /** Waits until the run is paused: the toolbar offers to continue. */
@@ -114,31 +122,55 @@ export class DebugView {
     );
   }
 
-  /** Waits for the row at a path of names (scope first), opening its ancestors, and returns its place. */
-  async #row(path: readonly string[]): Promise<{ row: Locator; shown: VariableRow }> {
+  /**
+   * Waits for the row at a path of names (scope first) and returns its place. Opens its ancestors, and closes a scope
+   * above it that pushes it off the screen: VS Code opens the first one again when a stop draws the tree anew.
+   */
+  async #row(path: readonly string[]): Promise<{ index: number; row: Locator; shown: VariableRow }> {
     return until(`${path.join(' > ')} in VARIABLES`, async () => {
       const rows = await this.variables();
       const index = rowIndex(rows, path);
       const shown = rows[index];
-      if (shown) return { row: this.#page.locator('.debug-variables .monaco-list-row').nth(index), shown };
+      if (shown) return { index, row: this.#page.locator('.debug-variables .monaco-list-row').nth(index), shown };
       const ancestor = path.slice(0, -1).map((_, depth) => rowIndex(rows, path.slice(0, depth + 1)));
       const closed = ancestor.find((place) => rows[place]?.expanded === false);
-      if (closed !== undefined) await this.#toggle(closed);
+      if (closed !== undefined) await this.#open(closed);
+      if (rowIndex(rows, path.slice(0, 1)) === -1) {
+        const above = rows.findIndex(({ depth, expanded }) => depth === 1 && expanded === true);
+        if (above !== -1) await this.#twistie(above).click({ timeout: 2000 });
+      }
       throw new Error(`the rows are ${rows.map(({ depth, name }) => `${' '.repeat(depth)}${name}`).join(', ')}`);
     });
   }
 
-  async #toggle(index: number): Promise<void> {
-    await this.#page.locator('.debug-variables .monaco-list-row').nth(index).locator('.monaco-tl-twistie').click();
+  #twistie(index: number): Locator {
+    return this.#page.locator('.debug-variables .monaco-list-row').nth(index).locator('.monaco-tl-twistie');
+  }
+
+  /** Opens the row at a place and gives it two seconds: a stop draws the tree anew and can swallow the press. */
+  async #open(index: number): Promise<void> {
+    await this.#twistie(index).click();
+    const isOpen = async () => {
+      if ((await this.variables())[index]?.expanded !== true) throw new Error('it is closed');
+    };
+    await until(`row ${index} to open`, isOpen, 2000);
   }
 
   /** Opens the row at a path of names, scope first: `expand('Database', 'orders')`. */
   async expand(...path: string[]): Promise<void> {
-    const { row, shown } = await this.#row(path);
-    if (shown.expanded !== false) return;
-    await row.locator('.monaco-tl-twistie').click();
     await until(`${path.join(' > ')} to open`, async () => {
-      if ((await this.#row(path)).shown.expanded !== true) throw new Error('it is closed');
+      const { index, shown } = await this.#row(path);
+      if (shown.expanded === false) await this.#open(index);
+    });
+  }
+
+  /** Closes the row at a path of names, scope first, so that what stands below it comes into view. */
+  async collapse(...path: string[]): Promise<void> {
+    await until(`${path.join(' > ')} to close`, async () => {
+      const { row, shown } = await this.#row(path);
+      if (shown.expanded === false) return;
+      await row.locator('.monaco-tl-twistie').click({ timeout: 2000 });
+      throw new Error('it is open');
     });
   }
 
@@ -170,10 +202,38 @@ export class DebugView {
     await input.waitFor({ state: 'hidden' });
   }
 
+  /** Chooses a command in the menu of the row at a path, scope first. */
+  async chooseIn(path: readonly string[], command: string): Promise<void> {
+    await this.#workbench.chooseInMenu(async () => (await this.#row(path)).row, command);
+  }
+
   /** The rows of the call stack that are on the screen, newest first. */
   async callStack(): Promise<string[]> {
     const rows = await this.#page.locator('.debug-call-stack .monaco-list-row').allInnerTexts();
     return rows.map((row) => row.replace(/\s+/g, ' ').trim());
+  }
+
+  /** Waits until it is paused with a text in the top row of the call stack. */
+  async standsAt(place: string): Promise<void> {
+    await until(`the debugger at "${place}"`, async () => {
+      await this.paused();
+      const [top = ''] = await this.callStack();
+      if (!top.includes(place)) throw new Error(`it stands at "${top}"`);
+    });
+  }
+
+  /** Continues over every stop until the top row of the call stack begins with a text. */
+  async continueTo(place: string): Promise<void> {
+    for (;;) {
+      await this.paused();
+      const before = await this.callStack();
+      if (before[0]?.startsWith(place)) return;
+      await this.press('continue');
+      await until('the next stop', async () => {
+        const now = await this.callStack();
+        if (now.length === 0 || now.join() === before.join()) throw new Error(`still at ${now[0]}`);
+      });
+    }
   }
 
   /** Shows the Debug Console. */

@@ -28,7 +28,7 @@ export async function picture(workbench: Workbench, name: string): Promise<void>
 
 /** Moves the pointer to where it explains nothing, and waits until hovers and progress are gone. */
 async function rest({ page }: Workbench): Promise<void> {
-  await page.mouse.move(700, 895);
+  await page.mouse.move(2, 2);
   await page.waitForTimeout(1000);
   await page.locator('.monaco-hover:visible').first().waitFor({ state: 'hidden' });
 }

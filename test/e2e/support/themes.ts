@@ -12,6 +12,10 @@ export const themes: Readonly<Record<'dark' | 'light' | 'highContrast' | 'highCo
     variables: {
       ...font,
       'editor-background': '#1f1f1f',
+      'input-background': '#313131',
+      'input-foreground': '#cccccc',
+      'input-placeholderForeground': '#989898',
+      'textLink-foreground': '#4daafc',
       foreground: '#cccccc',
       descriptionForeground: '#9d9d9d',
       focusBorder: '#0078d4',
@@ -40,6 +44,10 @@ export const themes: Readonly<Record<'dark' | 'light' | 'highContrast' | 'highCo
     variables: {
       ...font,
       'editor-background': '#ffffff',
+      'input-background': '#ffffff',
+      'input-foreground': '#3b3b3b',
+      'input-placeholderForeground': '#696969',
+      'textLink-foreground': '#005fb8',
       foreground: '#3b3b3b',
       descriptionForeground: '#3b3b3b',
       focusBorder: '#005fb8',
@@ -68,6 +76,10 @@ export const themes: Readonly<Record<'dark' | 'light' | 'highContrast' | 'highCo
     variables: {
       ...font,
       'editor-background': '#000000',
+      'input-background': '#000000',
+      'input-foreground': '#ffffff',
+      'input-placeholderForeground': '#b3b3b3',
+      'textLink-foreground': '#21a6ff',
       foreground: '#ffffff',
       descriptionForeground: 'rgba(255, 255, 255, 0.7)',
       focusBorder: '#f38518',
@@ -90,6 +102,10 @@ export const themes: Readonly<Record<'dark' | 'light' | 'highContrast' | 'highCo
     variables: {
       ...font,
       'editor-background': '#ffffff',
+      'input-background': '#ffffff',
+      'input-foreground': '#3b3b3b',
+      'input-placeholderForeground': '#696969',
+      'textLink-foreground': '#0f4a85',
       foreground: '#292929',
       descriptionForeground: 'rgba(41, 41, 41, 0.7)',
       focusBorder: '#006bbd',

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { inRoot } from '../../../scripts/repository.ts';
@@ -8,6 +9,7 @@ import { launchBrowser } from '../../../scripts/vscode/browser.ts';
 import { page as viewHtml } from '../../../src/extension/views/page.ts';
 import type { ToExtension, ToWebview, ViewId } from '../../../src/webview/protocol.ts';
 import { type Theme, themes } from './themes.ts';
+import { screenshotFolder } from './workbench.ts';
 
 /** A view's own page in a browser, with the extension played by the test. */
 export type ViewPage = {
@@ -19,6 +21,10 @@ export type ViewPage = {
   readonly complaints: () => Promise<readonly string[]>;
   /** Violations that axe-core finds, one line each. */
   readonly accessibility: () => Promise<readonly string[]>;
+  /** Writes a picture of the page into the folder of the screenshots. */
+  readonly screenshot: (name: string) => Promise<void>;
+  /** What the page would be given back when its tab is shown again. */
+  readonly kept: () => Promise<unknown>;
   readonly close: () => Promise<void>;
 };
 
@@ -59,7 +65,13 @@ function html(view: ViewId): string {
 }
 
 /** What the page keeps for the test, besides what belongs to the view. */
-type TestWindow = { posted: ToExtension[]; refused: string[]; applyTheme: (theme: Theme) => void; axe: typeof axe };
+type TestWindow = {
+  posted: ToExtension[];
+  refused: string[];
+  kept: unknown;
+  applyTheme: (theme: Theme) => void;
+  axe: typeof axe;
+};
 
 async function openView(page: Page, address: string, theme: Theme, state: unknown): Promise<ViewPage> {
   const errors: string[] = [];
@@ -85,6 +97,10 @@ async function openView(page: Page, address: string, theme: Theme, state: unknow
       const { violations } = await page.evaluate(() => (window as unknown as TestWindow).axe.run());
       return violations.map(({ id, impact, help, nodes }) => `${impact} ${id}: ${help}: ${nodes[0]?.html}`);
     },
+    screenshot: async (name) => {
+      await page.screenshot({ path: join(screenshotFolder(), `${name}.png`) });
+    },
+    kept: () => page.evaluate(() => (window as unknown as TestWindow).kept),
     close: () => page.close(),
   };
 }
@@ -97,7 +113,9 @@ function playEditor({ theme, state }: { theme: Theme; state: unknown }): void {
   host.acquireVsCodeApi = () => ({
     postMessage: (message: ToExtension) => host.posted.push(message),
     getState: () => state,
-    setState: () => {},
+    setState: (next: unknown) => {
+      host.kept = next;
+    },
   });
   host.applyTheme = ({ bodyClass, variables }) => {
     document.documentElement.removeAttribute('style');

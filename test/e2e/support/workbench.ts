@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
 import { packageExtension } from '../../../scripts/package.ts';
 import { inRoot } from '../../../scripts/repository.ts';
@@ -103,12 +103,18 @@ export class Workbench {
   /** Opens a file of the folder by its path, with the quick-open box. */
   async openFile(path: string): Promise<void> {
     const name = basename(path);
-    // Files that were open before show at once, but Enter opens the row that has the focus.
-    const row = this.page.locator(`${quickRow}.focused`, { hasText: name }).first();
-    await this.#reopenUntil('Control+P', path, row);
+    await this.chooseFile(path);
     await this.press('Enter');
     await this.page.locator('.tab.active .monaco-icon-label', { hasText: name }).first().waitFor();
     await this.page.locator('.editor-instance .view-line').first().waitFor();
+  }
+
+  /** Brings a file of the folder up in the quick-open box; Enter opens it. */
+  async chooseFile(path: string): Promise<void> {
+    // Files that were open before show at once, but Enter opens the row that has the focus.
+    const folder = dirname(path) === '.' ? '' : dirname(path);
+    const focused = this.page.locator(`${quickRow}.focused`, { hasText: basename(path) });
+    await this.#reopenUntil('Control+P', path, focused.filter({ hasText: folder }).first());
   }
 
   /** Runs a command by its title from the palette. The list is computed once, so it is opened anew until it shows. */
@@ -123,14 +129,37 @@ export class Workbench {
     await until(`"${text}" in the list that ${key} opens`, async () => {
       await this.press('Escape', key);
       await input.waitFor({ timeout: 5000 });
-      await input.fill(text);
+      // Whatever takes the focus closes the box again.
+      await input.fill(text, { timeout: 3000 });
       await row.waitFor({ timeout: 2500 });
     });
   }
 
-  /** Chooses an item of the list that is open now, by a part of its label. */
+  /** Chooses an item in the context menu of what is found, by a part of its label. */
+  async chooseInMenu(of: Locator | (() => Promise<Locator>), item: string): Promise<void> {
+    const label = this.page.locator('.monaco-menu .action-label', { hasText: item }).first();
+    await until(`"${item}" in the menu`, async () => {
+      await this.closeMenu();
+      const target = typeof of === 'function' ? await of() : of;
+      await target.click({ button: 'right', timeout: 3000 });
+      await label.waitFor({ timeout: 3000 });
+      // A menu of VS Code takes no click in its first 100 ms.
+      await this.page.waitForTimeout(200);
+      await label.click({ timeout: 3000 });
+      await label.waitFor({ state: 'hidden', timeout: 3000 });
+    });
+  }
+
+  /** Closes a menu that stayed open and would take every click. */
+  async closeMenu(): Promise<void> {
+    if (await this.page.locator('.monaco-menu').first().isVisible()) await this.press('Escape');
+  }
+
+  /** Chooses an item of the list that is open now, by a part of its label; what it asks next comes in its place. */
   async pick(label: string): Promise<void> {
-    await this.page.locator(quickRow, { hasText: label }).first().click();
+    const row = this.page.locator(quickRow, { hasText: label }).first();
+    await row.click();
+    await row.waitFor({ state: 'hidden' });
   }
 
   /** The labels of the list that is open now. */
@@ -139,12 +168,16 @@ export class Workbench {
     return this.page.locator(quickRow).allInnerTexts();
   }
 
-  /** Answers the input box that is open now. */
+  /** Answers the input box that is open now; the next one comes in its place once the answer was read. */
   async answer(text: string): Promise<void> {
     const input = this.page.locator(`${quickInput} input.input`);
     await input.waitFor();
     await input.fill(text);
     await this.press('Enter');
+    await until('the answer to be read', async () => {
+      const isThere = (await input.isVisible()) && (await input.inputValue({ timeout: 1000 })) === text;
+      if (isThere) throw new Error('the box still holds it');
+    });
   }
 
   /** Puts the cursor on a line (from 1) of the active editor. */
@@ -230,12 +263,17 @@ export class Workbench {
 
   /** Writes a picture of the page into the folder REHEARSAL_SCREENSHOTS names (dist/test/screenshots). */
   async screenshot(name: string): Promise<string> {
-    const folder = process.env.REHEARSAL_SCREENSHOTS ?? inRoot('dist', 'test', 'screenshots');
-    mkdirSync(folder, { recursive: true });
-    const path = join(folder, `${name}.png`);
+    const path = join(screenshotFolder(), `${name}.png`);
     await this.page.screenshot({ path });
     return path;
   }
+}
+
+/** The folder that pictures of a test go into; it is there afterwards. */
+export function screenshotFolder(): string {
+  const folder = process.env.REHEARSAL_SCREENSHOTS ?? inRoot('dist', 'test', 'screenshots');
+  mkdirSync(folder, { recursive: true });
+  return folder;
 }
 
 export type DomainCopy = {

@@ -21,6 +21,16 @@ test('runs are compared by task; what has no reward is left out', () => {
   expect(compared).toMatchObject({ difference: -0.5, better: 0, worse: 2, p: 0.5 });
 });
 
+test.each([
+  [[1, 1], [1, 0], 'broke'],
+  [[0, 1], [1, 1], 'fixed'],
+  [[0, 1], [0, 0], 'worse'],
+  [[0, 0], [0, 1], 'better'],
+  [[1, null], [1, 1], 'same'],
+])('a task with the rewards %j and then %j: %s', (before, after, flip) => {
+  expect(compareRuns(run({ a: before }), run({ a: after })).tasks.map((task) => task.flip)).toEqual([flip]);
+});
+
 const look = (id: string) => called({ name: 'look', arguments: { id } }, 'row');
 
 test('rollouts part where something else is said or done, whatever ids their calls have', () => {

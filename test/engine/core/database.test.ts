@@ -10,6 +10,7 @@ import {
   keysAt,
   openDatabase,
   type Patch,
+  patchesOf,
   readView,
   sameDatabase,
   settled,
@@ -349,6 +350,7 @@ describe('laws', () => {
         expect(JSON.stringify(toJson(again))).toBe(JSON.stringify(toJson(db)));
         expect(hashOf(again)).toBe(hashOf(b));
         expect(diffDatabases(a, b).length === 0).toBe(sameDatabase(a, b));
+        expect(sameDatabase(applyPatches(a, patchesOf(a, b)), b)).toBe(true);
         expect(toJson(a)).toEqual(one);
       }),
     );

@@ -332,3 +332,14 @@ describe('other acts of a user', () => {
     expect(user(text)[act as 'asks']).toBe(expected);
   });
 });
+
+it('words and facts may be what every object has', () => {
+  const words = ['constructor', 'to_string', 'toString', 'hasOwnProperty', '__proto__'];
+  const heard = recogniser(lexiconSchema.parse({}), words);
+  for (const word of words) {
+    expect(heard.agent(`What is your ${word}, please?`)).toEqual(expect.anything());
+    expect(heard.user(`My ${word} is the constructor of the email.`)).toEqual(expect.anything());
+    expect(namesValue(`the ${word} is red`, `${word} is red`)).toBe(true);
+  }
+  expect(heard.agent('What is your constructor, please?').asks).toEqual(['constructor']);
+});

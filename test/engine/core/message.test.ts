@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Message, offeredNow, responsesInARow, wholeFloats } from '../../../src/engine/core/message.ts';
+import { callArguments, type Message, offeredNow, responsesInARow } from '../../../src/engine/core/message.ts';
 
 describe('whole numbers that were written as floats', () => {
   const cases: readonly (readonly [text: string, places: readonly string[]])[] = [
@@ -12,8 +12,15 @@ describe('whole numbers that were written as floats', () => {
     ['{"a": 5.0', []],
   ];
   test.each(cases)('%s', (text, places) => {
-    expect(wholeFloats(text)).toEqual(places);
+    expect(callArguments(text).floats ?? []).toEqual(places);
   });
+});
+
+test('a call has floats only where some were written, and keeps a text that is no object', () => {
+  expect(callArguments('{"a": 5}')).toEqual({ arguments: { a: 5 } });
+  expect(callArguments('{"a": 5.0}')).toEqual({ arguments: { a: 5 }, floats: ['/a'] });
+  expect(callArguments('{"a": 5.0')).toEqual({ arguments: '{"a": 5.0' });
+  expect(callArguments('')).toEqual({ arguments: {} });
 });
 
 const user = (content: string, tools: string[] = []): Message => ({

@@ -8,10 +8,11 @@ import { follow, stateHash } from '../../../src/engine/core/rollout.ts';
 import type { RolloutState } from '../../../src/engine/core/state.ts';
 import type { Task } from '../../../src/engine/core/task.ts';
 import { baseHash } from '../../../src/engine/core/world.ts';
-import { rolloutName, runBatch } from '../../../src/engine/shell/batch.ts';
+import { runBatch } from '../../../src/engine/shell/batch.ts';
 import { readLedger, signingKey } from '../../../src/engine/shell/ledger.ts';
 import { laneSeats, outsideOf } from '../../../src/engine/shell/outside.ts';
 import { readRecording } from '../../../src/engine/shell/recording.ts';
+import { rolloutName } from '../../../src/engine/shell/recordingName.ts';
 import { replayRecording, settingOf } from '../../../src/engine/shell/replay.ts';
 import { startOf } from '../../../src/engine/shell/start.ts';
 import { openSupervisor, type Supervisor } from '../../../src/engine/shell/supervisor.ts';
@@ -43,13 +44,13 @@ describe.each(sampleDomains)('in %s', (name) => {
   type Played = { readonly agent: 'gold' | 'scripted'; readonly task: Task; readonly seed: string };
 
   /** Plays a rollout and gives the path of its recording. */
-  async function play(supervisor: Supervisor, { agent, task, seed }: Played): Promise<string> {
+  async function play(supervisor: Supervisor, { agent, task, seed }: Played, reads = false): Promise<string> {
     const recording = `${fresh()}.traj.jsonl`;
     const database = baseHash(settingOf(supervisor.loaded).world);
     const seats = { agent: { type: agent }, user } as const;
     const from = startOf(supervisor.domain, database, task, { seed, trial: 0, basis: 'evaluate', ...seats });
     const outside = outsideOf(seats.agent, user, nobody.readKey, nobody.askPerson);
-    await supervisor.start({ task, from, seats: laneSeats(seats.agent, user), outside, recording }).closed;
+    await supervisor.start({ task, from, seats: laneSeats(seats.agent, user), outside, recording, reads }).closed;
     return recording;
   }
 
@@ -74,17 +75,18 @@ describe.each(sampleDomains)('in %s', (name) => {
     );
   });
 
-  test('the same seed gives the same bytes, in another process and beside others', async () => {
+  test('the same seed gives the same bytes, in another process, beside others and where its reads are kept', async () => {
     await fc.assert(
       fc.asyncProperty(someRollout(domain), fc.array(someRollout(domain), { maxLength: 4 }), async (played, others) => {
-        const [first, second, third] = await Promise.all([
+        const [first, second, third, watched] = await Promise.all([
           play(one, played),
           play(two, played),
           play(two, played),
+          play(one, played, true),
           ...others.map((other) => play(two, other)),
         ]);
         const text = readFileSync(first, 'utf8');
-        for (const path of [second, third]) expect(readFileSync(path, 'utf8')).toBe(text);
+        for (const path of [second, third, watched]) expect(readFileSync(path, 'utf8')).toBe(text);
       }),
       { numRuns: runs(6) },
     );

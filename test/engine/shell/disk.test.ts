@@ -40,3 +40,11 @@ test('a folder that can not be made is one clear fault', () => {
   writeFileSync(join(folder, 'runs'), 'a file in its place');
   expect(() => makeRunFolder(join(folder, 'runs', 'one'))).toThrow(/runs\/one: can't be written \(ENOTDIR/);
 });
+
+test('a place that takes no new folders is said, and not tried for ever', {
+  skip: process.platform !== 'linux',
+}, () => {
+  expect(() => makeRunFolder('/proc/rehearsal/runs')).toThrow(
+    "/proc/rehearsal: can't be made, /proc takes no new folders",
+  );
+});

@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Diagnostic, Edit } from '../../../src/engine/shell/diagnostic.ts';
 import { applyFixes, edited } from '../../../src/engine/shell/fixes.ts';
+import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { parseYaml } from '../../../src/engine/shell/load/yaml.ts';
-import { folderOf } from './load/domainFolder.ts';
+import { desk, folderOf } from './load/domainFolder.ts';
 
 const edit = (line: number, column: number, endColumn: number, text: string, file = 'f'): Edit => {
   return { file, line, column, endLine: line, endColumn, text };
@@ -59,4 +60,34 @@ it('an entry that is added to a map or list of any form is in it afterwards, and
       else expect({ ...other, list: other.list.toSorted() }).toEqual({ ...one, list: [...one.list, 'new'].toSorted() });
     }),
   );
+});
+
+it.each([
+  ['does not know', '{}', 'unknown: []', 'Let the user know order'],
+  ['knows otherwise', '{ order: W1 }', 'unknown: []', undefined],
+  ['is sure not to know', '{}', 'unknown: [order]', undefined],
+])('a value that the user %s is told only where that leaves the task in order', (_, known, unknown, title) => {
+  const folder = folderOf({
+    ...desk,
+    'tasks/told.task.yaml': `- id: told
+  persona: plain
+  user: { goal: Cancel the order., known: ${known}, ${unknown} }
+  actions:
+    - { tool: cancel_order, arguments: { order: W77 } }
+`,
+  });
+  const found = loadDomain(folder).diagnostics.filter(({ code }) => code === 'task/untold-argument');
+  expect(found.map(({ fix }) => fix?.title)).toEqual([title]);
+});
+
+it('the schema of a simulated tool is checked before anything has run, and mended', () => {
+  const tool = 'name: find_weather\ndescription: Weather.\nbehaviour: Sunny.\n';
+  const folder = folderOf({
+    ...desk,
+    'tools/weather.tool.yaml': `${tool}parameters: { type: object, properties: { day: { type: string } } }\n`,
+  });
+  const strict = () => loadDomain(folder).diagnostics.filter(({ code }) => code === 'tool/strict-schema');
+  expect(strict().map(({ fix }) => fix?.title)).toEqual(['Require every argument']);
+  applyFixes(strict());
+  expect(strict()).toEqual([]);
 });

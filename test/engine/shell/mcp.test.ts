@@ -46,6 +46,17 @@ test('a call, its state by the reader, and arguments that do not fit', async () 
   });
 });
 
+test('data without a text is shown as JSON, and a text of the server stands for its data', async () => {
+  const server = await start('good');
+  expect(await server.call('structured', {})).toEqual({ content: '{"count":0}', isError: false });
+  expect(await server.call('both', {})).toEqual({ content: 'none yet', isError: false });
+});
+
+test('a list of tools that comes in pages is read to its end', async () => {
+  const { tools } = await start('pages');
+  expect(tools.map(({ name }) => name)).toEqual(['tool_0', 'tool_1', 'tool_2']);
+});
+
 test('a server is told who calls', async () => {
   const { content } = await (await start('good')).call('client', {});
   expect(JSON.parse(content)).toEqual({ name: 'rehearsal', version });
@@ -77,6 +88,7 @@ const failures: readonly { readonly name: string; readonly act: () => Promise<un
     act: async () => (await start('good', { timeoutMs: 3000 })).call('sleep', {}),
     message: /sleep did not answer within 3 s/,
   },
+  { name: 'a list of tools without an end', act: () => start('endless'), message: /the list of its tools has no end/ },
   { name: 'state without a reader', act: async () => (await start('good')).read(), message: /declares no reader/ },
 ];
 

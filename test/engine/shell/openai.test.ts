@@ -106,6 +106,11 @@ const failures: readonly {
     message: /the answer is not JSON/,
   },
   { name: 'an answer that is something else', handler: json(200, { hello: 1 }), message: /no chat completion/ },
+  {
+    name: 'an answer whose message is no text',
+    handler: json(200, { choices: [{ message: { role: 'assistant', content: 7 } }] }),
+    message: /a message whose content is no text/,
+  },
   { name: 'a model that never answers', handler: () => undefined, message: /did not answer within 0.5 s/ },
   {
     name: 'a conversation that is too long',

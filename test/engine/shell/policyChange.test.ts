@@ -14,7 +14,8 @@ it('a run says how its policy differs from that of the last run of the domain, a
   const play = async (name: string) => {
     const { code } = await rehearsal('eval', folder, '--out', join(runs, name));
     expect(code).toBe(0);
-    return readRunFile(join(runs, name))?.policyChange;
+    const file = readRunFile(join(runs, name));
+    return typeof file === 'string' ? file : file.policyChange;
   };
   expect(await play('first')).toBeUndefined();
   expect(await play('second')).toMatchObject({ run: 'first', lines: [] });

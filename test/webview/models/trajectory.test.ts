@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { RolloutEvent } from '../../../src/engine/core/event.ts';
+import type { EventOf, RolloutEvent } from '../../../src/engine/core/event.ts';
 import { headingOf, stepEntry } from '../../../src/webview/models/trajectory.ts';
 
-const started: RolloutEvent = {
+const started: EventOf<'rolloutStarted'> = {
   type: 'rolloutStarted',
   format: 1,
   engine: '0.1.0',
@@ -20,12 +20,11 @@ const started: RolloutEvent = {
   tools: [{ name: 'find', description: 'Finds', parameters: {} }],
   database: 'h',
 };
-const rewarded: RolloutEvent = { type: 'rewarded', basis: 'train', reward: 1, reason: 'database held' };
-const numbered = (...events: readonly RolloutEvent[]) => events.map((event, n) => ({ n, event }));
+const rewarded: EventOf<'rewarded'> = { type: 'rewarded', basis: 'train', reward: 1, reason: 'database held' };
 
 describe('headingOf', () => {
   it('names the task, the seats and the reward', () => {
-    expect(headingOf(numbered(started, rewarded))).toEqual({
+    expect(headingOf({ started, rewarded })).toEqual({
       task: 'parcel-001',
       facts: ['parcel-desk', 'train split', 'agent: gold', 'user: agenda', 'seed s, trial 2', 'basis train'],
       forkOf: null,
@@ -38,14 +37,29 @@ describe('headingOf', () => {
       ...started,
       parent: { recording: 'a.traj.jsonl', event: 7, chain: 'c', edit: 'agent message edited' },
     };
-    expect(headingOf(numbered(fork))).toMatchObject({
+    expect(headingOf({ started: fork, rewarded: null })).toMatchObject({
       forkOf: 'Fork of a.traj.jsonl after step 7: agent message edited',
       reward: null,
     });
   });
 
+  it('says of a real conversation where it is from, and that nobody failed', () => {
+    const imported = { from: 'chats' as const, file: 'log.jsonl', line: 3, masked: true };
+    const nothing = { ...rewarded, reward: null, failedBy: null, reason: 'a real conversation' };
+    expect(headingOf({ started: { ...started, imported }, rewarded: nothing })).toMatchObject({
+      facts: [
+        'parcel-desk',
+        'a real conversation, from log.jsonl, line 3',
+        'personal data masked',
+        'its database is not known',
+      ],
+      reward: { value: null, isNobodys: true },
+    });
+    expect(stepEntry({ n: 9, event: nothing })).toMatchObject({ tone: 'plain', title: 'Reward none' });
+  });
+
   it('is nothing before the first event', () => {
-    expect(headingOf([])).toBeNull();
+    expect(headingOf({ started: null, rewarded: null })).toBeNull();
   });
 });
 
@@ -93,9 +107,9 @@ describe('stepEntry', () => {
       { side: 'user' as const, patches: [{ op: 'remove' as const, path: ['wallet', 'card'], old: 1 }] },
     ];
     expect(entry({ type: 'databaseWritten', callId: 'c1', writes }).changes).toEqual([
-      { place: 'orders › W1 › status', before: '"pending"', after: '"cancelled"' },
-      { place: 'log › 0', before: null, after: '{"note":"x"}' },
-      { place: 'user › wallet › card', before: '1', after: null },
+      { side: 'agent', place: 'orders › W1 › status', before: '"pending"', after: '"cancelled"' },
+      { side: 'agent', place: 'log › 0', before: null, after: '{"note":"x"}' },
+      { side: 'user', place: 'wallet › card', before: '1', after: null },
     ]);
   });
 
@@ -134,7 +148,7 @@ describe('stepEntry', () => {
     const patches = [{ op: 'replace' as const, path: ['router', 'on'], value: true, old: false }];
     expect(entry({ type: 'worldSynced', writes: [{ side: 'user', patches }] })).toMatchObject({
       title: 'Both sides synced',
-      changes: [{ place: 'user › router › on', before: 'false', after: 'true' }],
+      changes: [{ side: 'user', place: 'router › on', before: 'false', after: 'true' }],
     });
     expect(entry({ type: 'worldSynced', writes: [] }).title).toBe('Both sides in step');
   });

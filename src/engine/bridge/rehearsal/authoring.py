@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 MARK = "__rehearsal_tool__"
+LONGEST_MS = 2**31 - 1
+"""The longest time that a timer of the engine can wait for."""
 
 
 class ToolError(Exception):
@@ -59,6 +61,8 @@ def tool(
         retries: How often a call that failed is made again; idempotent tools only.
         rate_limit: Calls at most, and in how many milliseconds, over all rollouts that run at once.
     """
+    if timeout_ms is not None and not is_time(timeout_ms):
+        raise TypeError(f"timeout_ms is a whole number of milliseconds, from 1 to {LONGEST_MS}, not {timeout_ms!r}")
     declaration = Declaration(effect, owner, generic, hands_off, timeout_ms, idempotent, cache, retries, rate_limit)
 
     def mark(function: Function) -> Function:
@@ -66,6 +70,10 @@ def tool(
         return function
 
     return mark
+
+
+def is_time(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LONGEST_MS
 
 
 @dataclass(frozen=True)
@@ -129,82 +137,3 @@ class Environment:
                     del target[key]
                 else:
                     target[key] = row
-
-
-class DatabaseEnvironment:
-    """An existing environment that works on the domain's database, as an adapter of ours drives it.
-
-    The engine keeps the database of both sides; this process has the base once, validated as the environment's own
-    types, and for each rollout the rows that differ from it. `state: database` in domain.yaml.
-    """
-
-    has_sync = False
-    """Whether `sync` brings both sides into step after set-up and after each successful call."""
-    gold_syncs = True
-    """Whether it also does between gold actions."""
-    gold_apart = False
-    """Whether gold actions are played on an instance of their own: its state is more than its rows tell."""
-    keeps_failed_writes = False
-    """Whether what a call wrote before it failed stays written."""
-
-    def __init__(self, settings: Mapping[str, str]) -> None:
-        self.settings = settings
-
-    def start(self) -> tuple[Any, Any]:
-        """Both sides as the environment's own data says; what an import writes down."""
-        raise NotImplementedError
-
-    def load(self, agent: Mapping[str, Any], user: Mapping[str, Any]) -> tuple[Any, Any]:
-        """Both sides of the base as the environment's own types, validated; None for a side that it has not."""
-        raise NotImplementedError
-
-    def describe(self) -> list[dict[str, Any]]:
-        """The tools: name, description, parameters, effect, owner and generic."""
-        raise NotImplementedError
-
-    def prompts(self) -> dict[str, str]:
-        """Texts of the environment for the seats: `agent` with {policy} in it, `user` with {instructions}."""
-        return {}
-
-    def about(self) -> dict[str, Any]:
-        """What an import needs beside the tools."""
-        return {}
-
-    def make(self, agent: Any, user: Any) -> Any:
-        """An instance for one rollout on its own views of both sides."""
-        raise NotImplementedError
-
-    def call(self, instance: Any, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        """One call by `agent` or `user`. What it raises is the result that the caller sees."""
-        raise NotImplementedError
-
-    def text(self, result: Any) -> str:
-        """A result as the caller sees it."""
-        raise NotImplementedError
-
-    def failure(self, error: Exception) -> str:
-        """What the caller sees of a call that raised."""
-        return f"Error: {error}"
-
-    def view(self) -> Any:
-        """The agent's side for one rollout, where the environment keeps its state in objects of its own; else None."""
-        return None
-
-    def sync(self, instance: Any) -> None:
-        """Brings both sides into step."""
-
-    def set_up(self, instance: Any, data: Any) -> None:
-        """Puts a task's own start on a fresh instance."""
-        raise NotImplementedError
-
-    def ask(self, instance: Any, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        """What a function of the environment says of the state at the end, as data."""
-        raise NotImplementedError
-
-    def sides(self, instance: Any) -> tuple[Any, Any]:
-        """The databases that an instance has now, where a set-up put others in the place of its views."""
-        raise NotImplementedError
-
-    def revive(self, side: str, path: tuple[str, ...], value: Any) -> Any:
-        """JSON data of a member (`[name]`) or of a row (`[name, key]`) as the environment's own type."""
-        raise NotImplementedError

@@ -9,6 +9,7 @@ from typing import Any
 
 from .authoring import MARK, Declaration, Environment
 from .description import BridgeError, Tool, content_of, context_of, failure_of, tool_of
+from .objects import with_floats
 from .rows import MISSING, REFUSAL, ReadOnlyError, Rows
 from .schema import convert, plain
 
@@ -155,8 +156,9 @@ class Hosted:
         if session is None:
             return {"stale": True}
         tool, database = session.tools[params["tool"]], session.database
+        arguments = with_floats(params["arguments"], params.get("floats", []))
         try:
-            result = tool.run(params["arguments"], {"ctx": context_of(params)})
+            result = tool.run(arguments, {"ctx": context_of(params)})
             content = content_of(result)
             if tool.declaration.effect == "read" and database.has_changed():
                 raise ReadOnlyError(REFUSAL)

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .authoring import DatabaseEnvironment
+from .database_environment import DatabaseEnvironment
 from .description import BridgeError
 from .rows import MISSING
 
@@ -143,13 +143,15 @@ def pointer(place: Sequence[str]) -> str:
 
 def with_floats(arguments: Mapping[str, Any], places: Sequence[str]) -> dict[str, Any]:
     """Arguments in which the whole numbers at these JSON Pointers are floats."""
+    if not places:
+        return dict(arguments)
     made = copy.deepcopy(dict(arguments))
     for place in places:
         *keys, last = [key.replace("~1", "/").replace("~0", "~") for key in place.split("/")[1:]]
         at: Any = made
         for key in keys:
             at = at[int(key) if isinstance(at, list) else key]
-        index = int(last) if isinstance(at, list) else last
+        index: Any = int(last) if isinstance(at, list) else last
         at[index] = float(at[index])
     return made
 
@@ -230,7 +232,7 @@ def data_from(json: Any, floats: Sequence[str]) -> Any:
 
 
 class ObjectsView:
-    """The agent's side of one rollout: objects by the name of their class, and the rows that the engine knows of them."""
+    """The agent's side of one rollout: objects by the name of their class, and the rows that the engine has of them."""
 
     def __init__(self, kinds: Callable[[str], type], base: Mapping[str, Any]) -> None:
         self._kinds = kinds

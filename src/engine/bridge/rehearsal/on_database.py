@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from .authoring import DatabaseEnvironment
+from .database_environment import DatabaseEnvironment
 from .description import BridgeError, message_of
 from .objects import with_floats
 from .rows import MISSING, Rows, same

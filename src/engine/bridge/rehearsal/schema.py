@@ -14,10 +14,12 @@ from collections import abc
 from collections.abc import Callable, Mapping
 from typing import Any
 
+# Python has these from 3.11 on.
+PRESENCES = tuple(getattr(typing, name) for name in ("Required", "NotRequired") if hasattr(typing, name))
 SIMPLE: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 LISTS = (list, set, frozenset, tuple, abc.Sequence, abc.Iterable)
 MAPS = (dict, abc.Mapping, abc.MutableMapping)
-TIMES = {datetime.date: "date", datetime.datetime: "date-time"}
+TIMES: dict[Any, str] = {datetime.date: "date", datetime.datetime: "date-time"}
 
 
 class SchemaError(Exception):
@@ -32,7 +34,7 @@ def schema_of(hint: Any, definitions: dict[str, Any]) -> dict[str, Any]:
         texts = [text for text in given[1:] if isinstance(text, str)]
         texts += [each.description for each in given[1:] if isinstance(getattr(each, "description", None), str)]
         return {**schema, **({"description": texts[0]} if texts else {})}
-    if origin in (typing.Required, typing.NotRequired) if hasattr(typing, "Required") else False:
+    if origin in PRESENCES:
         return schema_of(given[0], definitions)
     if hint in (Any, object) or isinstance(hint, typing.TypeVar):
         return {}
@@ -197,10 +199,13 @@ def convert(value: Any, hint: Any) -> Any:
         return first_fitting(value, [each for each in given if each is not type(None)])
     if hint is float and isinstance(value, int):
         return float(value)
+    if hint is int and isinstance(value, float) and value.is_integer():
+        # JSON Schema counts 5.0 as an integer.
+        return int(value)
     if hint is decimal.Decimal:
         return decimal.Decimal(str(value))
     if hint in TIMES and isinstance(value, str):
-        return hint.fromisoformat(value)
+        return hint.fromisoformat(value)  # pyright: ignore[reportAttributeAccessIssue]
     if isinstance(value, list):
         item = next((each for each in given if each is not Ellipsis), Any)
         items = [convert(each, item) for each in value]

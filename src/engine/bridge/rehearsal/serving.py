@@ -69,7 +69,7 @@ class Server:
             return host.call(params)
         if method in ("about", "audit"):
             return getattr(host, method)()
-        if isinstance(host, OnDatabase) and method in ("set_up", "sync", "ask"):
+        if isinstance(self._host, OnDatabase) and method in ("set_up", "sync", "ask"):
             return getattr(host, method)(params)
         if method in simple:
             return getattr(host, simple[method])(session)

@@ -10,6 +10,7 @@ from typing import Any
 
 from .authoring import MARK
 from .description import Tool, content_of, context_of, failure_of, tool_of
+from .objects import with_floats
 from .rows import MISSING, FrozenDict, Rows, freeze, thaw
 from .schema import plain
 
@@ -71,8 +72,9 @@ class ToolsFile:
         if is_write:
             views[owner] = Rows(world.members[owner], open_member)
         filled = {"db": views["agent"], "user_db": views["user"], "ctx": context_of(params)}
+        arguments = with_floats(params["arguments"], params.get("floats", []))
         try:
-            content = content_of(tool.run(params["arguments"], filled))
+            content = content_of(tool.run(arguments, filled))
             rows = self._written(views[owner]) if is_write else []
         except (Exception, SystemExit) as error:
             return {"content": failure_of(tool.name, error, self._folder, self._log), "isError": True, "rows": []}

@@ -45,24 +45,26 @@ const pointless = new Set([
 ]);
 
 /** Words for kinds of facts that most domains share, keyed by the last word of a fact's name. */
-const commonNames: Readonly<Record<string, readonly string[]>> = {
-  email: ['email', 'e mail', 'email address', 'mail address'],
-  phone: ['phone', 'phone number', 'telephone', 'telephone number', 'mobile number'],
-  zip: ['zip', 'zip code', 'zipcode', 'postcode', 'postal code', 'post code'],
-  postcode: ['zip', 'zip code', 'zipcode', 'postcode', 'postal code', 'post code'],
-  birthday: ['date of birth', 'birth date', 'birthday', 'when were you born'],
-  birthdate: ['date of birth', 'birth date', 'birthday', 'when were you born'],
-  surname: ['surname', 'last name', 'family name'],
-  color: ['color', 'colour'],
-  colour: ['color', 'colour'],
-  reason: ['reason', 'why'],
-  quantity: ['quantity', 'how many', 'amount'],
-  amount: ['amount', 'how much'],
-  date: ['date', 'which day', 'what day', 'when'],
-  day: ['day', 'which date', 'what date', 'when'],
-  time: ['time', 'when', 'what hour'],
-  address: ['address', 'where to', 'where should it go', 'where should we send it'],
-};
+const commonNames: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    email: ['email', 'e mail', 'email address', 'mail address'],
+    phone: ['phone', 'phone number', 'telephone', 'telephone number', 'mobile number'],
+    zip: ['zip', 'zip code', 'zipcode', 'postcode', 'postal code', 'post code'],
+    postcode: ['zip', 'zip code', 'zipcode', 'postcode', 'postal code', 'post code'],
+    birthday: ['date of birth', 'birth date', 'birthday', 'when were you born'],
+    birthdate: ['date of birth', 'birth date', 'birthday', 'when were you born'],
+    surname: ['surname', 'last name', 'family name'],
+    color: ['color', 'colour'],
+    colour: ['color', 'colour'],
+    reason: ['reason', 'why'],
+    quantity: ['quantity', 'how many', 'amount'],
+    amount: ['amount', 'how much'],
+    date: ['date', 'which day', 'what day', 'when'],
+    day: ['day', 'which date', 'what date', 'when'],
+    time: ['time', 'when', 'what hour'],
+    address: ['address', 'where to', 'where should it go', 'where should we send it'],
+  }),
+);
 
 /** The vocabulary of these facts. `labels` are what the model-free seats call them. */
 export function vocabularyOf(lexicon: Lexicon, facts: readonly string[]): Vocabulary {
@@ -120,21 +122,23 @@ export function mentionsIn(words: readonly string[], vocabulary: Vocabulary): re
 /** Words before a bare "number" or "code" that leave it the fact's own; after any other noun it is another thing. */
 const beforeIdentifier =
   /^(?:the|a|an|your|my|our|this|that|its|his|her|their|which|what|whose|any|some|each|every|and|or|of|with|for|by|to|as|is|are|was|it|me|u|please|valid|right|correct|wrong|exact|full|complete|same|other|another|new|old|first|second|whole|unique|actual|specific|relevant|following|missing|long|short|digit|\d+|have|need|know|enter|give|tell|send|provide|share|check|type|read|quote|get|see|find|state|confirm|verify|repeat)$/;
-const otherThings: Readonly<Record<string, RegExp>> = {
-  address: /^(?:email|mail|e|ip|web|internet|mac)$/,
-  name: /^(?:user|product|item|brand|company|business|street|town|city|file|domain|locker|shop)$/,
-  date: /^(?:expiry|expiration|birth|due|best|order|purchase|invoice)$/,
-  method: /^(?:delivery|shipping|contact|verification)$/,
-  mail: /^(?:confirmation|dispatch|shipping|welcome|invoice|receipt|this|our|my|last)$/,
-  email: /^(?:confirmation|dispatch|shipping|welcome|invoice|receipt|this|our|my|last)$/,
-};
+const otherThings: ReadonlyMap<string, RegExp> = new Map(
+  Object.entries({
+    address: /^(?:email|mail|e|ip|web|internet|mac)$/,
+    name: /^(?:user|product|item|brand|company|business|street|town|city|file|domain|locker|shop)$/,
+    date: /^(?:expiry|expiration|birth|due|best|order|purchase|invoice)$/,
+    method: /^(?:delivery|shipping|contact|verification)$/,
+    mail: /^(?:confirmation|dispatch|shipping|welcome|invoice|receipt|this|our|my|last)$/,
+    email: /^(?:confirmation|dispatch|shipping|welcome|invoice|receipt|this|our|my|last)$/,
+  }),
+);
 
 /** Whether a word that names a fact stands after another that makes it the name of something else. */
 function isOtherThing(words: readonly string[], start: number, { words: phrase, isEnd }: Phrase): boolean {
   const [word = '', before] = [phrase[0] ?? '', words[start - 1]];
   if (phrase.length > 1 || before === undefined) return false;
   if (isEnd && identifiers.includes(word)) return !beforeIdentifier.test(before);
-  return otherThings[word]?.test(before) ?? false;
+  return otherThings.get(word)?.test(before) ?? false;
 }
 
 /** Equal but for one slip of the pen in a word of five letters or more. */
@@ -168,7 +172,7 @@ function strongPhrases(lexicon: Lexicon, fact: string): readonly Phrase[] {
   const ofIdentifier = isIdentifier
     ? identifiers.flatMap((word) => [`${base} ${word}`, `${word} of the ${base}`, `${word} of your ${base}`])
     : [];
-  const common = name.length === 1 ? (commonNames[name[0] ?? ''] ?? []) : [];
+  const common = name.length === 1 ? (commonNames.get(name[0] ?? '') ?? []) : [];
   const labelIdentifiers = label ? identifierForms(label) : [];
   const inverted = synonyms.map((phrase) =>
     phrase.replace(/\b(would|do|should|can) (you|we|i)\b/, '$2 $1').replace(/\b(you|we|i) do\b/, '$1'),
@@ -191,7 +195,7 @@ function weakPhrases(lexicon: Lexicon, fact: string): readonly Phrase[] {
   return wordings.flatMap((wording) => {
     const head = wording.at(-1) ?? '';
     const ends = wording.includes('of') ? [] : wording.slice(1).map((_, at) => wording.slice(at + 1));
-    const common = wording.length > 1 ? (commonNames[head] ?? []).map((phrase) => phrase.split(' ')) : [];
+    const common = wording.length > 1 ? (commonNames.get(head) ?? []).map((phrase) => phrase.split(' ')) : [];
     const base = wording.slice(0, -1);
     const which = identifiers.includes(head)
       ? [

@@ -106,7 +106,7 @@ function spelledWords(text: string): readonly string[] {
 
 function oneForm(word: string): string {
   if (/^[\d.,]+$/.test(word)) return numberForm(word.replaceAll(',', ''));
-  return numberWords[word] ?? singular(word);
+  return numberWords.get(word) ?? singular(word);
 }
 
 /** 24.50 and 24.5 are one number; a leading zero marks a code (a postcode) and stays. */
@@ -122,16 +122,18 @@ function singular(word: string): string {
   return word.endsWith('s') ? word.slice(0, -1) : word;
 }
 
-const numberWords: Readonly<Record<string, string>> = {
-  two: '2',
-  three: '3',
-  four: '4',
-  five: '5',
-  six: '6',
-  seven: '7',
-  eight: '8',
-  nine: '9',
-  ten: '10',
-  eleven: '11',
-  twelve: '12',
-};
+const numberWords: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    two: '2',
+    three: '3',
+    four: '4',
+    five: '5',
+    six: '6',
+    seven: '7',
+    eight: '8',
+    nine: '9',
+    ten: '10',
+    eleven: '11',
+    twelve: '12',
+  }),
+);

@@ -128,13 +128,15 @@ function picksOut(said: readonly string[], words: readonly string[], rivals: rea
 }
 
 const light = new Set('a an the of by in on at for to from with and my your ending'.split(' '));
-const sameWord: Readonly<Record<string, string>> = {
-  not: 'no',
-  never: 'no',
-  none: 'no',
-  more: 'longer',
-  anymore: 'longer',
-};
+const sameWord: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    not: 'no',
+    never: 'no',
+    none: 'no',
+    more: 'longer',
+    anymore: 'longer',
+  }),
+);
 
 /** Whether one sentence has every word of a value that means something, in any order and form. */
 function saysLoosely(proposal: string, value: string): boolean {
@@ -148,5 +150,5 @@ function saysLoosely(proposal: string, value: string): boolean {
 
 function stemsOf(text: string): readonly string[] {
   const words = wordsOf(plain(text)).filter((word) => !light.has(word));
-  return words.map((word) => sameWord[word] ?? (word.length > 5 ? word.replace(/(?:ed|ing|en)$/, '') : word));
+  return words.map((word) => sameWord.get(word) ?? (word.length > 5 ? word.replace(/(?:ed|ing|en)$/, '') : word));
 }

@@ -1,3 +1,4 @@
+import { hostedPrompt } from '../domain.ts';
 import { factsOf, recogniserOf } from '../facts.ts';
 import { callsIn, messagesOf, type ToolCall } from '../message.ts';
 import type { OccasionalBehaviour } from '../persona.ts';
@@ -24,7 +25,7 @@ const usualGreeting = 'Hi! How can I help you today?';
  */
 export function simulatorChat(view: UserView, problem: string | null = null): readonly SimulatorMessage[] {
   const chat: SimulatorMessage[] = [{ role: 'system', content: simulatorPrompt(view, problem) }];
-  const { greeting = usualGreeting } = view.started;
+  const { greeting = view.domain.hosted?.prompts.greeting ?? usualGreeting } = view.started;
   const hear = (content: string) => {
     const last = chat.at(-1);
     if (last?.role === 'user') chat[chat.length - 1] = { role: 'user', content: `${last.content}\n${content}` };
@@ -78,7 +79,7 @@ export function simulatorPrompt(view: UserView, problem: string | null = null): 
   const { domain, task, persona } = view;
   const refusal =
     problem === null ? [] : [`Your last answer could not be used: ${problem}. Answer again, as the customer.`];
-  const own = domain.hosted?.prompts.user;
+  const own = hostedPrompt(domain, task, 'user');
   if (own !== undefined) return [own.replace('{instructions}', () => task.user.goal), ...refusal].join('\n');
   const standing = standingOf(view);
   const { labelOf } = recogniserOf(domain, task);

@@ -7,10 +7,10 @@ type Said = { readonly content: string; readonly step: number };
 
 /** Whether the agent said each of the texts to the user; case and commas of numbers do not matter (after tau2-bench). */
 export function communicateVerdict({ communicate: texts, communicateBy }: Task, state: RolloutState): Verdict {
-  const said = communicateBy === 'tau2' ? textsOf(state) : heardOf(state);
+  const said = saidOf(communicateBy, state);
   const plain = (text: string) => text.toLowerCase().replaceAll(',', '');
-  // tau2-bench takes the commas out of what was said, and not out of what it looks for.
-  const wanted = (text: string) => (communicateBy === 'tau2' ? text.toLowerCase() : plain(text));
+  // Both evaluators take the commas out of what was said, and not out of what they look for.
+  const wanted = (text: string) => (communicateBy === undefined ? plain(text) : text.toLowerCase());
   const missing = texts.filter((text) => !said.some(({ content }) => plain(content).includes(wanted(text))));
   return {
     verifier: 'communicate',
@@ -25,13 +25,27 @@ export function communicateVerdict({ communicate: texts, communicateBy }: Task, 
   };
 }
 
+/** What counts as said to the user. */
+function saidOf(by: Task['communicateBy'], state: RolloutState): readonly Said[] {
+  switch (by) {
+    case undefined:
+      return [...greetingOf(state), ...heardOf(state)];
+    case 'tau2':
+      return textsOf(state);
+    case 'tau1':
+      return heardOf(state);
+    default:
+      return unknownEvaluator(by);
+  }
+}
+
 function greetingOf({ started }: RolloutState): readonly Said[] {
   return started.greeting === undefined ? [] : [{ content: started.greeting, step: 0 }];
 }
 
-/** What the user heard. */
-function heardOf(state: RolloutState): readonly Said[] {
-  return [...greetingOf(state), ...utterancesOf(state.messages).filter(({ role }) => role === 'agent')];
+/** What the user heard of the agent after its greeting. */
+function heardOf({ messages }: RolloutState): readonly Said[] {
+  return utterancesOf(messages).filter(({ role }) => role === 'agent');
 }
 
 /** Every text of the agent's, also one beside a call, which the user does not hear. */
@@ -40,4 +54,8 @@ function textsOf(state: RolloutState): readonly Said[] {
     message.role === 'agent' && message.content?.trim() ? [{ content: message.content, step: message.step }] : [],
   );
   return [...greetingOf(state), ...texts];
+}
+
+function unknownEvaluator(by: never): never {
+  throw new Error(`unknown evaluator ${String(by)}`);
 }

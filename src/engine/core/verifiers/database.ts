@@ -1,10 +1,13 @@
-import { type Database, diffDatabases, sameDatabase } from '../database.ts';
+import { type Change, type Database, diffDatabases, sameDatabase } from '../database.ts';
 import type { World } from '../domain.ts';
-import type { Verdict } from '../event.ts';
+import type { Deviation, Verdict } from '../event.ts';
 import { type Json, showPath } from '../json.ts';
 import type { RolloutState } from '../state.ts';
 
 const sides = ['agent', 'user'] as const;
+
+/** A rollout that went far astray differs in many places; its recording names the first ones. */
+export const deviationsKept = 100;
 
 /** Whether the final database of both sides is the one that the gold actions leave. */
 export function databaseVerdict({ world, next }: RolloutState, start: World, gold: World): Verdict {
@@ -29,6 +32,16 @@ export function databaseVerdict({ world, next }: RolloutState, start: World, gol
     detail: `${shown.join('; ')}${more}`,
     evidence: [next - 1],
     ...shareOf(expected, wrong),
+    deviations: changes.slice(0, deviationsKept).map(deviationOf),
+  };
+}
+
+function deviationOf({ side, path, before, after }: Change & { readonly side: Deviation['side'] }): Deviation {
+  return {
+    side,
+    path: [...path],
+    ...(before === undefined ? {} : { expected: before as Deviation['expected'] }),
+    ...(after === undefined ? {} : { actual: after as Deviation['actual'] }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../json.ts';
+import { isObject, type Json } from '../json.ts';
 
 /** Equality as Python knows it: true is 1. */
 export function sameValue(one: Json | undefined, other: Json | undefined): boolean {
@@ -19,5 +19,3 @@ export function sameValue(one: Json | undefined, other: Json | undefined): boole
 }
 
 const isPlain = (value: Json | undefined) => typeof value === 'boolean' || typeof value === 'number';
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts';
 import type { Verdict } from '../event.ts';
 import { conditionHolds, equalJson, scopeOf } from '../expression.ts';
 import type { Json } from '../json.ts';
@@ -19,7 +20,7 @@ export function receiptsVerdict(receipts: readonly Receipt[], state: RolloutStat
     held: missed.length === 0,
     detail:
       missed.length === 0
-        ? `${receipts.length} receipts are as expected`
+        ? `${counted(receipts.length, 'receipt')} ${receipts.length === 1 ? 'is' : 'are'} as expected`
         : missed.map(({ receipt, found }) => described(receipt, found.length)).join('; '),
     evidence: checked.flatMap(({ found }) => found.map(({ step }) => step)),
     met: receipts.length - missed.length,

@@ -1,6 +1,7 @@
 import type { Task } from '../../core/task.ts';
 import { type Diagnostic, type Location, sortDiagnostics } from '../diagnostic.ts';
 import { forEach } from '../forEach.ts';
+import { accepted, isDraft, withDrafts } from '../load/drafts.ts';
 import { type Placed, placeOf } from '../load/items.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { type Note, notebook } from '../load/note.ts';
@@ -14,6 +15,8 @@ const width = 16;
 
 export type AuditOptions = {
   readonly signal: AbortSignal;
+  /** Ids of draft tasks that are played in place of the domain's own, and of which alone something is said. */
+  readonly drafts?: readonly string[];
   /** Told after every rollout. */
   readonly onProgress?: (done: number, total: number, what: string) => void;
 };
@@ -33,9 +36,14 @@ export type Audited = {
  */
 export async function audit(loaded: LoadedDomain, options: AuditOptions): Promise<Audited> {
   const { found, note } = notebook();
-  const { rollouts, played } = await playAll(loaded, options);
+  const { drafts } = options;
+  const staged = drafts ? withDrafts(loaded, drafts) : loaded;
+  const tasks = drafts
+    ? loaded.parts.tasks.filter((placed) => isDraft(placed) && drafts.includes(placed.value.id))
+    : accepted(loaded.parts.tasks);
+  const { rollouts, played } = await playAll(staged, tasks, options);
   const isCancelled = options.signal.aborted;
-  if (!isCancelled) judge(loaded, played, note);
+  if (!isCancelled) judge(loaded, played, drafts === undefined, note);
   const open = played.replayed.flatMap(({ placed, first }) => {
     const reason = undecided(first);
     return reason === null ? [] : [{ task: placed.value.id, reason }];
@@ -51,8 +59,11 @@ type Played = {
 type Basis = 'evaluate' | 'train';
 
 /** The lanes of the second half are fresh, so what a domain keeps between calls is noticed. */
-async function playAll(loaded: LoadedDomain, { signal, onProgress }: AuditOptions) {
-  const { tasks } = loaded.parts;
+async function playAll(
+  loaded: LoadedDomain,
+  tasks: readonly Placed<Task>[],
+  { signal, onProgress, drafts }: AuditOptions,
+) {
   const idleParts = tasks.flatMap((placed) => basesOf(placed.value).map((basis) => ({ placed, basis })));
   let total = idleParts.length + 2 * tasks.length;
   let done = 0;
@@ -84,7 +95,8 @@ async function playAll(loaded: LoadedDomain, { signal, onProgress }: AuditOption
       signal,
     );
     await gold(stage, firsts, tasks);
-    samples = samplesOf(loaded, inOrder(tasks, firsts));
+    // The tools are the domain's: its own audit tries them.
+    samples = drafts ? [] : samplesOf(loaded, inOrder(tasks, firsts));
     total += 2 * samples.length;
     await forEach(
       samples,
@@ -153,7 +165,7 @@ const doesNothing = () => ({ content: '', toolCalls: [] });
 /** Findings that explain why the gold path of a task fails. */
 const explaining = ['task/missing-row', 'task/wrong-date', 'task/untold-argument', 'task/gold-violates'];
 
-function judge(loaded: LoadedDomain, { idle, replayed, tried }: Played, note: Note): void {
+function judge(loaded: LoadedDomain, { idle, replayed, tried }: Played, isOfDomain: boolean, note: Note): void {
   const { diagnostics, parts } = loaded;
   const isKnown = (at: Location, code: string) =>
     diagnostics.some((each) => each.code === code && each.file === at.file && each.line === at.line);
@@ -165,7 +177,7 @@ function judge(loaded: LoadedDomain, { idle, replayed, tried }: Played, note: No
   const uncovered = diagnostics.filter(({ code }) => code === 'policy/uncovered-rule').map(({ line }) => line);
   const known = parts.policy.policy.rules.filter(({ line }) => uncovered.includes(line)).map(({ id }) => id);
   // What a broken task would have tried is not known.
-  if (isWhole) noteUntried(parts, replayed, new Set(known), note);
+  if (isWhole && isOfDomain) noteUntried(parts, replayed, new Set(known), note);
 }
 
 /** Whether the gold path of a task is wrong. It is said once: a tool that is wrong, or a task, explains what follows. */

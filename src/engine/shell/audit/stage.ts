@@ -1,11 +1,10 @@
 import type { RolloutEvent } from '../../core/event.ts';
 import type { AgentReply, UserReply } from '../../core/seat.ts';
 import type { Task } from '../../core/task.ts';
-import { baseHash } from '../../core/world.ts';
 import { Fault } from '../fault.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import type { Outside } from '../outside.ts';
-import { settingOf } from '../replay.ts';
+import { baseHashOf } from '../replay.ts';
 import { startOf } from '../start.ts';
 import { openSupervisor, type RolloutClosed, type Supervisor } from '../supervisor.ts';
 
@@ -17,8 +16,13 @@ export type Part = {
   readonly task: Task;
   readonly basis?: 'evaluate' | 'train';
   readonly agent: 'gold' | ((turn: number) => AgentReply);
-  /** The agenda user where it is left out. */
+  /** The agenda user where it is left out, and `outside` names nobody. */
   readonly user?: (turn: number) => UserReply;
+  /** Who answers in place of nobody: a model for the user, or for simulated tools. */
+  readonly outside?: Partial<Outside>;
+  readonly seed?: string;
+  /** An event after which nothing more is wanted: the rollout is left there. */
+  readonly until?: (event: RolloutEvent) => boolean;
   /** The events that it goes on from. */
   readonly from?: readonly RolloutEvent[];
 };
@@ -37,20 +41,29 @@ export const needsModel = 'audit/needs-model';
  * Opens fresh lanes.
  * @param more tasks of the audit's own, beside those of the domain
  */
-export async function openStage(loaded: LoadedDomain, signal: AbortSignal, more: readonly Task[] = []): Promise<Stage> {
+export async function openStage(
+  loaded: LoadedDomain,
+  signal: AbortSignal,
+  more: readonly Task[] = [],
+  log: (text: string) => void = () => undefined,
+): Promise<Stage> {
   const tasks = [...loaded.tasks, ...more];
-  const supervisor = await openSupervisor({ ...loaded, tasks, domain: { ...loaded.domain, tasks } });
-  const database = baseHash(settingOf(supervisor.loaded).world);
+  const supervisor = await openSupervisor({ ...loaded, tasks, domain: { ...loaded.domain, tasks } }, { log });
+  const database = baseHashOf(supervisor.loaded);
   const play = (part: Part): Promise<RolloutClosed> => {
-    const { task, basis = 'evaluate', agent, user, from } = part;
+    const { task, basis = 'evaluate', agent, user, from, outside, until } = part;
     const seats = { agent: { type: agent === 'gold' ? 'gold' : 'scripted' }, user: { type: 'agenda' } } as const;
-    const live = supervisor.start({
-      task,
-      from: from ?? startOf(supervisor.domain, database, task, { seed, trial: 0, basis, ...seats }),
-      seats: { agent: agent === 'gold' ? 'gold' : 'remote', user: user ? 'remote' : 'agenda' },
-      outside: outsideOf(part),
-      recording: null,
-    });
+    const own = { seed: part.seed ?? seed, trial: 0, basis, ...seats };
+    const live = supervisor.start(
+      {
+        task,
+        from: from ?? startOf(supervisor.domain, database, task, own),
+        seats: { agent: agent === 'gold' ? 'gold' : 'remote', user: (user ?? outside?.user) ? 'remote' : 'agenda' },
+        outside: outsideOf(part),
+        recording: null,
+      },
+      until && ((events) => events.some(({ event }) => until(event)) && live.cancel()),
+    );
     const stop = () => live.cancel();
     signal.addEventListener('abort', stop, { once: true });
     return live.closed.finally(() => signal.removeEventListener('abort', stop));
@@ -58,7 +71,7 @@ export async function openStage(loaded: LoadedDomain, signal: AbortSignal, more:
   return { supervisor, play, close: () => supervisor.close() };
 }
 
-function outsideOf({ agent, user }: Part): Outside {
+function outsideOf({ agent, user, outside }: Part): Outside {
   const turns = { agent: 0, user: 0 };
   const nobody = (): never => {
     throw new Fault({ who: 'infrastructure', code: needsModel, message: 'only a model could answer here' });
@@ -67,5 +80,6 @@ function outsideOf({ agent, user }: Part): Outside {
     agent: async () => ({ reply: agent === 'gold' ? nobody() : agent(turns.agent++) }),
     user: async () => ({ reply: user ? user(turns.user++) : nobody() }),
     simulate: async () => nobody(),
+    ...outside,
   };
 }

@@ -42,7 +42,7 @@ export type BfclAbout = {
 };
 
 /** The name of the environment in every imported domain. */
-export const environmentName = 'bfcl';
+export const benchmark = 'bfcl';
 
 /** Why an entry can't be a task, or null. */
 export function obstacleOf(entry: BfclEntry, { gold, unreadable, tools }: BfclAbout): string | null {
@@ -67,7 +67,7 @@ export function obstacleOf(entry: BfclEntry, { gold, unreadable, tools }: BfclAb
 }
 
 /** What of an entry counts for nothing. */
-export function leftOut({
+export function notCarriedIn({
   excluded_function: excluded,
   initial_config: config,
   ...entry
@@ -89,14 +89,14 @@ export function taskFrom(entry: BfclEntry, id: string, isLong: boolean, about: B
   );
   return {
     id,
-    origin: { benchmark: 'bfcl', id: entry.id },
+    origin: { benchmark, id: entry.id },
     split: 'test',
     persona: 'user',
     user: { goal: said.join('\n'), script: said },
     tools: entry.involved_classes.flatMap((name) => about.tools[name] ?? []),
     ...(missed.length > 0 ? { laterTools: missed.map(([turn, tools]) => ({ turn: Number(turn), tools })) } : {}),
     setUp: {
-      [environmentName]: {
+      [benchmark]: {
         classes: entry.involved_classes,
         ...about.starts[entry.id],
         ...(isLong ? { longContext: true } : {}),

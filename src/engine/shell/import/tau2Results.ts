@@ -1,8 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as z from 'zod';
-import { messageOf } from '../fault.ts';
 import { unimportable } from './importReport.ts';
+import { problemsOf } from './userCopy.ts';
 
 const callSchema = z.object({
   id: z.string(),
@@ -55,38 +53,22 @@ const resultsSchema = z.object({
 /** Finished simulations of tau2, of one of its domains. */
 export type Tau2Results = { readonly domain: string; readonly simulations: readonly Simulation[] };
 
-/**
- * Reads a results file of tau2, or a folder with `results.json` and a file for each simulation. Throws a `Fault` that says
- * what is wrong with it.
- */
-export function readTau2Results(path: string): Tau2Results {
-  const isFolder = existsSync(join(path, 'results.json'));
-  const file = isFolder ? join(path, 'results.json') : path;
-  if (!existsSync(file)) throw unimportable('missing', `there is no ${file}`);
-  const { info, simulations } = parsed(file, resultsSchema);
-  const beside = join(path, 'simulations');
-  const more =
-    isFolder && existsSync(beside)
-      ? readdirSync(beside)
-          .filter((name) => name.endsWith('.json'))
-          .map((name) => parsed(join(beside, name), simulationSchema))
-      : [];
-  return { domain: info.environment_info.domain_name, simulations: [...simulations, ...more] };
+/** What a results file of tau2 holds. Throws a `Fault` that says what is wrong with it. */
+export function tau2ResultsIn(read: unknown, file: string): Tau2Results {
+  const { info, simulations } = laidOut(read, file, resultsSchema);
+  return { domain: info.environment_info.domain_name, simulations };
 }
 
-function parsed<T>(file: string, schema: z.ZodType<T>): T {
-  let read: unknown;
-  try {
-    read = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw unimportable('syntax', `${file} does not parse: ${messageOf(error)}`, file);
-  }
+/** The simulation in a file of its own, beside `results.json`. Throws a `Fault` that says what is wrong with it. */
+export function tau2SimulationIn(read: unknown, file: string): Simulation {
+  return laidOut(read, file, simulationSchema);
+}
+
+function laidOut<T>(read: unknown, file: string, schema: z.ZodType<T>): T {
   const found = schema.safeParse(read);
   if (found.success) return found.data;
-  const [issue] = found.error.issues;
   throw unimportable(
     'layout',
-    `${file} is no results file of tau2: expected info.environment_info.domain_name and simulations with task_id, termination_reason and messages; ${issue?.path.join('.') || 'the whole'}: ${issue?.message}`,
-    file,
+    `${file} is no results file of tau2: expected info.environment_info.domain_name and simulations with task_id, termination_reason and messages; ${problemsOf(found.error, 'the whole')}`,
   );
 }

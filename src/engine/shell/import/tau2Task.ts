@@ -53,7 +53,7 @@ type Criteria = z.infer<typeof criteriaSchema>;
 type Action = z.infer<typeof actionSchema>;
 
 /** The name of the environment in every imported domain. */
-export const environmentName = 'tau2';
+export const benchmark = 'tau2';
 
 const owner = { assistant: 'agent', user: 'user' } as const;
 
@@ -67,7 +67,7 @@ export function obstacleOf({ initial_state: start, evaluation_criteria: criteria
 }
 
 /** What of a task is kept and counts for nothing, or is not kept at all. */
-export function leftOut(task: Tau2Task): readonly string[] {
+export function notCarriedIn(task: Tau2Task): readonly string[] {
   const criteria = task.evaluation_criteria;
   const basis = criteria?.reward_basis ?? [];
   const restricted = task.user_tools ? ['user_tools: the user of this task is offered every tool of its side'] : [];
@@ -100,17 +100,15 @@ export function taskFrom(task: Tau2Task, id: string, split: Task['split'], goal:
   const rehearsal = scriptsOf(actions, criteria.communicate_info ?? []);
   return {
     id,
-    origin: { benchmark: 'tau2', id: task.id },
+    origin: { benchmark, id: task.id },
     ...(about === '' ? {} : { description: about }),
     split,
     persona: 'customer',
     user: { goal, script: rehearsal.user },
-    ...(Object.keys(setUp).length > 0 ? { setUp: { [environmentName]: setUp } } : {}),
+    ...(Object.keys(setUp).length > 0 ? { setUp: { [benchmark]: setUp } } : {}),
     actions: actions.map(goldAction),
     ...(criteria.env_assertions?.length ? { assertions: criteria.env_assertions.map(assertionFrom) } : {}),
-    ...(criteria.communicate_info?.length
-      ? { communicate: criteria.communicate_info, communicateBy: environmentName }
-      : {}),
+    ...(criteria.communicate_info?.length ? { communicate: criteria.communicate_info, communicateBy: benchmark } : {}),
     ...(criteria.nl_assertions?.length ? { judge: criteria.nl_assertions } : {}),
     script: rehearsal.agent,
     evaluate,
@@ -146,7 +144,7 @@ function goldAction({ requestor: by, name, arguments: values, compare_args: comp
 
 function assertionFrom(assertion: NonNullable<Criteria['env_assertions']>[number]) {
   const { env_type: side, func_name: tool, arguments: values, assert_value: equals } = assertion;
-  return { in: environmentName, call: { tool, by: owner[side], arguments: values }, equals };
+  return { in: benchmark, call: { tool, by: owner[side], arguments: values }, equals };
 }
 
 type Turn = string | readonly { readonly tool: string; readonly arguments: Action['arguments'] }[];

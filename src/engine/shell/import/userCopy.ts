@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type * as z from 'zod';
+import type { Benchmark } from '../../core/benchmark.ts';
 import { messageOf } from '../fault.ts';
 import { BridgeProcess } from '../python/bridgeProcess.ts';
 import { unimportable } from './importReport.ts';
+import type { NotCarriedList } from './notCarriedList.ts';
 
 /** A benchmark's Python package: the module, and how somebody without a copy gets one. */
 export type PackageName = { readonly module: string; readonly howToGet: string };
@@ -20,11 +22,14 @@ const isPath = (from: string) => isAbsolute(from) || /[\\/]/.test(from) || from.
 
 /** The folder of an installed package, without importing it. */
 function packageFolder(name: string, { module, howToGet }: PackageName, python = 'python3'): string {
-  const program = `import importlib.util as u; s = u.find_spec("${module}"); print(s.submodule_search_locations[0] if s else "")`;
+  // The folder where the person stands is no place of packages, though Python looks there first.
+  const program = `import sys; sys.path[:] = [p for p in sys.path if p]; import importlib.util as u; s = u.find_spec("${module}"); print(s.submodule_search_locations[0] if s else "")`;
   let found: string;
   try {
     found = execFileSync(python, ['-c', program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
   } catch (error) {
+    if (isNoProgram(error))
+      throw unimportable('python', `${name} needs Python 3.10 or newer, and ${python} is none. ${pythonHint}`);
     throw unimportable(
       'python',
       `${python} can't be asked for the package ${name}: ${messageOf(error).split('\n')[0]}`,
@@ -33,6 +38,11 @@ function packageFolder(name: string, { module, howToGet }: PackageName, python =
   if (found === '') throw unimportable('package', `${python} has no package ${module} (${name}). ${howToGet}`);
   return found;
 }
+
+const isNoProgram = (error: unknown) =>
+  ['ENOENT', 'EACCES', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+const pythonHint = 'Install it, or name one with the option --python';
 
 /** The interpreter of the virtual environment that a copy lies in. */
 export function interpreterBeside(folder: string): string | undefined {
@@ -63,7 +73,7 @@ export function jsonIn(file: string): unknown {
 }
 
 /** A file of the copy that holds one JSON value a line. */
-export function jsonLinesIn(file: string): readonly unknown[] {
+function jsonLinesIn(file: string): readonly unknown[] {
   return textIn(file)
     .split('\n')
     .flatMap((line, index) => (line.trim() === '' ? [] : [parsed(line, `${file}:${index + 1}`)]));
@@ -77,15 +87,27 @@ function parsed(text: string, place: string): unknown {
   }
 }
 
+/** The lines of a file that are laid out as the schema says; each other one is not carried over. */
+export function entriesIn<Entry>(file: string, schema: z.ZodType<Entry>, notCarried: NotCarriedList): readonly Entry[] {
+  return jsonLinesIn(file).flatMap((raw) => {
+    const parsed = schema.safeParse(raw);
+    if (parsed.success) return [parsed.data];
+    const named = (raw as { readonly id?: unknown } | null)?.id;
+    notCarried.task(String(named), `it is laid out otherwise: ${problemsOf(parsed.error)}`);
+    return [];
+  });
+}
+
 /** What only the benchmark's own code can tell, as its adapter says it. */
 export async function askAdapter<About>(
-  adapter: { readonly name: string; readonly settings: Readonly<Record<string, string>> },
+  adapter: { readonly name: Benchmark; readonly settings: Readonly<Record<string, string>> },
   at: {
     readonly label: string;
     readonly package: string;
     readonly out: string;
     readonly python: string | undefined;
     readonly log: (text: string) => void;
+    readonly signal: AbortSignal | undefined;
   },
 ): Promise<About> {
   const process = new BridgeProcess({
@@ -95,22 +117,23 @@ export async function askAdapter<About>(
     file: resolve(at.out),
     adapter,
     python: at.python,
-    setting: 'the option --python, which is then',
+    pythonHint,
     log: at.log,
   });
   try {
-    return await process.request<About>('about', {}, { timeoutMs: 120_000, what: 'reading it' });
+    const call = { timeoutMs: 120_000, what: 'reading it', ...(at.signal ? { signal: at.signal } : {}) };
+    return await process.request<About>('about', {}, call);
   } finally {
     process.close();
   }
 }
 
-/** What does not fit a task of a benchmark, in one line. */
-export function problemsOf({ issues }: z.ZodError): string {
+/** What does not fit a schema, in one line; `whole` is what a file or a task as such is called. */
+export function problemsOf({ issues }: z.ZodError, whole = 'the task'): string {
   return issues
     .slice(0, 3)
     .map((issue) => {
-      const at = issue.path.join('.') || 'the task';
+      const at = issue.path.join('.') || whole;
       return issue.code === 'unrecognized_keys'
         ? `${at} has the unknown key ${issue.keys.join(', ')}`
         : `${at}: ${issue.message}`;

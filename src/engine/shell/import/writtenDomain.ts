@@ -1,11 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
+import type { Benchmark } from '../../core/benchmark.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
-import { onDisk } from '../disk.ts';
+import { makeFolder, onDisk } from '../disk.ts';
 
 /** The text of a database, one row of a table a line. */
-export function databaseText(database: JsonObject): string {
+function databaseText(database: JsonObject): string {
+  if (Object.keys(database).length === 0) return '{}\n';
   const members = Object.entries(database).map(([name, member]) => `  ${JSON.stringify(name)}: ${memberText(member)}`);
   return `{\n${members.join(',\n')}\n}\n`;
 }
@@ -20,17 +22,61 @@ function memberText(member: Json): string {
 }
 
 /** A file of a domain as YAML. Long texts stay on their line, so that no word of them moves. */
-export function yamlText(value: unknown): string {
+function yamlText(value: unknown): string {
   return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
-/** Writes the files of a domain, by their paths in its folder. */
-export function writeDomain(folder: string, files: Readonly<Record<string, string>>): void {
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(folder, name);
-    onDisk(dirname(path), () => mkdirSync(dirname(path), { recursive: true }));
-    onDisk(path, () => writeFileSync(path, text));
+/** What an importer says of a domain; the rest is alike for all of them. */
+export type WrittenDomain = {
+  readonly benchmark: Benchmark;
+  /** Name, description and limits: the head of `domain.yaml`. */
+  readonly head: Readonly<Record<string, unknown>> & { readonly name: string; readonly description: string };
+  /** The interpreter and the settings of the benchmark's adapter. */
+  readonly python: string | undefined;
+  readonly settings: Readonly<Record<string, string>>;
+  readonly policy: string;
+  readonly database: JsonObject;
+  /** Rows of the user's side; empty where it has none. */
+  readonly userDatabase?: JsonObject;
+  readonly persona: { readonly id: string; readonly description: string };
+  readonly tasks: readonly Readonly<Record<string, unknown>>[];
+};
+
+/** The persona of tau's tasks, which describe their customer themselves. */
+export const customer = { id: 'customer', description: 'The customer whom the task describes.' };
+
+/** Writes the files of a domain into a folder, its tasks in a file for each split. */
+export function writeDomain(folder: string, domain: WrittenDomain): void {
+  const { persona, policy, database, userDatabase = {}, tasks } = domain;
+  const hasUser = Object.keys(userDatabase).length > 0;
+  write(folder, 'domain.yaml', yamlText(domainFile(domain, hasUser)));
+  write(folder, 'policy.md', policy);
+  write(folder, 'database.json', databaseText(database));
+  if (hasUser) write(folder, 'user-database.json', databaseText(userDatabase));
+  write(folder, `personas/${persona.id}.persona.yaml`, yamlText(persona));
+  for (const half of ['train', 'test']) {
+    const own = tasks.filter(({ split }) => split === half);
+    if (own.length > 0) write(folder, `tasks/${half}.task.yaml`, yamlText(own));
   }
+}
+
+/** Both seats are scripted until a model is named: nothing of a benchmark says what takes them. */
+function domainFile({ benchmark, head, python, settings }: WrittenDomain, hasUser: boolean): object {
+  return {
+    ...head,
+    agent: 'scripted',
+    user: 'scripted',
+    ...(hasUser ? { userDatabase: 'user-database.json' } : {}),
+    environments: {
+      [benchmark]: { adapter: benchmark, state: 'database', ...(python === undefined ? {} : { python }), settings },
+    },
+  };
+}
+
+function write(folder: string, name: string, text: string): void {
+  const path = join(folder, name);
+  makeFolder(dirname(path));
+  onDisk(path, () => writeFileSync(path, text));
 }
 
 /**

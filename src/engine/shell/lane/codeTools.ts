@@ -16,6 +16,7 @@ import type { Side } from '../../core/tool.ts';
 import type { ToolContext, ToolOutcome } from '../driver.ts';
 import { Fault } from '../fault.ts';
 import { deniedAdvice, placeOf } from './domainModules.ts';
+import type { ReadObserver } from './readObserver.ts';
 
 export type CodeCall = {
   readonly name: string;
@@ -27,6 +28,8 @@ export type CodeCall = {
   /** Runs around the domain's own code, for the marker. */
   readonly guard: <T>(body: () => T) => T;
   readonly log: (text: string) => void;
+  /** Notes what the call reads, where somebody asks. */
+  readonly observer?: ReadObserver | null;
 };
 
 /**
@@ -41,7 +44,7 @@ export function callCodeTool(call: CodeCall): ToolOutcome | Promise<ToolOutcome>
     );
     return failed(`the arguments of ${call.name} do not fit: ${issues.join('; ')}`);
   }
-  const sides = openSides(call, readView);
+  const sides = openSides(call, readView, call.observer);
   try {
     const result = call.guard(() => call.tool.run(parsed.data, sides.context));
     if (!(result instanceof Promise)) return concluded(call, sides, result);
@@ -59,10 +62,17 @@ type Sides = {
 };
 
 /** A draft of the owner's side for a write tool, views of everything else. */
-function openSides({ tool, context }: CodeCall, view: (db: Database) => JsonObject): Sides {
+function openSides(
+  { tool, context }: CodeCall,
+  view: (db: Database) => JsonObject,
+  observer?: ReadObserver | null,
+): Sides {
   const owner = tool.owner ?? 'agent';
   const open = tool.effect === 'write' ? { side: owner, draft: draft(context.world[owner]) } : null;
-  const viewOf = (side: keyof World) => (open?.side === side ? open.draft.view : view(context.world[side]));
+  const viewOf = (side: keyof World) => {
+    const seen = open?.side === side ? open.draft.view : view(context.world[side]);
+    return observer ? observer.observed(side, seen) : seen;
+  };
   return {
     open,
     context: {
@@ -154,7 +164,7 @@ function explained(call: CodeCall, parsed: unknown, error: unknown): unknown {
 function isFrozenWrite(error: unknown): boolean {
   return (
     error instanceof TypeError &&
-    /read only property|not extensible|Cannot delete property|may not write/.test(error.message)
+    /read only property|has only a getter|not extensible|Cannot delete property|may not write/.test(error.message)
   );
 }
 

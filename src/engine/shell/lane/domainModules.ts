@@ -36,6 +36,7 @@ export async function installDomainModules({ folder, shipped, strip }: DomainMod
     throw new DomainCodeError(`a domain's TypeScript needs Node 22.15 or newer, this is ${process.version}`, folder);
   }
   const stripped = strip ?? (await availableStrip());
+  hideInspector();
   const inDomain = (url: string) => url.startsWith('file:') && fileURLToPath(url).startsWith(folder + sep);
   nodeModule.registerHooks({
     resolve(specifier, context, next) {
@@ -46,8 +47,11 @@ export async function installDomainModules({ folder, shipped, strip }: DomainMod
       if (parentURL === undefined || !inDomain(parentURL)) return next(specifier, context);
       if (specifier.startsWith('.'))
         return { url: neighbour(folder, specifier, fileURLToPath(parentURL)), shortCircuit: true };
-      if (nodeModule.isBuiltin(specifier)) return next(specifier, context);
-      const advice = 'A domain has no node_modules; it can import zod, rehearsal and files of its own folder.';
+      const isInspector = /^(?:node:)?inspector\b/.test(specifier);
+      if (nodeModule.isBuiltin(specifier) && !isInspector) return next(specifier, context);
+      const advice = isInspector
+        ? 'It would reach what its permissions keep from it.'
+        : 'A domain has no node_modules; it can import zod, rehearsal and files of its own folder.';
       throw new DomainCodeError(
         `${at(folder, fileURLToPath(parentURL), lineOfImport(parentURL, specifier))}: can't import "${specifier}". ${advice}`,
         fileURLToPath(parentURL),
@@ -66,6 +70,13 @@ export async function installDomainModules({ folder, shipped, strip }: DomainMod
       };
     },
   });
+}
+
+/** A debugged lane may open its inspector; the domain's code may not, by this way either. */
+function hideInspector(): void {
+  const known = process.getBuiltinModule?.bind(process);
+  if (known)
+    process.getBuiltinModule = ((id: string) => (/inspector/.test(id) ? undefined : known(id))) as typeof known;
 }
 
 /** The file that a relative import means; `./a` and `./a.js` may mean `./a.ts`. */

@@ -1,17 +1,19 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import inspector from 'node:inspector';
+import nodeInspector from 'node:inspector';
 import { join } from 'node:path';
 import { format } from 'node:util';
 import { codeTools, describeTools, syncIn } from '../../authoring.ts';
 import { useNativeHash } from '../../core/hash.ts';
 import { messageOf } from '../fault.ts';
+import { warmWhileIdle } from '../idleWarming.ts';
 import { verifierTools } from './customVerifiers.ts';
 import { DomainCodeError, importDomain, installDomainModules, placeOf, warmStripper } from './domainModules.ts';
 import { LaneWriter } from './laneChannel.ts';
 import { LaneHost } from './laneHost.ts';
+import { LaneInspector } from './laneInspector.ts';
 import { MarkWriter } from './laneMarker.ts';
-import type { LaneOpening, ToLane } from './laneMessage.ts';
+import type { LaneOpening, ToInspector, ToLane } from './laneMessage.ts';
 import { type LaneSettings, laneFiles, shippedModules } from './laneSettings.ts';
 
 /**
@@ -21,18 +23,24 @@ import { type LaneSettings, laneFiles, shippedModules } from './laneSettings.ts'
 const settings = JSON.parse(process.argv[2] ?? '{}') as LaneSettings;
 const writer = new LaneWriter(laneFiles.channel);
 const mark = new MarkWriter(laneFiles.marker);
+const inspector = new LaneInspector(settings.isInspectable, writer);
 let host: LaneHost | null = null;
+let isOpening = false;
 
 useNativeHash((text) => hash('sha256', text, 'hex'));
 setInterval(() => mark.beat(), 500).unref();
 routeConsole();
 explainExit();
 listen();
-if (settings.isEarly) warmStripper();
+if (settings.isEarly) {
+  warmStripper();
+  warmWhileIdle(() => !isOpening);
+}
 
 /** Imports the domain's tools and describes them. */
 async function open({ toolsFile, timeoutMs }: LaneOpening): Promise<void> {
-  const { folder, isDebugged } = settings;
+  isOpening = true;
+  const { folder } = settings;
   try {
     await installDomainModules({ folder, shipped: shippedModules(import.meta.url) });
     const file = join(folder, toolsFile);
@@ -40,7 +48,7 @@ async function open({ toolsFile, timeoutMs }: LaneOpening): Promise<void> {
     const tools = describeTools(exports, timeoutMs);
     const runnable = new Map([...codeTools(exports), ...(await verifierTools(folder))]);
     const sync = syncIn(exports);
-    host = new LaneHost({ folder, tools: runnable, sync, writer, mark, isDebugged, timeoutMs });
+    host = new LaneHost({ folder, tools: runnable, sync, writer, mark, inspector, timeoutMs });
     writer.send({ type: 'described', tools, sync: sync !== null });
   } catch (error) {
     const failure =
@@ -64,8 +72,10 @@ function listen(): void {
     const lines = (rest + data).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
-      const message = JSON.parse(line) as ToLane | LaneOpening;
+      const message = JSON.parse(line) as ToLane | ToInspector | LaneOpening;
       if (message.type === 'open') void open(message);
+      else if (message.type === 'inspect') inspector.open();
+      else if (message.type === 'uninspect') inspector.close();
       else host?.receive(message);
     }
   });
@@ -79,7 +89,7 @@ function routeConsole(): void {
   for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) {
     console[method] = (...values: unknown[]) => {
       writer.send({ type: 'log', rollout: host?.running ?? null, text: format(...values) });
-      if (settings.isDebugged) (inspector.console as unknown as Console)[method](...values);
+      if (inspector.isOpen) (nodeInspector.console as unknown as Console)[method](...values);
     };
   }
 }

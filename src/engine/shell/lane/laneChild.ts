@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { smallYoungHeap } from '../youngHeap.ts';
 import { type LaneSettings, laneProgram } from './laneSettings.ts';
 
 /** The process of a lane, and the open file in which it says what it is doing. */
@@ -10,23 +11,35 @@ export type LaneChild = { readonly process: ChildProcess; readonly marker: numbe
 type ChildOptions = {
   readonly folder: string;
   readonly heapMb?: number;
-  readonly inspect?: boolean;
+  readonly inspectable?: boolean;
   readonly nodePath?: string;
 };
 
 export const defaultHeapMb = 512;
 
+type EarlyChild = LaneChild & { readonly inspectable: boolean };
+
 /** Processes that no lane has taken yet, by folder. */
-const early = new Map<string, LaneChild>();
+const early = new Map<string, EarlyChild>();
 
 /**
- * Starts the process of a folder's next lane before its domain is read: a runtime takes as long to start as a domain
- * to be read. Nothing of the domain runs before the lane is there. Gives what to call when it will not be needed.
+ * Starts the process of a folder's next lane, unless one waits already, before its domain is read: a runtime takes as
+ * long to start as a domain to be read. Nothing of the domain runs before the lane is there. Gives what to call when
+ * it will not be needed.
  */
-export function startLaneEarly(folder: string): () => void {
+export function startLaneEarly(folder: string, inspectable = false): () => void {
   const path = resolve(folder);
-  if (early.has(path) || !existsSync(path)) return () => undefined;
-  const child = spawnLane({ folder: path }, true);
+  if (!existsSync(path)) return () => undefined;
+  const child = early.get(path) ?? spawnEarly(path, inspectable);
+  return () => {
+    if (early.get(path) !== child) return;
+    child.process.kill('SIGKILL');
+    early.delete(path);
+  };
+}
+
+function spawnEarly(path: string, inspectable: boolean): LaneChild {
+  const child = { ...spawnLane({ folder: path, inspectable }, true), inspectable };
   const forget = () => {
     if (early.get(path) === child) early.delete(path);
   };
@@ -35,18 +48,16 @@ export function startLaneEarly(folder: string): () => void {
     forget();
     closeSync(child.marker);
   });
-  return () => {
-    if (early.get(path) === child) child.process.kill('SIGKILL');
-    forget();
-  };
+  return child;
 }
 
 /** A process for a lane: the one that was started early where it fits, else a new one. */
-export function laneChild({ folder, heapMb = defaultHeapMb, inspect = false, nodePath }: ChildOptions): LaneChild {
+export function laneChild({ folder, heapMb = defaultHeapMb, inspectable = false, nodePath }: ChildOptions): LaneChild {
   const path = resolve(folder);
-  const fits = heapMb === defaultHeapMb && !inspect && nodePath === undefined;
-  const child = fits ? early.get(path) : undefined;
-  if (!child) return spawnLane({ folder, heapMb, inspect, ...(nodePath === undefined ? {} : { nodePath }) }, false);
+  const waiting = early.get(path);
+  const fits = heapMb === defaultHeapMb && nodePath === undefined && waiting?.inspectable === inspectable;
+  const child = fits ? waiting : undefined;
+  if (!child) return spawnLane({ folder, heapMb, inspectable, ...(nodePath === undefined ? {} : { nodePath }) }, false);
   early.delete(path);
   child.process.removeAllListeners('error').removeAllListeners('exit');
   return child;
@@ -68,16 +79,14 @@ function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
   const marker = openMarker();
   const program = laneProgram(import.meta.url);
   const folder = resolve(options.folder);
-  const { inspect = false, heapMb = defaultHeapMb, nodePath = process.execPath } = options;
-  const settings: LaneSettings = { folder, isDebugged: inspect, isEarly };
+  const { inspectable = false, heapMb = defaultHeapMb, nodePath = process.execPath } = options;
+  const settings: LaneSettings = { folder, isInspectable: inspectable, isEarly };
   const flags = [
     `--max-old-space-size=${heapMb}`,
-    // What a rollout leaves is garbage soon: more room for the young costs memory and saves no time.
-    '--max-semi-space-size=4',
+    smallYoungHeap,
     '--disable-warning=ExperimentalWarning',
     '--disable-warning=SecurityWarning',
-    ...(inspect ? ['--inspect=127.0.0.1:0'] : []),
-    ...permissionFlags([folder, realpathSync(folder), program.readable], inspect),
+    ...permissionFlags([folder, realpathSync(folder), program.readable], inspectable),
   ];
   const child = spawn(nodePath, [...flags, program.file, JSON.stringify(settings)], {
     cwd: folder,
@@ -93,12 +102,23 @@ function spawnLane(options: ChildOptions, isEarly: boolean): LaneChild {
 }
 
 /** No reading outside the domain and the product, no writing, no processes, where the runtime can refuse them. */
-export function permissionFlags(readable: readonly string[], inspect: boolean): readonly string[] {
-  const has = (flag: string) => process.allowedNodeEnvironmentFlags.has(flag);
-  if (!has('--permission') || (inspect && !has('--allow-inspector'))) return [];
+export function permissionFlags(readable: readonly string[], inspectable: boolean): readonly string[] {
+  if (!knows('--permission') || (inspectable && !knows('--allow-inspector'))) return [];
   return [
     '--permission',
-    ...(inspect ? ['--allow-inspector'] : []),
+    ...(inspectable ? ['--allow-inspector'] : []),
     ...[...new Set(readable)].map((path) => `--allow-fs-read=${path}`),
   ];
 }
+
+/** Where the engine's own code in a lane lies: nothing to stop in for who debugs the domain's. */
+export function laneFolder(): string {
+  return dirname(laneProgram(import.meta.url).file);
+}
+
+/** Whether a lane of this runtime can have an inspector without losing what protects it from its domain's code. */
+export function canInspectSafely(): boolean {
+  return !knows('--permission') || knows('--allow-inspector');
+}
+
+const knows = (flag: string) => process.allowedNodeEnvironmentFlags.has(flag);

@@ -3,28 +3,33 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { CodeTool, Sync } from '../../authoring.ts';
 import { agendaUser } from '../../core/agenda.ts';
-import { diffDatabases, openDatabase } from '../../core/database.ts';
-import { type HostedEnvironment, hostedName, type World } from '../../core/domain.ts';
+import { openDatabase, patchesOf } from '../../core/database.ts';
+import { type HostedEnvironment, hostedName } from '../../core/domain.ts';
 import type { Writes } from '../../core/event.ts';
 import { goldAgent } from '../../core/gold.ts';
-import { contentHash } from '../../core/hash.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { JudgeAnswer } from '../../core/judgement.ts';
 import { randomStream } from '../../core/random.ts';
 import { type Setting, stateHash } from '../../core/rollout.ts';
 import { scriptedAgent, scriptedUser } from '../../core/scripted.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
+import { pathsVisible } from '../../core/simulatedTool.ts';
+import type { RolloutState } from '../../core/state.ts';
 import type { Tool } from '../../core/tool.ts';
 import { taskIn } from '../../core/underPersona.ts';
 import { sourceKey } from '../../core/verifiers/assertions.ts';
-import { type Ports, play, type Step, setUpOf, type ToolContext, type ToolOutcome } from '../driver.ts';
+import { differenceHash } from '../../core/world.ts';
+import { type Ports, play, type Rollout, type Step, setUpOf, type ToolContext, type ToolOutcome } from '../driver.ts';
 import { cancelled, Fault } from '../fault.ts';
+import { goldWorld } from '../goldWorld.ts';
 import { callCodeTool, callSync } from './codeTools.ts';
 import { customResult, verifierCall } from './customVerifiers.ts';
 import { eventText, type LaneWriter } from './laneChannel.ts';
+import type { LaneInspector } from './laneInspector.ts';
 import type { MarkedCall, MarkWriter } from './laneMarker.ts';
-import type { Answer, Question, RemoteView, ToLane } from './laneMessage.ts';
+import type { Answer, Place, Question, RemoteView, ToLane } from './laneMessage.ts';
 import { OutsideCalls } from './outsideCalls.ts';
+import { ReadObserver } from './readObserver.ts';
 
 type Start = Extract<ToLane, { readonly type: 'start' }>;
 
@@ -37,6 +42,8 @@ type Served = {
   /** Steps that the supervisor has allowed and the rollout has not taken. */
   permits: number;
   wake: (() => void) | null;
+  /** What the call under way reads, where the supervisor asked for it. */
+  observer: ReadObserver | null;
 };
 
 type Waiting = {
@@ -54,8 +61,7 @@ export type HostOptions = {
   readonly timeoutMs: number;
   readonly writer: LaneWriter;
   readonly mark: MarkWriter;
-  /** Under a debugger nothing times out: a person may be looking at a line. */
-  readonly isDebugged: boolean;
+  readonly inspector: LaneInspector;
 };
 
 /** How long rollouts are folded before messages are read again. */
@@ -75,6 +81,7 @@ export class LaneHost {
   /** Calls that are left to their promises. */
   readonly #awaited = new Set<MarkedCall>();
   #setting: Setting | null = null;
+  #places: Readonly<Record<string, Place>> = {};
   #nextQuestion = 1;
   #isFlushPlanned = false;
   /** The rollout whose domain code is running, for the log. */
@@ -87,7 +94,8 @@ export class LaneHost {
   receive(message: ToLane): void {
     switch (message.type) {
       case 'prepare': {
-        const { domain, world } = message;
+        const { domain, world, places } = message;
+        this.#places = places;
         this.#setting = { domain, world: { agent: openDatabase(world.agent), user: openDatabase(world.user) } };
         this.#options.writer.send({ type: 'prepared' });
         return;
@@ -101,6 +109,9 @@ export class LaneHost {
       case 'cancel':
         this.#cancel(message.rollout);
         return;
+      case 'stopInside':
+        this.#options.inspector.stopInside(message.rollout);
+        return;
       case 'answer':
         this.#settle(message.question)?.resolve(message.value);
         return;
@@ -113,7 +124,7 @@ export class LaneHost {
   }
 
   #begin(start: Start): void {
-    const served: Served = { start, abort: null, isCancelled: false, permits: 0, wake: null };
+    const served: Served = { start, abort: null, isCancelled: false, permits: 0, wake: null, observer: null };
     this.#served.set(start.rollout, served);
     this.#starting.push(served);
     // Never here: as long as messages arrive, the runtime reads on, and neither timers nor the heartbeat have a turn.
@@ -145,11 +156,10 @@ export class LaneHost {
       const gold = this.#hosted?.goldApart ? new OutsideCalls(setting.world, ask, 'gold') : null;
       const task = taskIn(setting.domain, start.task);
       if (!task) throw new Error(`this domain has no task ${start.task}`);
-      const world = await this.#fold(
-        served,
-        play({ setting, task, ports: this.#ports(served, outside, gold) }, start.from),
-      );
-      writer.post({ type: 'closed', rollout, databaseDiff: differenceHash(setting.world, world) });
+      const played = { setting, task, ports: this.#ports(served, outside, gold) };
+      const state = await this.#fold(served, play(played, start.from));
+      const told = start.wantsGold ? { gold: await goldWrites(played, state) } : {};
+      writer.post({ type: 'closed', rollout, databaseDiff: differenceHash(setting.world, state.world), ...told });
       this.#planFlush();
     } catch (error) {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -159,12 +169,12 @@ export class LaneHost {
     }
   }
 
-  /** Drains the generator, sends what is new, and gives the world at the end. */
-  async #fold(served: Served, steps: ReturnType<typeof play>): Promise<World> {
+  /** Drains the generator, sends what is new, and gives the state at the end. */
+  async #fold(served: Served, steps: ReturnType<typeof play>): Promise<RolloutState> {
     const { rollout, from, known, pace } = served.start;
     const shared = Math.max(known, 'type' in from ? 0 : from.length);
     const { writer } = this.#options;
-    let [world, hash] = [null as World | null, ''];
+    let [last, hash] = [null as RolloutState | null, ''];
     let before = performance.now();
     for (let index = 0; ; index++) {
       if (pace === 'step' && index >= shared) await this.#permission(served);
@@ -172,16 +182,25 @@ export class LaneHost {
       while (!next.done && next.value instanceof Promise) next = steps.next(await next.value);
       if (next.done) break;
       const { n, event, state } = next.value as Step;
-      if (world !== state.world) [world, hash] = [state.world, stateHash(state)];
+      if (last?.world !== state.world) hash = stateHash(state);
+      last = state;
       const now = performance.now();
       if (n >= known) {
+        if (event.type === 'toolReturned') this.#sayReads(served, n);
         writer.event(rollout, Math.round((now - before) * 1000) / 1000, eventText({ n, event, state: hash }));
         this.#planFlush();
       }
       before = now;
     }
-    if (!world) throw new Error('a rollout has at least its start');
-    return world;
+    if (!last) throw new Error('a rollout has at least its start');
+    return last;
+  }
+
+  /** Says what the call read whose result is the next event. */
+  #sayReads(served: Served, n: number): void {
+    const { observer, start } = served;
+    served.observer = null;
+    if (observer) this.#options.writer.post({ type: 'reads', rollout: start.rollout, n, reads: observer.reads });
   }
 
   /** Waits for a `step` message; a cancelled rollout needs none. */
@@ -247,8 +266,10 @@ export class LaneHost {
       callTool: unlessCancelled((tool, call, context) => {
         const values = call.arguments as JsonObject;
         if (tool.effect === 'write') outside.forget();
+        // A person who looks at the code with a debugger sees the rows themselves.
+        const observer = this.#options.inspector.isOpen ? null : observerOf(served, tool, values, context);
         return tool.source.type === 'code'
-          ? this.#callCode(rollout, tool, values, context)
+          ? this.#callCode(rollout, tool, values, context, observer)
           : outside.call(tool, values, context, call.floats);
       }),
       callGold: gold
@@ -303,8 +324,14 @@ export class LaneHost {
     return waiting;
   }
 
-  #callCode(rollout: number, tool: Tool, values: JsonObject, context: ToolContext): ToolOutcome | Promise<ToolOutcome> {
-    const { folder, tools, writer, isDebugged } = this.#options;
+  #callCode(
+    rollout: number,
+    tool: Tool,
+    values: JsonObject,
+    context: ToolContext,
+    observer: ReadObserver | null = null,
+  ): ToolOutcome | Promise<ToolOutcome> {
+    const { folder, tools, writer, inspector } = this.#options;
     const code = tools.get(tool.name);
     if (!code)
       throw new Fault({
@@ -314,10 +341,12 @@ export class LaneHost {
       });
     const guard = this.#guard(rollout, tool.name, tool.timeoutMs);
     const log = (text: string) => writer.send({ type: 'log', rollout, text });
-    const outcome = callCodeTool({ name: tool.name, tool: code, arguments: values, context, folder, guard, log });
+    const prepared = inspector.prepared(rollout, code);
+    const asked = { name: tool.name, tool: prepared, arguments: values, context, folder };
+    const outcome = callCodeTool({ ...asked, guard, log, observer });
     if (!(outcome instanceof Promise)) return outcome;
     const call = { rollout, tool: tool.name, timeoutMs: tool.timeoutMs };
-    return this.#awaiting(call, isDebugged ? outcome : inTime(outcome, tool));
+    return this.#awaiting(call, inspector.isOpen ? outcome : inTime(outcome, tool, this.#places[tool.name]));
   }
 
   #sync(rollout: number, { world, now }: Pick<ToolContext, 'world' | 'now'>): Writes {
@@ -375,6 +404,16 @@ export class LaneHost {
   }
 }
 
+/** Whoever notes what a call reads; one call may be made more than once. Null where nobody asked, or nobody can tell. */
+function observerOf(served: Served, tool: Tool, values: JsonObject, { world }: ToolContext): ReadObserver | null {
+  const { source, owner } = tool;
+  if (!served.start.reads || (source.type !== 'code' && source.type !== 'simulated')) return null;
+  served.observer ??= new ReadObserver();
+  if (source.type === 'simulated')
+    for (const path of pathsVisible(source, values, world[owner])) served.observer.whole(owner, path);
+  return served.observer;
+}
+
 function scripted(view: SeatView): AgentReply {
   const reply = scriptedAgent(view);
   if (reply) return reply;
@@ -399,12 +438,12 @@ function remoteView({ domain: _domain, random: _random, ...view }: SeatView): Re
 }
 
 /** The promise of a call that never settles ends its rollout; the lane goes on. */
-async function inTime(outcome: Promise<ToolOutcome>, tool: Tool): Promise<ToolOutcome> {
+async function inTime(outcome: Promise<ToolOutcome>, tool: Tool, place?: Place): Promise<ToolOutcome> {
   let timer: NodeJS.Timeout | undefined;
   const timeOut = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       const message = `the tool ${tool.name} gave no result within ${tool.timeoutMs} ms; declare a longer timeoutMs, or find the promise that never settles`;
-      reject(new Fault({ who: 'environment', code: 'tool/hung', message }));
+      reject(new Fault({ who: 'environment', code: 'tool/hung', message, ...place }));
     }, tool.timeoutMs);
   });
   try {
@@ -414,16 +453,13 @@ async function inTime(outcome: Promise<ToolOutcome>, tool: Tool): Promise<ToolOu
   }
 }
 
-/** Hash of what differs between the domain's base database and the end, on both sides. */
-function differenceHash(base: World, end: World): string {
-  const changes = (['agent', 'user'] as const).map((side) =>
-    diffDatabases(base[side], end[side]).map(({ path, before, after }) => [
-      path,
-      before === undefined ? [] : [before],
-      after === undefined ? [] : [after],
-    ]),
-  );
-  return contentHash(changes);
+/** What the gold actions write, from the start of the conversation. */
+async function goldWrites(rollout: Rollout, state: RolloutState): Promise<Writes> {
+  const gold = await goldWorld(rollout, state);
+  return (['agent', 'user'] as const).flatMap((side) => {
+    const patches = patchesOf(state.start[side], gold.world[side]);
+    return patches.length > 0 ? [{ side, patches: patches as never }] : [];
+  });
 }
 
 function unknownMessage(message: never): never {

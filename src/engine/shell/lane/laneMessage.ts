@@ -1,11 +1,12 @@
 import type { Patch } from '../../core/database.ts';
 import type { Domain } from '../../core/domain.ts';
-import type { EndReason, EventType, Failure, RolloutEvent, RolloutStarted } from '../../core/event.ts';
+import type { EndReason, EventType, Failure, RolloutEvent, RolloutStarted, Writes } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { JudgeAnswer, JudgeQuestion } from '../../core/judgement.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { ToolOutcome } from '../driver.ts';
+import type { Reads } from '../reads.ts';
 import type { RowChange, SidedChange } from '../rows.ts';
 
 /** What a seat that lives outside the lane (a model, a person) may see; the domain stays where it is. */
@@ -17,6 +18,9 @@ export type LaneSeats = {
   readonly user: 'agenda' | 'scripted' | 'remote';
 };
 
+/** A line (from 1) of a file of the domain. */
+export type Place = { readonly file: string; readonly line: number };
+
 /** A lane's first message: import the tools and describe them. */
 export type LaneOpening = {
   readonly type: 'open';
@@ -25,6 +29,11 @@ export type LaneOpening = {
   readonly timeoutMs: number;
 };
 
+/** What a lane is told of its inspector, at any time. */
+export type ToInspector =
+  /** Open it, say where it is, and do nothing more until a debugger is there. */
+  { readonly type: 'inspect' } | { readonly type: 'uninspect' };
+
 /** Supervisor to lane. The channel keeps order, so events reach the supervisor before any question that follows them. */
 export type ToLane =
   /** The rest of the domain, once the lane has described the code tools. */
@@ -32,6 +41,8 @@ export type ToLane =
       readonly type: 'prepare';
       readonly domain: Domain;
       readonly world: { readonly agent: JsonObject; readonly user: JsonObject };
+      /** Where each tool stands, for what is said of its faults. */
+      readonly places: Readonly<Record<string, Place>>;
     }
   | {
       readonly type: 'start';
@@ -46,9 +57,15 @@ export type ToLane =
       readonly recorded?: readonly string[];
       /** `step` waits for a `step` message before each event that is new; `run` goes through. */
       readonly pace: 'step' | 'run';
+      /** Whether the world after the gold actions is to be told at the end, whatever the verifiers need. */
+      readonly wantsGold?: boolean;
+      /** Whether it is said of each call what it read. */
+      readonly reads?: boolean;
     }
   | { readonly type: 'step'; readonly rollout: number }
   | { readonly type: 'cancel'; readonly rollout: number }
+  /** Stop on the first line of the code that is called next, in whatever debugger is there. */
+  | { readonly type: 'stopInside'; readonly rollout: number }
   | { readonly type: 'answer'; readonly question: number; readonly value: Answer }
   | { readonly type: 'refusal'; readonly question: number; readonly reason: EndReason; readonly failure: Failure };
 
@@ -108,13 +125,22 @@ export type FromLane =
   | { readonly type: 'described'; readonly tools: readonly Tool[]; readonly sync: boolean }
   | { readonly type: 'notDescribed'; readonly failure: Failure }
   | { readonly type: 'prepared' }
+  | FromInspector
   | { readonly type: 'events'; readonly rollout: number; readonly events: readonly LaneEvent[] }
+  /** What the call read whose result comes next, as the event of this number. */
+  | { readonly type: 'reads'; readonly rollout: number; readonly n: number; readonly reads: Reads }
   | { readonly type: 'question'; readonly question: number; readonly rollout: number; readonly about: Question }
   /** The generator is done; `databaseDiff` is the hash of the final differences from the base database. */
-  | { readonly type: 'closed'; readonly rollout: number; readonly databaseDiff: string }
+  | { readonly type: 'closed'; readonly rollout: number; readonly databaseDiff: string; readonly gold?: Writes }
   /** A bug of the engine, never of the domain. */
   | { readonly type: 'crashed'; readonly rollout: number; readonly message: string }
   | { readonly type: 'log'; readonly rollout: number | null; readonly text: string };
+
+export type FromInspector =
+  /** The inspector is open at an address, or closed; `problem` says why it can't be opened. */
+  | { readonly type: 'inspected'; readonly url: string | null; readonly problem?: string }
+  /** A debugger is there, and the lane goes on. */
+  | { readonly type: 'attached' };
 
 export type Question =
   | { readonly type: 'agent' | 'user'; readonly view: RemoteView }
@@ -148,5 +174,8 @@ export type Question =
   | { readonly type: 'source'; readonly source: string }
   | { readonly type: 'judge'; readonly question: JudgeQuestion };
 
+/** The arguments of a call, and JSON Pointers of the whole numbers in them that are floats. */
+export type GivenArguments = { readonly arguments: JsonObject; readonly floats?: readonly string[] };
+
 /** A call of a tool that the supervisor makes; `step` is the same for every attempt of it. */
-type AskedCall = { readonly name: string; readonly arguments: JsonObject; readonly step: number };
+type AskedCall = { readonly name: string; readonly step: number } & GivenArguments;

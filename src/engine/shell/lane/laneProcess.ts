@@ -5,13 +5,13 @@ import { LaneReader } from './laneChannel.ts';
 import { defaultHeapMb, laneChild, permissionFlags } from './laneChild.ts';
 import { guardLane } from './laneGuard.ts';
 import { type Mark, readMark, readSpool } from './laneMarker.ts';
-import type { FromLane, LaneOpening, ToLane } from './laneMessage.ts';
+import type { FromInspector, FromLane, LaneOpening, ToInspector, ToLane } from './laneMessage.ts';
 import { laneFiles } from './laneSettings.ts';
 import { toolLocation } from './toolLocation.ts';
 import { Watchdog } from './watchdog.ts';
 
 export type LaneHandlers = {
-  readonly onMessage: (message: FromLane) => void;
+  readonly onMessage: (message: Exclude<FromLane, FromInspector>) => void;
   /** The lane is gone without having been asked to go. `culprit` is the rollout that was last in domain code. */
   readonly onDeath: (death: { readonly failure: Failure; readonly culprit: number | null }) => void;
 };
@@ -21,8 +21,8 @@ export type LaneOptions = {
   /** Inside the folder; the domain has no code tools when it is not there. */
   readonly toolsFile?: string;
   readonly heapMb?: number;
-  /** Starts the runtime's inspector and suspends every time-out. */
-  readonly inspect?: boolean;
+  /** Whether its inspector can be opened. It is closed until somebody asks for it. */
+  readonly inspectable?: boolean;
   /** Of tools that declare none. */
   readonly timeoutMs: number;
   /** The runtime of the lane; by default the one of this process. */
@@ -34,9 +34,15 @@ export type LaneProcess = {
   /** Ends the lane without a word to `onDeath`. */
   readonly kill: () => void;
   readonly pid: number | undefined;
-  /** Address for a JavaScript debugger, or null when there is none. */
-  readonly inspectUrl: Promise<string | null>;
+  /** Whether its inspector is open. No call times out meanwhile. */
+  readonly isInspected: boolean;
+  /** Opens its inspector for one JavaScript debugger. The lane does nothing more until that is there. */
+  readonly inspect: () => Promise<Inspector | string>;
+  readonly uninspect: () => void;
 };
+
+/** An open inspector: its address, and when a debugger is there or the lane has ended. */
+export type Inspector = { readonly url: string; readonly attached: Promise<void> };
 
 /** Starts a child process for a domain: a heap limit, an empty environment, no permission outside its folder. */
 export function startLane(options: LaneOptions, handlers: LaneHandlers): LaneProcess {
@@ -44,15 +50,15 @@ export function startLane(options: LaneOptions, handlers: LaneHandlers): LanePro
 }
 
 class ChildLane implements LaneProcess {
-  readonly inspectUrl: Promise<string | null>;
   readonly #options: LaneOptions;
   readonly #handlers: LaneHandlers;
   readonly #reader: LaneReader;
   readonly #marker: number;
   readonly #child: ChildProcess;
-  readonly #watchdog: Watchdog | null;
+  readonly #watchdog: Watchdog;
   readonly #unguard: () => void;
-  readonly #foundInspector: (url: string | null) => void;
+  isInspected = false;
+  #inspecting: Inspecting | null = null;
   #isKilled = false;
   #isOver = false;
   #hung: Mark | null = null;
@@ -63,18 +69,14 @@ class ChildLane implements LaneProcess {
     this.#options = options;
     this.#handlers = handlers;
     this.#reader = new LaneReader((message) => this.#deliver(message));
-    const { promise, resolve: found } = Promise.withResolvers<string | null>();
-    this.inspectUrl = promise;
-    this.#foundInspector = found;
     const { process, marker } = laneChild(options);
     this.#child = process;
     this.#marker = marker;
     this.#unguard = guardLane(this.#child.pid);
     this.#connect();
     this.#send({ type: 'open', toolsFile: options.toolsFile ?? 'tools.ts', timeoutMs: options.timeoutMs });
-    this.#watchdog = options.inspect ? null : new Watchdog(this.#marker, (mark) => this.#killHung(mark));
-    if (!options.inspect) found(null);
-    if (permissionFlags([], options.inspect ?? false).length === 0) queueMicrotask(() => this.#log(unprotected));
+    this.#watchdog = new Watchdog(this.#marker, this.#child.pid, (mark) => this.#killHung(mark));
+    if (permissionFlags([], options.inspectable ?? false).length === 0) queueMicrotask(() => this.#log(unprotected));
   }
 
   get pid(): number | undefined {
@@ -85,12 +87,25 @@ class ChildLane implements LaneProcess {
     this.#send(message);
   }
 
+  inspect(): Promise<Inspector | string> {
+    const opening: Inspecting = { opened: Promise.withResolvers(), attached: Promise.withResolvers() };
+    this.#inspecting = opening;
+    this.#watchdog.rest(true);
+    this.isInspected = true;
+    this.#send({ type: 'inspect' });
+    return opening.opened.promise;
+  }
+
   kill(): void {
     this.#isKilled = true;
     this.#child.kill('SIGKILL');
   }
 
-  #send(message: ToLane | LaneOpening): void {
+  uninspect(): void {
+    this.#send({ type: 'uninspect' });
+  }
+
+  #send(message: ToLane | ToInspector | LaneOpening): void {
     if (this.#child.stdin?.writable) this.#child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
@@ -107,7 +122,21 @@ class ChildLane implements LaneProcess {
   }
 
   #deliver(message: FromLane): void {
-    if (!this.#isKilled) this.#handlers.onMessage(message);
+    if (message.type === 'inspected') this.#inspected(message);
+    else if (message.type === 'attached') this.#inspecting?.attached.resolve();
+    else if (!this.#isKilled) this.#handlers.onMessage(message);
+  }
+
+  #inspected({ url, problem }: Extract<FromLane, { readonly type: 'inspected' }>): void {
+    const { opened, attached } = this.#inspecting ?? {};
+    if (url !== null && attached) {
+      opened?.resolve({ url, attached: attached.promise });
+      return;
+    }
+    this.isInspected = false;
+    this.#watchdog.rest(false);
+    opened?.resolve(problem ?? 'it was closed again');
+    attached?.resolve();
   }
 
   #log(text: string): void {
@@ -117,8 +146,6 @@ class ChildLane implements LaneProcess {
   /** The runtime's own words stay out of the log; they matter only when the lane dies. */
   #heard(text: string): void {
     this.#stderr = (this.#stderr + text).slice(-20_000);
-    const url = /Debugger listening on (ws:\/\/\S+)/.exec(this.#stderr)?.[1];
-    if (url) this.#foundInspector(url);
   }
 
   #killHung(mark: Mark): void {
@@ -129,9 +156,10 @@ class ChildLane implements LaneProcess {
   #ended(end: LaneEnd): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#watchdog?.stop();
+    this.#watchdog.stop();
     this.#unguard();
-    this.#foundInspector(null);
+    this.#inspecting?.opened.resolve('the lane has ended');
+    this.#inspecting?.attached.resolve();
     if (this.#isKilled) {
       closeSync(this.#marker);
       return;
@@ -147,15 +175,18 @@ class ChildLane implements LaneProcess {
 
   #failure(mark: Mark, { code, signal, spawnError }: LaneEnd): Failure {
     const who = 'environment' as const;
-    const tool = mark.rollout === null || mark.tool === '' ? "the domain's code" : `the tool ${mark.tool}`;
+    const tool = mark.rollout === null || mark.tool === '' ? theCode : `the tool ${mark.tool}`;
     if (spawnError)
       return { who: 'infrastructure', code: 'lane/start', message: `a lane can't be started: ${spawnError.message}` };
     if (this.#hung) {
-      const limit = this.#hung.place === 'inside' ? this.#hung.timeoutMs : silenceMs(this.#options);
+      const isInside = this.#hung.place === 'inside';
+      const limit = isInside ? this.#hung.timeoutMs : silenceMs(this.#options);
+      const longer = tool === theCode ? 'a longer toolTimeoutMs in domain.yaml' : 'a longer timeoutMs';
+      const of = isInside ? '' : ' of processor time';
       return {
         who,
         code: 'tool/hung',
-        message: `${tool} did not come back within ${limit} ms and was stopped; look for a loop without an end, or declare a longer timeoutMs`,
+        message: `${tool} did not come back within ${limit} ms${of} and was stopped; look for a loop without an end, or declare ${longer}`,
       };
     }
     if (/heap out of memory|Reached heap limit/.test(this.#stderr)) {
@@ -167,7 +198,7 @@ class ChildLane implements LaneProcess {
     }
     const cause = this.#reader.exitCause;
     if (cause) return { who, code: 'lane/exited', ...cause, message: `${tool} ${cause.message}` };
-    const lines = this.#stderr.split('\n').filter((line) => line.trim() !== '' && !isNativeStack(line));
+    const lines = this.#stderr.split('\n').filter((line) => line.trim() !== '' && !isRuntimesOwn(line));
     const last = lines.find((line) => /^\w*Error\b/.test(line)) ?? lines.slice(0, 3).join(' | ');
     const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
     return {
@@ -178,13 +209,22 @@ class ChildLane implements LaneProcess {
   }
 }
 
+const theCode = "the domain's code";
+
 const unprotected =
   "this runtime can't limit what a domain's code may read, write and start here; run only code that you trust";
 
-/** Frames of the runtime's own stacks, which say nothing to anybody who reads of a tool. */
-function isNativeStack(line: string): boolean {
-  return /^\s*(?:-+ .* -+|\d+: .*)\s*$/.test(line);
+/** Frames of the runtime's own stacks, and what it says of its inspector: nothing to anybody who reads of a tool. */
+function isRuntimesOwn(line: string): boolean {
+  return /^\s*(?:-+ .* -+|\d+: .*)\s*$|^(?:Debugger (?:listening|attached|ending)|For help, see:|Waiting for the debugger)/.test(
+    line,
+  );
 }
+
+type Inspecting = {
+  readonly opened: PromiseWithResolvers<Inspector | string>;
+  readonly attached: PromiseWithResolvers<void>;
+};
 
 type LaneEnd = { readonly code: number | null; readonly signal: string | null; readonly spawnError: Error | null };
 

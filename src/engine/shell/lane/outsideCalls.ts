@@ -7,7 +7,15 @@ import { outsideSource, type Tool } from '../../core/tool.ts';
 import type { ToolContext, ToolOutcome } from '../driver.ts';
 import { Fault, messageOf } from '../fault.ts';
 import { changedRows, withRows, withSidedRows } from '../rows.ts';
-import type { Answer, CallAnswer, HostedAnswer, PythonAnswer, Question, SimulatedAnswer } from './laneMessage.ts';
+import type {
+  Answer,
+  CallAnswer,
+  GivenArguments,
+  HostedAnswer,
+  PythonAnswer,
+  Question,
+  SimulatedAnswer,
+} from './laneMessage.ts';
 
 /** How often a model may answer for a simulated tool before the rollout ends. */
 const simulatorAttempts = 3;
@@ -38,36 +46,37 @@ export class OutsideCalls {
 
   /** @param floats places of whole numbers in the arguments that are floats */
   async call(tool: Tool, args: JsonObject, context: ToolContext, floats: readonly string[] = []): Promise<ToolOutcome> {
+    const given: GivenArguments = { arguments: args, ...(floats.length > 0 ? { floats } : {}) };
     if (tool.source.type === 'python' && tool.source.environment !== undefined)
-      return this.#callHosted(tool, tool.source.environment, { arguments: args, floats: [...floats] }, context);
-    if (!tool.cache || tool.effect === 'write') return this.#make(tool, args, context);
+      return this.#callHosted(tool, tool.source.environment, given, context);
+    if (!tool.cache || tool.effect === 'write') return this.#make(tool, given, context);
     const reads = this.#reads?.world === context.world ? this.#reads : { world: context.world, results: new Map() };
     this.#reads = reads;
-    const key = canonicalJson([tool.name, args]);
+    const key = canonicalJson([tool.name, args, floats]);
     const known = reads.results.get(key);
     if (known) return known;
-    const outcome = await this.#make(tool, args, context);
+    const outcome = await this.#make(tool, given, context);
     if (!outcome.isError) reads.results.set(key, outcome);
     return outcome;
   }
 
-  #make(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
-    if (tool.source.type === 'python') return this.#callPython(tool, args, context);
-    if (tool.source.type === 'simulated') return this.#callSimulated(tool, tool.source, args, context);
-    return this.#callSource(tool, args, context);
+  #make(tool: Tool, given: GivenArguments, context: ToolContext): Promise<ToolOutcome> {
+    if (tool.source.type === 'python') return this.#callPython(tool, given, context);
+    if (tool.source.type === 'simulated') return this.#callSimulated(tool, tool.source, given.arguments, context);
+    return this.#callSource(tool, given, context);
   }
 
-  async #callSource(tool: Tool, args: JsonObject, { step }: ToolContext): Promise<ToolOutcome> {
+  async #callSource(tool: Tool, given: GivenArguments, { step }: ToolContext): Promise<ToolOutcome> {
     const source = outsideSource(tool) ?? '';
-    const answer = await this.#ask({ type: 'tool', source, name: tool.name, arguments: args, step });
+    const answer = await this.#ask({ type: 'tool', source, name: tool.name, ...given, step });
     return { ...(answer as CallAnswer), writes: [] };
   }
 
   /** Only rows travel: what the engine changed since the last call to the process, and back what the call changed. */
-  async #callPython(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolOutcome> {
+  async #callPython(tool: Tool, given: GivenArguments, context: ToolContext): Promise<ToolOutcome> {
     const { world, now, random, step } = context;
     const seed = `${random.integer(1 << 30)}-${random.integer(1 << 30)}`;
-    const asked = { type: 'python' as const, name: tool.name, arguments: args, now, seed, step };
+    const asked = { type: 'python' as const, name: tool.name, ...given, now, seed, step };
     const ask = () => {
       const changes = changedRows(this.#known ?? this.#base, world);
       return this.#ask({ ...asked, isFresh: this.#known === null, changes }) as Promise<PythonAnswer>;
@@ -85,7 +94,12 @@ export class OutsideCalls {
     return { content, isError, writes: after.writes };
   }
 
-  async #callHosted(tool: Tool, environment: string, given: JsonObject, { world }: ToolContext): Promise<ToolOutcome> {
+  async #callHosted(
+    tool: Tool,
+    environment: string,
+    given: GivenArguments,
+    { world }: ToolContext,
+  ): Promise<ToolOutcome> {
     const params = { tool: tool.name, by: tool.owner, ...given };
     const { answer, writes } = await this.#askHosted(environment, 'call', params, world, tool.timeoutMs);
     const { content = '', isError = false, synced = [] } = answer;

@@ -1,26 +1,40 @@
+import { cpuMsOf } from './cpuTime.ts';
 import { type Mark, readMark } from './laneMarker.ts';
 
 const pollMs = 100;
+/** A lane that stands still is asked for its processor time from here on. */
+const suspectMs = 500;
 
 /**
  * Looks at a lane's marker a few times a second. A call that keeps the lane busy longer than its tool declares, or a
  * lane whose event loop has stopped turning, is hung. Time in which this process itself did not run does not count.
  */
 export class Watchdog {
-  /** How long the event loop of a lane may stand still outside of a marked call. */
+  /**
+   * How long the event loop of a lane may stand still outside of a marked call: processor time of its own, for a lane
+   * that is not given any by a busy machine does nothing wrong.
+   */
   static readonly silenceMs = 10_000;
+  /** Of the same where the machine does not tell processor times, or gives a lane none: by the clock. */
+  static readonly longestSilenceMs = 60_000;
 
   readonly #timer: NodeJS.Timeout;
   #last: Mark | null = null;
   #insideMs = 0;
   #silentMs = 0;
+  #cpuMsBefore: number | null = null;
+  #isResting = false;
+  readonly #cpuMs: () => number | null;
 
-  constructor(marker: number, onHung: (mark: Mark) => void) {
+  /** @param pid of the lane's process */
+  constructor(marker: number, pid: number | undefined, onHung: (mark: Mark) => void) {
+    this.#cpuMs = () => (pid === undefined ? null : cpuMsOf(pid));
     let before = performance.now();
     this.#timer = setInterval(() => {
       const now = performance.now();
       const passed = Math.min(now - before, 2 * pollMs);
       before = now;
+      if (this.#isResting) return;
       const mark = readMark(marker);
       if (!this.#isHung(mark, passed)) return;
       this.stop();
@@ -33,12 +47,32 @@ export class Watchdog {
     clearInterval(this.#timer);
   }
 
+  /** Looks away, as long as a person may be standing in a call. Afterwards every time is counted anew. */
+  rest(isResting: boolean): void {
+    this.#isResting = isResting;
+    this.#last = null;
+    this.#insideMs = 0;
+    this.#silentMs = 0;
+  }
+
   #isHung(mark: Mark, passed: number): boolean {
     const last = this.#last;
     this.#last = mark;
     this.#insideMs = mark.place === 'inside' && last?.call === mark.call ? this.#insideMs + passed : 0;
     this.#silentMs = last?.beats === mark.beats ? this.#silentMs + passed : 0;
-    const isStanding = this.#silentMs >= Math.max(Watchdog.silenceMs, mark.timeoutMs);
-    return (mark.place === 'inside' && this.#insideMs >= mark.timeoutMs) || (mark.place !== 'inside' && isStanding);
+    if (mark.place === 'inside') return this.#insideMs >= mark.timeoutMs;
+    return this.#isStanding(Math.max(Watchdog.silenceMs, mark.timeoutMs));
+  }
+
+  #isStanding(limitMs: number): boolean {
+    if (this.#silentMs < suspectMs) {
+      this.#cpuMsBefore = null;
+      return false;
+    }
+    this.#cpuMsBefore ??= this.#cpuMs();
+    if (this.#silentMs < limitMs) return false;
+    if (this.#silentMs >= Math.max(Watchdog.longestSilenceMs, limitMs)) return true;
+    const used = this.#cpuMs();
+    return used !== null && this.#cpuMsBefore !== null && used - this.#cpuMsBefore >= limitMs - 2 * suspectMs;
   }
 }

@@ -53,6 +53,15 @@ export function parseAgentFile(
   return { type: 'agent', name, file, program, model, timeoutMs };
 }
 
+/** A folder that can't be listed has no agents' files to show; what reads it for its own files says so. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
 /** The agents' files of a domain: in its folder, and in the folders in it. */
 export function agentFilesIn(folder: string, overlay?: Overlay): readonly string[] {
   const isLeftOut = (name: string) => name.startsWith('.') || name === 'node_modules';
@@ -61,7 +70,7 @@ export function agentFilesIn(folder: string, overlay?: Overlay): readonly string
     each.isDirectory() && !isLeftOut(each.name) ? [join(folder, each.name)] : [],
   );
   const named = [folder, ...folders].flatMap((each) =>
-    readdirSync(each).flatMap((name) => (suffix.test(name) ? [join(each, name)] : [])),
+    namesIn(each).flatMap((name) => (suffix.test(name) ? [join(each, name)] : [])),
   );
   const unsaved = [...(overlay?.keys() ?? [])].filter(
     (file) => suffix.test(file) && [folder, ...folders].includes(dirname(file)),

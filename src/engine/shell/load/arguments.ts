@@ -9,8 +9,12 @@ export type ArgumentProblem = {
   readonly path: readonly string[];
   /** Whether the finding is about the key at the end of the path, not about its value. */
   readonly isKey: boolean;
+  /** The key that is missing at the path. */
+  readonly missing?: string;
   readonly message: string;
   readonly hint: string;
+  /** Words of which one may have been meant. */
+  readonly candidates?: readonly string[];
 };
 
 const compiled = new WeakMap<JsonObject, ValidateFunction | null>();
@@ -110,6 +114,7 @@ function problemOf(tool: Tool, error: ErrorObject): readonly ArgumentProblem[] {
         {
           path,
           isKey: true,
+          missing,
           message: `the argument ${[...path, missing].join('.')} is missing.`,
           hint: `Write ${missing}: and its value.`,
         },
@@ -125,13 +130,20 @@ function problemOf(tool: Tool, error: ErrorObject): readonly ArgumentProblem[] {
           isKey: true,
           message: `there is no argument ${[...path, extra].join('.')}.`,
           hint: didYouMean(extra, names, all),
+          candidates: names,
         },
       ];
     }
     case 'enum': {
       const allowed = (params.allowedValues as readonly unknown[]).map(String);
       return [
-        { path, isKey: false, message: `${name} must be one of ${allowed.join(', ')}.`, hint: 'Choose one of them.' },
+        {
+          path,
+          isKey: false,
+          message: `${name} must be one of ${allowed.join(', ')}.`,
+          hint: 'Choose one of them.',
+          candidates: allowed,
+        },
       ];
     }
     case 'type':

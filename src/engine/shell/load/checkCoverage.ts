@@ -1,18 +1,20 @@
 import type { Rule } from '../../core/rule.ts';
 import type { Tools } from '../../core/rules/seen.ts';
 import type { Location } from '../diagnostic.ts';
+import { accepted } from './drafts.ts';
 import type { Parts } from './loadedDomain.ts';
 import type { KnownTools, Note } from './note.ts';
 import type { Declared } from './scan.ts';
 
 /** Tools and rules that no task tries: what is never rehearsed is never measured. */
 export function checkCoverage(parts: Parts, known: KnownTools, note: Note): void {
-  if (parts.tasks.length === 0) return;
-  const used = new Set(parts.tasks.flatMap(({ value }) => value.actions.map(({ tool }) => tool)));
+  const tasks = accepted(parts.tasks);
+  if (tasks.length === 0) return;
+  const used = new Set(tasks.flatMap(({ value }) => value.actions.map(({ tool }) => tool)));
   checkUse(parts, known, used, note);
   const tried = new Set([
     ...used,
-    ...parts.tasks.flatMap(({ value }) =>
+    ...tasks.flatMap(({ value }) =>
       (value.script ?? []).flatMap((turn) => (typeof turn === 'string' ? [] : turn.map(({ tool }) => tool))),
     ),
   ]);
@@ -44,10 +46,10 @@ export function placeOfRule({ policy, policyFile }: Parts, id: string): Location
   return { file: policyFile, line, column, endLine, endColumn };
 }
 
-function checkUse({ tasks, scan }: Parts, { declared }: KnownTools, used: ReadonlySet<string>, note: Note): void {
+function checkUse({ scan }: Parts, { declared }: KnownTools, used: ReadonlySet<string>, note: Note): void {
   for (const [name, { generic, handsOff }] of declared) {
     const at = scan.tools.get(name);
-    if (!at || generic || handsOff || used.has(name) || tasks.length === 0) continue;
+    if (!at || generic || handsOff || used.has(name)) continue;
     note(
       at,
       'info',
@@ -78,7 +80,23 @@ function boundTo(rule: Rule): readonly Tools[] {
   }
 }
 
-function isTried(rule: Rule, tried: ReadonlySet<string>, { declared }: KnownTools): boolean {
+/**
+ * The tasks that try a rule: they call a tool that one of its checks is about. `every` where a check is about every
+ * conversation.
+ */
+export function tasksThatTry(
+  { tasks, rules, scan }: Parts,
+  id: string,
+): { readonly every: boolean; readonly tasks: readonly string[] } {
+  const checks = rules.filter(({ value }) => value.rule === id).map(({ value }) => value);
+  const trying = tasks.filter(({ value }) => {
+    const used = new Set(value.actions.map(({ tool }) => tool));
+    return checks.some((check) => boundTo(check).length > 0 && isTried(check, used, scan));
+  });
+  return { every: checks.some((check) => boundTo(check).length === 0), tasks: trying.map(({ value }) => value.id) };
+}
+
+function isTried(rule: Rule, tried: ReadonlySet<string>, { declared }: Pick<KnownTools, 'declared'>): boolean {
   const bound = boundTo(rule);
   return (
     bound.length === 0 ||

@@ -1,6 +1,7 @@
 import { parseExpression, pathsIn } from '../../core/expression.ts';
 import type { JsonObject } from '../../core/json.ts';
-import type { Location } from '../diagnostic.ts';
+import type { Fix, Location } from '../diagnostic.ts';
+import { respelt, within } from './edit.ts';
 import { didYouMean } from './nearest.ts';
 import type { Bases, Note } from './note.ts';
 
@@ -32,29 +33,45 @@ export function checkExpression(
     const [key] = keys;
     if (!names.includes(name)) {
       const hint = didYouMean(name, names, `Here an expression can start with ${names.join(', ')}.`);
-      note(place, 'error', `${kind}/unknown-name`, `${name} is not known here.`, hint);
+      const fix = respelt(place, name, names);
+      note(place, 'error', `${kind}/unknown-name`, `${name} is not known here.`, hint, fix);
     } else if (name === 'args' && typeof key === 'string' && args.length > 0 && !args.includes(key)) {
       const hint = didYouMean(key, args, `Their arguments are ${args.join(', ')}.`);
-      note(place, 'error', `${kind}/unknown-argument`, `None of the tools of this check has an argument ${key}.`, hint);
+      const message = `None of the tools of this check has an argument ${key}.`;
+      const fix = memberFix(text, at, { name, key, offset }, args);
+      note(place, 'error', `${kind}/unknown-argument`, message, hint, fix);
     } else if ((name === 'db' || name === 'user') && typeof key === 'string') {
-      checkTable(key, name === 'db' ? bases.agent : bases.user, place, kind, note);
+      const base = name === 'db' ? bases.agent : bases.user;
+      const fix = memberFix(text, at, { name, key, offset }, Object.keys(base));
+      checkTable(key, base, place, kind, note, fix);
     }
   }
 }
 
+/** The nearest name in place of the first member of a path that is written with a dot. */
+function memberFix(
+  text: string,
+  at: Location,
+  { name, key, offset }: { readonly name: string; readonly key: string; readonly offset: number },
+  candidates: readonly string[],
+): Fix | undefined {
+  const from = offset + name.length + 1;
+  if (text[from - 1] !== '.' || !text.startsWith(key, from)) return undefined;
+  const place = within(at, text, from, key.length);
+  return place === at ? undefined : respelt(place, key, candidates);
+}
+
 /** A table that the database does not have from the start may still be made by a tool: a warning. */
-function checkTable(table: string, base: JsonObject, at: Location, kind: 'rule' | 'task', note: Note): void {
+function checkTable(
+  table: string,
+  base: JsonObject,
+  at: Location,
+  kind: 'rule' | 'task',
+  note: Note,
+  fix: Fix | undefined,
+): void {
   const tables = Object.keys(base);
   if (tables.length === 0 || tables.includes(table)) return;
   const hint = didYouMean(table, tables, `It has ${tables.join(', ')}.`);
-  note(at, 'warning', `${kind}/unknown-table`, `The database has no ${table}.`, hint);
-}
-
-/** The place of a part of a text on one line; the whole where the text has several lines or escapes. */
-function within(at: Location, text: string, offset: number, length: number): Location {
-  const written = at.endColumn - at.column;
-  const quote = written === text.length ? 0 : written === text.length + 2 ? 1 : null;
-  if (at.line !== at.endLine || quote === null) return at;
-  const column = at.column + quote + Math.min(offset, text.length);
-  return { ...at, column, endColumn: Math.min(column + length, at.endColumn) };
+  note(at, 'warning', `${kind}/unknown-table`, `The database has no ${table}.`, hint, fix);
 }

@@ -1,7 +1,7 @@
 import { namesValue } from '../../core/dialogue.ts';
 import { conditionHolds, parseExpression, pathsIn, scopeOf } from '../../core/expression.ts';
 import { factsOf } from '../../core/facts.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { RuleOf } from '../../core/rule.ts';
 import { before } from '../../core/rules/before.ts';
 import type { MadeCall } from '../../core/rules/calls.ts';
@@ -158,7 +158,18 @@ function checkRows({ placed, world, known, note }: Context, action: GoldAction, 
 }
 
 /** The table of either database that an argument is named after. */
-export function tableOf(argument: string, { agent, user }: Bases) {
+export function tableOf(argument: string, bases: Bases): Table | null {
+  const known = remembered(tables, bases, () => new Map<string, Table | null>());
+  const found = known.has(argument) ? known.get(argument) : findTable(argument, bases);
+  known.set(argument, found ?? null);
+  return found ?? null;
+}
+
+type Table = { readonly name: string; readonly rows: JsonObject };
+
+const tables = new WeakMap<Bases, Map<string, Table | null>>();
+
+function findTable(argument: string, { agent, user }: Bases): Table | null {
   const base = argument.toLowerCase().replace(/_?(?:id|number|no|key)$/, '');
   if (base === '') return null;
   const names = [base, `${base}s`, `${base}es`, base.replace(/y$/, 'ies')];
@@ -166,10 +177,16 @@ export function tableOf(argument: string, { agent, user }: Bases) {
     const name = names.find((each) => Object.hasOwn(database, each));
     const rows = name === undefined ? undefined : database[name];
     if (name === undefined || typeof rows !== 'object' || rows === null || Array.isArray(rows)) continue;
-    const [first] = Object.values(rows);
-    if (typeof first === 'object' && first !== null) return { name, rows };
+    const first = firstOf(rows as JsonObject);
+    if (typeof first === 'object' && first !== null) return { name, rows: rows as JsonObject };
   }
   return null;
+}
+
+/** The first row of a table, which may have very many. */
+function firstOf(rows: JsonObject): Json | undefined {
+  for (const key in rows) return rows[key];
+  return undefined;
 }
 
 /** Where an agent can have the values from that it needs: the user's words, the policy, an earlier result. */
@@ -236,7 +253,8 @@ function isFound({ placed, world }: Context, value: string): boolean {
 }
 
 function toldFix(placed: Placed<Task>, name: string, value: string, isPlain: boolean): Fix | undefined {
-  if (!isPlain) return undefined;
+  const { known, unknown } = placed.value.user;
+  if (!isPlain || Object.hasOwn(known, name) || unknown.includes(name)) return undefined;
   const entry = `${name}: ${scalarText(value)}`;
   const { path, places } = placed;
   const edit =

@@ -1,11 +1,14 @@
 import { occasionalBehaviours, type Persona } from '../../core/persona.ts';
+import { placeAt } from '../diagnostic.ts';
+import { acceptedFirst } from './drafts.ts';
+import { fixOf, within } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { checkDuplicates, type Note } from './note.ts';
 
 /** What personas say that no rollout could carry out. */
 export function checkPersonas({ personas, file }: Parts, note: Note): void {
-  checkDuplicates(personas, 'persona', note);
+  checkDuplicates(acceptedFirst(personas), 'persona', note);
   for (const placed of personas) {
     const { behaviours, attacks } = placed.value;
     for (const name of occasionalBehaviours) {
@@ -68,6 +71,10 @@ function checkTexts(placed: Placed<Persona>, note: Note): void {
   for (const [path, text] of texts) {
     if (!/#{2,}/.test(text)) continue;
     const message = 'This text has ## in it, which marks a stop word of the simulated user.';
-    note(placeOf(placed, ...path), 'error', 'persona/stop-word', message, 'Take the ## out.');
+    const whole = placeOf(placed, ...path);
+    const [marks = ''] = /#{2,}\s*/.exec(text) ?? [];
+    const at = within(whole, text, text.indexOf(marks), marks.length);
+    const fix = at === whole ? undefined : fixOf('Take the ## out', { ...placeAt(at), text: '' });
+    note(whole, 'error', 'persona/stop-word', message, 'Take the ## out.', fix);
   }
 }

@@ -25,6 +25,8 @@ export function checkReward(placed: Placed<Task>, known: KnownTools, note: Note)
     receipts: receipts.length > 0,
     actions: placed.value.actions.length > 0,
     turns: (placed.value.user.script ?? []).length > 0,
+    endState: placed.value.endState !== undefined,
+    milestones: (placed.value.milestones ?? []).length > 0,
     custom: verifiers.length > 0,
     judge: judge.length > 0,
   };

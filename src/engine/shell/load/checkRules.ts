@@ -2,6 +2,7 @@ import type { Rule } from '../../core/rule.ts';
 import { binds, ruleNames, type Tools } from '../../core/rules/seen.ts';
 import type { Location } from '../diagnostic.ts';
 import { checkExpression, type ExpressionContext } from './checkExpression.ts';
+import { respelt } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
@@ -68,7 +69,8 @@ function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): vo
     if (bound.length === 0 || named.includes(name)) continue;
     const hint = didYouMean(name, named, `Their arguments are ${named.join(', ')}.`);
     const message = `None of the tools of this check has an argument ${name}.`;
-    note(placeOf(placed, key, index), 'error', 'rule/unknown-argument', message, hint);
+    const at = placeOf(placed, key, index);
+    note(at, 'error', 'rule/unknown-argument', message, hint, respelt(at, name, named));
   }
 }
 
@@ -134,5 +136,12 @@ function noteUnknownRule(rule: string, at: Location, ids: readonly string[], not
     ids.length === 0
       ? `Mark the rule in the policy with {#${rule}}, or quote its text here.`
       : `The rules are ${ids.join(', ')}.`;
-  note(at, 'error', 'rule/unknown-rule', `The policy has no rule ${rule}.`, didYouMean(rule, ids, all));
+  note(
+    at,
+    'error',
+    'rule/unknown-rule',
+    `The policy has no rule ${rule}.`,
+    didYouMean(rule, ids, all),
+    respelt(at, rule, ids),
+  );
 }

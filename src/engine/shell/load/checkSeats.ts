@@ -4,6 +4,7 @@ import { userSeatFor } from '../../core/domain.ts';
 import type { Diagnostic } from '../diagnostic.ts';
 import { parseLentModel, parseSeat } from '../seats/seatSpec.ts';
 import { agentFilesIn, parseAgentFile } from './agentFile.ts';
+import { respelt } from './edit.ts';
 import { placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import type { Note } from './note.ts';
@@ -31,7 +32,8 @@ function checkAgentSeat({ file }: Parts, folder: string, note: Note): void {
   if (typeof problem !== 'string') return;
   const hint =
     path === null ? 'Write gold, human, openai:MODEL@BASE_URL, or agent:FILE.' : 'Create it, or name another file.';
-  note(placeOf(file, 'agent'), 'error', 'domain/bad-seat', `${problem}.`, hint);
+  const at = placeOf(file, 'agent');
+  note(at, 'error', 'domain/bad-seat', `${problem}.`, hint, respelt(at, agent, ['gold', 'scripted', 'human']));
 }
 
 function checkUserSeats({ file }: Parts, note: Note): void {
@@ -41,10 +43,12 @@ function checkUserSeats({ file }: Parts, note: Note): void {
       ? ([['evaluate', ['user']]] as const)
       : purposes.map((name) => [name, ['user', name]] as const);
   for (const [purpose, path] of places) {
-    const parsed = parseSeat(userSeatFor(file.value, purpose), 'user', 'domain', {});
+    const seat = userSeatFor(file.value, purpose);
+    const parsed = parseSeat(seat, 'user', 'domain', {});
     if (typeof parsed !== 'string') continue;
     const hint = 'Write agenda, human, or openai:MODEL@BASE_URL.';
-    note(placeOf(file, ...path), 'error', 'domain/bad-seat', `${parsed}.`, hint);
+    const at = placeOf(file, ...path);
+    note(at, 'error', 'domain/bad-seat', `${parsed}.`, hint, respelt(at, seat, ['agenda', 'scripted', 'human']));
   }
   const seats = purposes.map((purpose) => parseSeat(userSeatFor(file.value, purpose), 'user', 'domain', {}));
   const [train, evaluate] = seats;

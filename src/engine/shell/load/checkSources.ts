@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { PythonEnvironment } from '../../core/domain.ts';
+import type { SeededFault } from '../../core/seededFault.ts';
+import type { Task } from '../../core/task.ts';
 import type { Tool } from '../../core/tool.ts';
 import { type Location, startOf } from '../diagnostic.ts';
+import { respelt } from './edit.ts';
 import { keyOf, type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
@@ -26,8 +29,31 @@ export function checkSources(parts: Parts, folder: string, known: KnownTools, no
   if (parts.simulated.length > 0) checkSimulated(parts, note);
   for (const placed of parts.tasks) {
     checkSetUp(placed, parts, note);
-    for (const [index, { tool }] of (placed.value.faults ?? []).entries())
-      checkToolName(tool, placeOf(placed, 'faults', index, 'tool'), 'task', known, note);
+    for (const [index, fault] of (placed.value.faults ?? []).entries()) {
+      checkToolName(fault.tool, placeOf(placed, 'faults', index, 'tool'), 'task', known, note);
+      if (fault.type === 'changedSchema') checkRenamed(placed, index, fault, known, note);
+    }
+  }
+}
+
+/** An argument that a tool does not have can't get another name. */
+function checkRenamed(
+  placed: Placed<Task>,
+  index: number,
+  fault: Extract<SeededFault, { type: 'changedSchema' }>,
+  known: KnownTools,
+  note: Note,
+): void {
+  const parameters = known.tools.get(fault.tool)?.parameters;
+  const { properties, additionalProperties } = (parameters ?? {}) as Partial<Record<string, object | boolean>>;
+  if (additionalProperties !== false) return;
+  const names = Object.keys(properties ?? {});
+  for (const name of Object.keys(fault.arguments)) {
+    if (names.includes(name)) continue;
+    const message = `${fault.tool} has no argument ${name}, so the fault can't rename it.`;
+    const all = names.length === 0 ? 'It has no arguments.' : `Its arguments are ${names.join(', ')}.`;
+    const at = keyOf(placed, 'faults', index, 'arguments', name);
+    note(at, 'error', 'task/unknown-argument', message, didYouMean(name, names, all));
   }
 }
 
@@ -119,10 +145,10 @@ function checkSimulated({ file, simulated, tasks }: Parts, note: Note): void {
   const message = `The reward compares the database, which ${writer.value.name} changes as a model likes.`;
   const hint = 'Rest the reward on assertions: a simulated write is never the same twice.';
   for (const placed of tasks) {
-    for (const basis of ['evaluate', 'train'] as const) {
-      const index = placed.value[basis].indexOf('database');
-      if (index >= 0) note(placeOf(placed, basis, index), 'error', 'task/simulated-writes', message, hint);
-    }
+    const basis = (['evaluate', 'train'] as const).find((each) => placed.value[each].includes('database'));
+    if (!basis) continue;
+    const place = placeOf(placed, basis, placed.value[basis].indexOf('database'));
+    note(place, 'error', 'task/simulated-writes', message, hint);
   }
 }
 
@@ -132,6 +158,8 @@ function checkSetUp(placed: Placed<Parts['tasks'][number]['value']>, { file }: P
     if (names.includes(name)) continue;
     const all = names.length === 0 ? 'Add it under environments: in domain.yaml.' : `There is ${names.join(', ')}.`;
     const message = `There is no environment ${name} to set up.`;
-    note(keyOf(placed, 'setUp', name), 'error', 'task/unknown-environment', message, didYouMean(name, names, all));
+    const at = keyOf(placed, 'setUp', name);
+    const fix = respelt(at, name, names);
+    note(at, 'error', 'task/unknown-environment', message, didYouMean(name, names, all), fix);
   }
 }

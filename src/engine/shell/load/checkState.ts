@@ -1,12 +1,13 @@
 import { leavesOf } from '../../core/dialogue/value.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { factOf, type Task } from '../../core/task.ts';
+import { respelt } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
 import { didYouMean } from './nearest.ts';
 import type { Bases, Note } from './note.ts';
 
 /** A task's time must be one, and its own state must go into places that the database has. */
-export function checkState(placed: Placed<Task>, bases: Bases, note: Note): void {
+export function checkState(placed: Placed<Task>, bases: Bases, hasUserSide: boolean, note: Note): void {
   const { now, state } = placed.value;
   if (now !== undefined && !isDate(now)) {
     const message = `now is "${now}", which is no date and time.`;
@@ -16,19 +17,38 @@ export function checkState(placed: Placed<Task>, bases: Bases, note: Note): void
   // Earlier entries may create what later ones go into.
   const created: string[] = [];
   for (const [index, { side, path, value }] of state.entries()) {
+    if (side === 'user' && !hasUserSide) {
+      const message = 'This is put on the side of the user, and the domain has no database of the user.';
+      const hint = 'Name one in domain.yaml: userDatabase: user.json. Or take `side: user` out.';
+      note(placeOf(placed, 'state', index), 'error', 'task/no-user-database', message, hint);
+      continue;
+    }
     const needed = value === null ? path.length : path.length - 1;
     const depth = path.slice(0, needed).findIndex((_, at) => lookUp(bases[side], path.slice(0, at + 1)) === undefined);
     const own = [side, ...path, ''].join('\0');
     const isCreated = created.some((earlier) => own.startsWith(earlier));
     if (value !== null) created.push(own);
-    if (depth < 0 || isCreated) continue;
+    if (isCreated) continue;
+    if (depth < 0) checkParent(placed, index, bases, note);
+    if (depth < 0) continue;
     const parent = lookUp(bases[side], path.slice(0, depth)) as JsonObject;
     const part = String(path[depth]);
     const where = depth === 0 ? `the ${side} database` : path.slice(0, depth).join('.');
     const message = `There is no ${part} in ${where}.`;
     const hint = didYouMean(part, Object.keys(parent ?? {}), 'Check the path against the database.');
-    note(placeOf(placed, 'state', index, 'path', depth), 'error', 'task/unknown-path', message, hint);
+    const at = placeOf(placed, 'state', index, 'path', depth);
+    note(at, 'error', 'task/unknown-path', message, hint, respelt(at, part, Object.keys(parent ?? {})));
   }
+}
+
+/** What a path leads through must have places of its own: nothing goes into a text or a number. */
+function checkParent(placed: Placed<Task>, index: number, bases: Bases, note: Note): void {
+  const { side = 'agent', path = [] } = placed.value.state[index] ?? {};
+  const parent = lookUp(bases[side], path.slice(0, -1));
+  if (typeof parent === 'object' && parent !== null) return;
+  const message = `${path.slice(0, -1).join('.')} is ${JSON.stringify(parent)} in the ${side} database, so nothing can stand in it.`;
+  const at = placeOf(placed, 'state', index, 'path', path.length - 1);
+  note(at, 'error', 'task/unknown-path', message, 'Check the path against the database.');
 }
 
 /** Whether a text is a date that there is: not the 30th of February, which a clock would read as another day. */

@@ -1,6 +1,6 @@
 import { parseExpression } from '../../core/expression.ts';
 import { contentHash } from '../../core/hash.ts';
-import type { JsonObject } from '../../core/json.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
 import type { Task } from '../../core/task.ts';
 import { assertionNames } from '../../core/verifiers/assertions.ts';
 import { argumentProblems } from './arguments.ts';
@@ -8,22 +8,26 @@ import { checkExpression } from './checkExpression.ts';
 import { checkReward } from './checkReward.ts';
 import { checkState } from './checkState.ts';
 import { checkGoal } from './checkUser.ts';
-import { replacing } from './edit.ts';
+import { acceptedFirst } from './drafts.ts';
+import { replacing, respelt } from './edit.ts';
 import { keyOf, type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean, nearest } from './nearest.ts';
 import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
+import { remembered } from './source.ts';
 
 /** What tasks say against the rest of their domain, and against each other. */
 export function checkTasks(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
-  checkDuplicates(parts.tasks, 'task', note);
-  checkContents(parts.tasks, note);
+  const inOrder = acceptedFirst(parts.tasks);
+  checkDuplicates(inOrder, 'task', note);
+  checkContents(inOrder, note);
   for (const placed of parts.tasks) {
+    checkTodo(placed, note);
     checkPersona(placed, parts, note);
     checkFacts(placed, note);
     checkCalls(placed, known, note);
     checkScript(placed, parts, note);
-    checkState(placed, bases, note);
+    checkState(placed, bases, parts.file.value.userDatabase !== undefined, note);
     checkAssertions(placed, parts, bases, note);
     checkReceipts(placed, bases, known, note);
     checkVerifiers(placed, parts, note);
@@ -32,12 +36,31 @@ export function checkTasks(parts: Parts, bases: Bases, known: KnownTools, note: 
   }
 }
 
+/** What a draft says of itself that is still to be done. */
+function checkTodo(placed: Placed<Task>, note: Note): void {
+  const [, todo] = /\bTODO:? ?(.*)$/s.exec(placed.value.description ?? '') ?? [];
+  if (todo === undefined || placed.value.draft !== true) return;
+  const message = `This draft is not finished: ${todo.replaceAll('TODO: ', '')}`;
+  note(
+    placeOf(placed, 'description'),
+    'warning',
+    'task/todo',
+    message,
+    'Do it, then take the TODO out of the description.',
+  );
+}
+
+const contents = new WeakMap<Task, string>();
+
 /** Two tasks with the same content under two names measure one thing twice; across splits they leak. */
 function checkContents(tasks: readonly Placed<Task>[], note: Note): void {
   const first = new Map<string, Placed<Task>>();
   for (const placed of tasks) {
-    const { id: _, description: __, split, ...content } = placed.value;
-    const hash = contentHash(content as unknown as JsonObject);
+    const { split } = placed.value;
+    const hash = remembered(contents, placed.value, () => {
+      const { id: _, description: __, draft: ___, split: ____, ...content } = placed.value;
+      return contentHash(content as unknown as JsonObject);
+    });
     const earlier = first.get(hash);
     if (!earlier) {
       first.set(hash, placed);
@@ -85,7 +108,11 @@ function checkPersona(placed: Placed<Task>, { personas }: Parts, note: Note): vo
     );
     return;
   }
-  checkUnder(placed, ids, note);
+  checkUnder(placed, personas, note);
+  if (persona.draft === true) {
+    const message = `The persona ${id} is a draft, so this task has nobody to play its user.`;
+    note(placeOf(placed, 'persona'), 'error', 'task/draft-persona', message, `Accept the persona ${id} first.`);
+  }
   for (const [behaviour, key] of [
     ['changes', 'change'],
     ['insists', 'insist'],
@@ -111,11 +138,21 @@ function checkPersona(placed: Placed<Task>, { personas }: Parts, note: Note): vo
   }
 }
 
-function checkUnder(placed: Placed<Task>, ids: readonly string[], note: Note): void {
+function checkUnder(placed: Placed<Task>, personas: Parts['personas'], note: Note): void {
   const { under } = placed.value;
-  if (under === undefined || ids.includes(under)) return;
+  if (under === undefined) return;
+  const at = placeOf(placed, 'under');
+  const ids = personas.map(({ value }) => value.id);
+  const persona = personas.find(({ value }) => value.id === under)?.value;
+  if (persona?.draft === true) {
+    const message = `The persona ${under} is a draft, so it can be laid over no other.`;
+    note(at, 'error', 'task/draft-persona', message, `Accept the persona ${under} first.`);
+  }
+  if (persona) return;
   const hint = didYouMean(under, ids, `The personas are ${ids.join(', ')}.`);
-  note(placeOf(placed, 'under'), 'error', 'task/unknown-persona', `There is no persona ${under}.`, hint);
+  const meant = nearest(under, ids);
+  const fix = meant === undefined ? undefined : replacing(at, under, meant);
+  note(at, 'error', 'task/unknown-persona', `There is no persona ${under}.`, hint, fix);
 }
 
 function checkFacts(placed: Placed<Task>, note: Note): void {
@@ -150,7 +187,7 @@ function checkCalls(placed: Placed<Task>, known: KnownTools, note: Note): void {
     if (owner === undefined || owner === action.by) continue;
     note(
       placeOf(placed, 'actions', index),
-      'error',
+      placed.value.origin ? 'warning' : 'error',
       'task/wrong-seat',
       `${action.tool} belongs to the ${owner}, but this action is by the ${action.by}.`,
       `Write \`by: ${owner}\`.`,
@@ -192,17 +229,28 @@ function checkCall(
   note: Note,
   severity: 'error' | 'warning' = 'error',
 ): void {
-  if (!checkToolName(call.tool, placeOf(placed, ...path, 'tool'), 'task', known, note)) return;
+  // A benchmark's own call stays as it is: it is in the reward.
+  const ownWeight = placed.value.origin ? 'warning' : 'error';
+  if (!checkToolName(call.tool, placeOf(placed, ...path, 'tool'), 'task', known, note, ownWeight)) return;
   const tool = known.tools.get(call.tool);
   if (!tool) return;
   for (const problem of argumentProblems(tool, (call as Call).arguments)) {
     const at = problem.isKey
       ? keyOf(placed, ...path, 'arguments', ...problem.path)
       : placeOf(placed, ...path, 'arguments', ...problem.path);
-    // A benchmark's own gold call stays as it is: it is in the reward.
-    const weight = placed.value.origin ? 'warning' : severity;
-    note(at, weight, 'task/bad-arguments', `${call.tool}: ${problem.message}`, problem.hint);
+    const weight = ownWeight === 'warning' ? ownWeight : severity;
+    const written = problem.isKey ? problem.path.at(-1) : getAt((call as Call).arguments, problem.path);
+    const fix = typeof written === 'string' ? respelt(at, written, problem.candidates ?? []) : undefined;
+    note(at, weight, 'task/bad-arguments', `${call.tool}: ${problem.message}`, problem.hint, fix);
   }
+}
+
+/** The value at a path of arguments. */
+function getAt(args: JsonObject, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>(
+    (value, part) => (typeof value === 'object' && value !== null ? (value as JsonObject)[part] : undefined),
+    args,
+  );
 }
 
 function checkScript(placed: Placed<Task>, { file }: Parts, note: Note): void {
@@ -238,13 +286,10 @@ function checkAssertions(placed: Placed<Task>, { file }: Parts, bases: Bases, no
     const hint = isServer
       ? `Add reader: to mcpServers.${assertion.in} in domain.yaml.`
       : `Write ${['agent', 'user', ...readers].join(', ')}.`;
-    note(
-      placeOf(placed, 'assertions', index, 'in'),
-      'error',
-      'task/unknown-source',
-      message,
-      didYouMean(assertion.in, isServer ? [] : readers, hint),
-    );
+    const at = placeOf(placed, 'assertions', index, 'in');
+    const candidates = isServer ? [] : ['agent', 'user', ...readers];
+    const fix = respelt(at, assertion.in, candidates);
+    note(at, 'error', 'task/unknown-source', message, didYouMean(assertion.in, candidates, hint), fix);
   }
 }
 
@@ -296,7 +341,8 @@ function checkReceipts(placed: Placed<Task>, bases: Bases, known: KnownTools, no
       if (names.includes(name)) continue;
       const hint = didYouMean(name, names, `Its arguments are ${names.join(', ')}.`);
       const at = keyOf(placed, 'receipts', index, 'arguments', name);
-      note(at, 'error', 'task/bad-arguments', `${tool.name}: there is no argument ${name}.`, hint);
+      const message = `${tool.name}: there is no argument ${name}.`;
+      note(at, 'error', 'task/bad-arguments', message, hint, respelt(at, name, names));
     }
   }
 }
@@ -312,6 +358,7 @@ function checkVerifiers(placed: Placed<Task>, { verifiers }: Parts, note: Note):
       'task/unknown-verifier',
       `verifiers.ts exports no verifier ${name}.`,
       didYouMean(name, verifiers, all),
+      respelt(at, name, verifiers),
     );
   }
 }

@@ -1,4 +1,5 @@
-import type { Tool } from '../../core/tool.ts';
+import { describeSimulated } from '../../core/simulatedTool.ts';
+import { isToolName, type Tool } from '../../core/tool.ts';
 import { requiredMissing, schemaProblem, strictProblems } from './arguments.ts';
 import { placeOfTool } from './checkSources.ts';
 import { fixOf, replacing } from './edit.ts';
@@ -11,10 +12,11 @@ import { wordsIn } from './taskWorld.ts';
 /** What the tools say against providers of models, the policy and the tasks. */
 export function checkTools(parts: Parts, bases: Bases, known: KnownTools, note: Note): void {
   checkPolicyNames(parts, bases, known, note);
-  if (known.tools.size === 0) return;
-  for (const tool of known.tools.values()) {
+  // What a simulated tool takes stands in its file: it is known before anything has run.
+  const simulated = parts.simulated.map(({ value }) => describeSimulated(value));
+  for (const tool of known.tools.size === 0 ? simulated : known.tools.values()) {
     const at = placeOfTool(parts, tool);
-    if (!/^[A-Za-z0-9_-]{1,64}$/.test(tool.name)) {
+    if (!isToolName(tool.name)) {
       note(
         at,
         'error',

@@ -38,9 +38,10 @@ export function checkPersonaEnding(placed: Placed<Persona>, note: Note): void {
 }
 
 /** Whether nothing that the user asks for is ever done: no gold action changes anything, and a change was asked for. */
-function isRefused({ actions, assertions, receipts = [], user }: Task, { declared }: KnownTools): boolean {
+function isRefused({ actions, assertions, receipts = [], endState, user }: Task, { declared }: KnownTools): boolean {
   const isDone =
     assertions.length > 0 ||
+    endState !== undefined ||
     receipts.some(({ times }) => times !== 0) ||
     actions.some(({ tool }) => declared.get(tool)?.effect !== 'read' || declared.get(tool)?.handsOff);
   if (isDone) return false;

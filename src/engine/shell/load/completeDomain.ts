@@ -3,32 +3,23 @@ import type { Tool } from '../../core/tool.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
 import { placeOfTool } from './checkSources.ts';
 import { checkSoundness, crossCheck } from './crossCheck.ts';
+import { withDraftsNamed } from './drafts.ts';
+import { withoutFixesOfImports } from './imported.ts';
 import { hasOutsideTools, type LoadedDomain } from './loadedDomain.ts';
 import { declaredTools } from './note.ts';
-
-/** The domain with its tools, as it runs: what was found wrong with it stays what reading found. */
-export function withTools(
-  loaded: LoadedDomain,
-  codeTools: readonly Tool[],
-  outsideTools: readonly Tool[] = [],
-): LoadedDomain {
-  return having(loaded, toolsByName(describedTools(loaded, codeTools, outsideTools)));
-}
-
-function having(loaded: LoadedDomain, tools: ReadonlyMap<string, Tool>): LoadedDomain {
-  return { ...loaded, domain: { ...loaded.domain, tools: [...tools.values()] } };
-}
 
 /**
  * The domain with its tools, and every check that needs them.
  * @param codeTools as a lane described them
  * @param outsideTools as Python, environments and servers described them; null where they were not asked, and names
  *   are then not judged
+ * @param options `soundness` as in `LoadOptions`
  */
 export function completeDomain(
   loaded: LoadedDomain,
   codeTools: readonly Tool[],
   outsideTools: readonly Tool[] | null = [],
+  { soundness = true }: { readonly soundness?: boolean } = {},
 ): LoadedDomain {
   const all = describedTools(loaded, codeTools, outsideTools ?? []);
   const tools = toolsByName(all);
@@ -36,10 +27,13 @@ export function completeDomain(
   const { parts, world, folder } = loaded;
   const known = { names: new Set(tools.keys()), complete, tools, declared: declaredTools(parts.scan.declared, tools) };
   const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
-  const unsound = checkSoundness(parts, world, known, found);
+  const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
+  const everything = [...found, ...unsound, ...duplicateNames(loaded, all, tools)];
+  const diagnostics = sortDiagnostics(withDraftsNamed(everything, parts));
   return {
-    ...having(loaded, tools),
-    diagnostics: sortDiagnostics([...found, ...unsound, ...duplicateNames(loaded, all, tools)]),
+    ...loaded,
+    domain: { ...loaded.domain, tools: [...tools.values()] },
+    diagnostics: withoutFixesOfImports(diagnostics, parts),
   };
 }
 

@@ -12,6 +12,8 @@ import { isDate } from './checkState.ts';
 import { checkTasks } from './checkTasks.ts';
 import { checkTools } from './checkTools.ts';
 import { checkPersonaEnding } from './checkUser.ts';
+import { isInDraft } from './drafts.ts';
+import { respelt, within } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { didYouMean } from './nearest.ts';
@@ -48,7 +50,7 @@ export function checkSoundness(
   const errors = errorsOf(before);
   for (const placed of parts.tasks)
     if (errors.every((error) => isElsewhere(error, placed, parts))) checkGold(placed, parts, bases, known, note);
-  if (errors.length === 0) checkCoverage(parts, known, note);
+  if (errors.every((error) => isInDraft(error, parts))) checkCoverage(parts, known, note);
   return found;
 }
 
@@ -76,16 +78,14 @@ function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
     const named = argumentsOf(tool);
     for (const key of ['propose', 'done', 'instruct'] as const) {
       for (const [index, text] of words[key].entries()) {
-        for (const [, slot = ''] of text.matchAll(/\{([A-Za-z_]\w*)\}/g)) {
+        for (const { 1: slot = '', index: offset } of text.matchAll(/\{([A-Za-z_]\w*)\}/g)) {
           if (named.includes(slot)) continue;
           const message = `{${slot}} is no argument of ${name}.`;
-          note(
-            placeOf(file, 'lexicon', 'tools', name, key, index),
-            'error',
-            'domain/unknown-argument',
-            message,
-            didYouMean(slot, named, `Its arguments are ${named.join(', ')}.`),
-          );
+          const whole = placeOf(file, 'lexicon', 'tools', name, key, index);
+          const at = within(whole, text, offset + 1, slot.length);
+          const hint = didYouMean(slot, named, `Its arguments are ${named.join(', ')}.`);
+          const fix = at === whole ? undefined : respelt(at, slot, named);
+          note(whole, 'error', 'domain/unknown-argument', message, hint, fix);
         }
       }
     }

@@ -1,7 +1,9 @@
 import { type JSONVisitor, type ParseError, parse as parseJsonc, printParseErrorCode, visit } from 'jsonc-parser';
 import type { JsonObject } from '../../core/json.ts';
+import { deepest, isTooDeep } from '../../core/nesting.ts';
 import type { Diagnostic, Location } from '../diagnostic.ts';
 import { messageOf } from '../fault.ts';
+import { unkept, unkeptHint } from './number.ts';
 import { locate, remembered, type Source } from './source.ts';
 
 export type DatabaseFile = { readonly value: JsonObject | null; readonly problems: readonly Diagnostic[] };
@@ -13,8 +15,8 @@ export function parseDatabase(source: Source): DatabaseFile {
   return remembered(parsed, source, () => parse(source));
 }
 
-/** Keys that stand twice in one object: JSON keeps the last one silently. Slow, so only `check` asks. */
-export function duplicateKeys(source: Source): readonly Diagnostic[] {
+/** Keys that stand twice in one object: JSON keeps the last one silently. Slow, so asked only where one is missing. */
+function duplicateKeys(source: Source): readonly Diagnostic[] {
   const open: Set<string>[] = [];
   const found: Diagnostic[] = [];
   const visitor: JSONVisitor = {
@@ -61,6 +63,13 @@ function parse(source: Source): DatabaseFile {
       'Give it names: {"orders": ...}.',
     );
   }
+  if (isTooDeep(value))
+    return fail(
+      locate(source, 0, 1),
+      'too-deep',
+      `The database is nested deeper than ${deepest} levels.`,
+      'Keep rows in flat tables, and name one row in another by its id.',
+    );
   const forbidden = source.text.indexOf('"__proto__"');
   if (forbidden >= 0)
     return fail(
@@ -69,7 +78,58 @@ function parse(source: Source): DatabaseFile {
       'The key __proto__ cannot stand in a database.',
       'Rename it.',
     );
-  return { value: value as JsonObject, problems: [] };
+  const numbers = /\d{16}|[eE]\+?\d{3}/.test(source.text) ? unkeptNumbers(source) : [];
+  const repeated = writtenKeys(source.text) === keptKeys(value) ? [] : duplicateKeys(source);
+  const isKept = numbers.every(({ severity }) => severity !== 'error');
+  return { value: isKept ? (value as JsonObject) : null, problems: [...numbers, ...repeated] };
+}
+
+/** How many keys stand in a text that is JSON: the strings before a colon. */
+function writtenKeys(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
+    do at = text.indexOf('"', at + 1);
+    while (isEscaped(text, at));
+    do at += 1;
+    while (' \n\t\r'.includes(text[at] ?? '.'));
+    if (text[at] === ':') count += 1;
+  }
+  return count;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text[first - 1] === '\\') first -= 1;
+  return (at - first) % 2 === 1;
+}
+
+function keptKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+  let count = own;
+  for (const each of Object.values(value)) count += keptKeys(each);
+  return count;
+}
+
+/** Numbers that a reader of JSON makes other ones of, without a word. */
+function unkeptNumbers(source: Source): readonly Diagnostic[] {
+  const found: Diagnostic[] = [];
+  visit(source.text, {
+    onLiteralValue: (value, offset, length) => {
+      if (typeof value !== 'number') return;
+      const written = source.text.slice(offset, offset + length);
+      const isTooLarge = !Number.isFinite(value);
+      if (!isTooLarge && !(/^-?\d+$/.test(written) && BigInt(written) !== BigInt(value))) return;
+      found.push({
+        ...locate(source, offset, length),
+        code: 'database/unkept-number',
+        severity: isTooLarge ? 'error' : 'warning',
+        message: unkept(written, value),
+        hint: unkeptHint,
+      });
+    },
+  });
+  return found;
 }
 
 function syntaxFault(
@@ -77,9 +137,7 @@ function syntaxFault(
   error: unknown,
   fail: (at: Location, code: string, message: string, hint: string) => DatabaseFile,
 ) {
-  const faults: ParseError[] = [];
-  parseJsonc(source.text, faults, { disallowComments: true, allowTrailingComma: false });
-  const [fault] = faults;
+  const fault = firstFault(source.text);
   if (!fault) {
     const reason = messageOf(error);
     return fail(locate(source, 0, 1), 'syntax', `This is not JSON: ${reason}.`, 'Check the text.');
@@ -88,6 +146,17 @@ function syntaxFault(
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase();
   return fail(locate(source, fault.offset, fault.length), 'syntax', `This is not JSON: ${words}.`, hintFor(words));
+}
+
+function firstFault(text: string): ParseError | undefined {
+  const faults: ParseError[] = [];
+  try {
+    parseJsonc(text, faults, { disallowComments: true, allowTrailingComma: false });
+  } catch (error) {
+    // It goes down with the text, so one that is nested too deep is known by its first words alone.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return faults[0];
 }
 
 function hintFor(words: string): string {

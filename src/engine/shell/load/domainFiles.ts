@@ -27,7 +27,7 @@ export function readDomainFile(folder: string, overlay: Overlay | undefined, dia
   const placed = (value: DomainFile, places = nowhere): Placed<DomainFile> => ({ value, file: path, path: [], places });
   if ('problem' in read) {
     diagnostics.push(read.problem);
-    return { file: placed(fallback), source: null };
+    return { file: placed(fallback), source: null, text: null };
   }
   const parsed = parseItems(read.source, { kind: 'domain', schema: 'domain', item: domainFileSchema });
   diagnostics.push(...parsed.diagnostics);
@@ -42,7 +42,7 @@ export function readDomainFile(folder: string, overlay: Overlay | undefined, dia
       hint: 'Take the "- " out.',
     });
   }
-  return { file: first ?? placed(fallback), source: first && !second ? read.source : null };
+  return { file: first ?? placed(fallback), source: first && !second ? read.source : null, text: read.source };
 }
 
 type Named = 'policy' | 'rules' | 'tools' | 'pythonTools' | 'database' | 'userDatabase';

@@ -1,4 +1,5 @@
 import { type Edit, type Fix, type Location, placeAt } from '../diagnostic.ts';
+import { nearest } from './nearest.ts';
 
 /** The fix that puts another word where one stands, in the same quotes; undefined where more stands there. */
 export function replacing(at: Location, old: string, text: string): Fix | undefined {
@@ -16,11 +17,37 @@ export function fixOf(title: string, edit: Edit | null): Fix | undefined {
   return edit === null ? undefined : { title, edits: [edit] };
 }
 
+/** The fix that puts the word which was most likely meant where a misspelt one stands; undefined where none is close. */
+export function respelt(at: Location, word: string, candidates: Iterable<string>): Fix | undefined {
+  const meant = nearest(word, candidates);
+  return meant === undefined ? undefined : replacing(at, word, meant);
+}
+
+/** The fix that puts a value between quotes. */
+export function quoted(at: Location): Fix | undefined {
+  if (at.line !== at.endLine || at.column === at.endColumn) return undefined;
+  const place = placeAt(at);
+  const edits = [
+    { ...place, endColumn: place.column, text: '"' },
+    { ...place, column: place.endColumn, text: '"' },
+  ];
+  return { title: 'Put it in quotes', edits };
+}
+
+/** The place of a part of a text on one line; the whole where the text has several lines or escapes. */
+export function within(at: Location, text: string, offset: number, length: number): Location {
+  const written = at.endColumn - at.column;
+  const quote = written === text.length ? 0 : written === text.length + 2 ? 1 : null;
+  if (at.line !== at.endLine || quote === null) return at;
+  const column = at.column + quote + Math.min(offset, text.length);
+  return { ...at, column, endColumn: Math.min(column + length, at.endColumn) };
+}
+
 /** A value as YAML on one line. */
 export function scalarText(value: string | number | boolean): string {
   return typeof value !== 'string' || isPlain(value) ? String(value) : JSON.stringify(value);
 }
 
 /** Whether a text means itself in YAML without quotes. */
-const isPlain = (text: string) =>
+export const isPlain = (text: string) =>
   /^[A-Za-z][\w ./-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off)$/i.test(text) && !text.endsWith(' ');

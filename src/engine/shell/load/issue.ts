@@ -1,5 +1,6 @@
 import type * as z from 'zod';
-import type { Diagnostic, Location } from '../diagnostic.ts';
+import type { Diagnostic, Fix, Location } from '../diagnostic.ts';
+import { fixOf, quoted, respelt } from './edit.ts';
 import { nearest } from './nearest.ts';
 import { descriptionAt, keysAt, type SchemaName } from './schemas.ts';
 import type { FileKind } from './source.ts';
@@ -7,7 +8,13 @@ import type { Places } from './yaml.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
-type Finding = { readonly code: string; readonly at: Location; readonly message: string; readonly hint: string };
+type Finding = {
+  readonly code: string;
+  readonly at: Location;
+  readonly message: string;
+  readonly hint: string;
+  readonly fix?: Fix | undefined;
+};
 
 /** What the findings of one value of a file are told with. */
 export type IssueContext = {
@@ -22,12 +29,13 @@ export type IssueContext = {
 export function describeIssues(issues: readonly Issue[], context: IssueContext): readonly Diagnostic[] {
   return issues
     .flatMap((issue) => findings(issue, [...context.prefix, ...issue.path], context))
-    .map(({ code, at, message, hint }) => ({
+    .map(({ code, at, message, hint, fix }) => ({
       ...at,
       code: `${context.kind}/${code}`,
       severity: 'error',
       message,
       hint,
+      ...(fix ? { fix } : {}),
     }));
 }
 
@@ -67,7 +75,9 @@ function unknownKey(key: string, path: Path, { places, schema }: IssueContext): 
   const allowed = keysAt(schema, path);
   const meant = nearest(key, allowed);
   const hint = meant === undefined ? `Known here: ${allowed.join(', ')}.` : `Did you mean ${meant}?`;
-  return { code: 'unknown-key', at: places.key([...path, key]), message: `The key ${key} is not known here.`, hint };
+  const at = places.key([...path, key]);
+  const fix = respelt(at, key, allowed);
+  return { code: 'unknown-key', at, message: `The key ${key} is not known here.`, hint, fix };
 }
 
 function missingKey(path: Path, { places, schema }: IssueContext): Finding {
@@ -84,7 +94,18 @@ function wrongType(input: unknown, expected: readonly string[], path: Path, { pl
   const wanted = [...new Set(expected)].join(' or ');
   const at = input === null ? places.key(path) : firstLine(places.value(path));
   const message = `${nameOf(path)} is ${shown(input)}, but ${wanted} is expected.`;
-  return { code: 'wrong-type', at, message, hint: descriptionAt(schema, path) ?? example(wanted) };
+  const fix = typeFix(input, expected, places.value(path));
+  return { code: 'wrong-type', at, message, hint: descriptionAt(schema, path) ?? example(wanted), fix };
+}
+
+/** A number or a truth value where a text is expected, or the other way round: only the quotes are wrong. */
+function typeFix(input: unknown, expected: readonly string[], at: Location): Fix | undefined {
+  if (expected.includes('a text') && (typeof input === 'number' || typeof input === 'boolean')) return quoted(at);
+  if (typeof input !== 'string' || at.endColumn - at.column !== input.length + 2 || at.line !== at.endLine)
+    return undefined;
+  const isNumber = expected.some((each) => each.endsWith('number')) && /^-?\d+(?:\.\d+)?$/.test(input);
+  const isTruth = expected.includes('true or false') && /^(?:true|false)$/.test(input);
+  return isNumber || isTruth ? fixOf(`Write ${input} without quotes`, { ...at, text: input }) : undefined;
 }
 
 function wrongValue(
@@ -101,6 +122,7 @@ function wrongValue(
   return {
     code: 'wrong-value',
     at: firstLine(context.places.value(path)),
+    fix: typeof input === 'string' ? respelt(context.places.value(path), input, values) : undefined,
     message: isSentence ? `${nameOf(path)} is ${shown(input)}: ${wanted}.` : message,
     hint,
   };
@@ -111,7 +133,8 @@ function wrongSize(
   path: Path,
   { places, schema }: IssueContext,
 ): Finding {
-  const bound = issue.code === 'too_small' ? `at least ${issue.minimum}` : `at most ${issue.maximum}`;
+  const bounds = issue.inclusive === false ? ['more than', 'less than'] : ['at least', 'at most'];
+  const bound = issue.code === 'too_small' ? `${bounds[0]} ${issue.minimum}` : `${bounds[1]} ${issue.maximum}`;
   const unit = issue.origin === 'array' ? ' entries' : issue.origin === 'string' ? ' characters' : '';
   const limit = issue.code === 'too_small' ? issue.minimum : issue.maximum;
   const counted = unit === ' entries' && Number(limit) === 1 ? ' entry' : unit;
@@ -177,6 +200,7 @@ function shown(input: unknown): string {
   if (input === null) return 'empty';
   if (Array.isArray(input)) return input.length === 0 ? 'an empty list' : 'a list';
   if (typeof input === 'object') return 'a map';
+  if (typeof input === 'number' && !Number.isFinite(input)) return Number.isNaN(input) ? 'no number' : 'infinite';
   const text = JSON.stringify(input) ?? 'missing';
   return text.length > 60 ? `${text.slice(0, 57)}..."` : text;
 }

@@ -2,9 +2,10 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as z from 'zod';
 import { type Diagnostic, type Location, startOf } from '../diagnostic.ts';
+import { type FilePart, findingInFile, partsOf, placeInFile } from './fileParts.ts';
 import { describeIssues } from './issue.ts';
 import type { SchemaName } from './schemas.ts';
-import { type FileKind, type Overlay, readSource, remembered, type Source } from './source.ts';
+import { type FileKind, type Overlay, readSource, remembered, type Source, unreadable } from './source.ts';
 import { type Places, parseYaml } from './yaml.ts';
 
 /** A checked value and where it stands: `path` leads to it from the root of its file. */
@@ -44,13 +45,42 @@ const parsed = new WeakMap<Source, Map<FileKind, Items<unknown>>>();
 /** One value, or a list of values, of a YAML file, frozen. A broken element leaves the others standing. */
 export function parseItems<T>(source: Source, of: ItemKind<T>): Items<T> {
   const kinds = remembered(parsed, source, () => new Map<FileKind, Items<unknown>>());
-  const known = kinds.get(of.kind) ?? parse(source, of);
+  const known = kinds.get(of.kind) ?? parseParts(source, of);
   kinds.set(of.kind, known);
   return known as Items<T>;
 }
 
+/** An item that has not changed since the file was last read is not read again. */
+function parseParts<T>(source: Source, of: ItemKind<T>): Items<T> {
+  const parts = partsOf(source);
+  if (parts.length === 1) return parse(source, of);
+  const read = parts.map((part, index) => ({ part, index, ...parseItems(part.source, of) }));
+  return {
+    items: read.flatMap(({ part, index, items }) => items.map((item) => itemInFile(item, part, index))),
+    diagnostics: read.flatMap(({ part, diagnostics }) => diagnostics.map((each) => findingInFile(each, part))),
+    sources: [source],
+  };
+}
+
+function itemInFile<T>(item: Placed<T>, part: FilePart, index: number): Placed<T> {
+  const { places } = item;
+  const own = (path: readonly PropertyKey[]) => [0, ...path.slice(1)];
+  return {
+    ...item,
+    path: [index, ...item.path.slice(1)],
+    places: {
+      value: (path) => placeInFile(places.value(own(path)), part),
+      key: (path) => placeInFile(places.key(own(path)), part),
+      insert: (path, entry) => {
+        const edit = places.insert(own(path), entry);
+        return edit && placeInFile(edit, part);
+      },
+    },
+  };
+}
+
 function parse<T>(source: Source, { kind, schema, item, wrapper }: ItemKind<T>): Items<T> {
-  const { value: root, places, problem } = parseYaml(source, kind);
+  const { value: root, places, problem, warnings } = parseYaml(source, kind);
   if (problem) return { items: [], diagnostics: [problem], sources: [source] };
   const fail = (code: string, message: string, hint: string): Items<T> => ({
     items: [],
@@ -67,21 +97,34 @@ function parse<T>(source: Source, { kind, schema, item, wrapper }: ItemKind<T>):
   if (typeof list !== 'object' || (wrapper !== undefined && !Array.isArray(list))) {
     return fail(
       'wrong-type',
-      `This file holds ${describe(list)}, but a list of ${kind}s is expected.`,
-      'Begin each entry with "- ".',
+      `This file holds ${describe(list)}, but ${kind === 'domain' ? 'one domain' : `a list of ${kind}s`} is expected.`,
+      kind === 'domain' ? 'Write its keys, first of all name:.' : 'Begin each entry with "- ".',
     );
   }
   const entries = Array.isArray(list)
     ? list.map((value, index) => ({ value, path: [...base, index] }))
     : [{ value: list, path: base }];
   const items: Placed<T>[] = [];
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = [...warnings];
   for (const { value, path } of entries) {
     const result = item.safeParse(value, { reportInput: true });
     if (result.success) items.push({ value: frozen(result.data), file: source.file, path, places });
-    else diagnostics.push(...describeIssues(result.error.issues, { kind, schema, places, prefix: path }));
+    else {
+      const found = describeIssues(result.error.issues, { kind, schema, places, prefix: path });
+      diagnostics.push(...(isMarked(value) ? found.map(asOfDraft) : found));
+    }
   }
   return { items, diagnostics, sources: [source] };
+}
+
+/** Whether a task or persona says of itself that it is a draft. */
+function isMarked(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && (value as { readonly draft?: unknown }).draft === true;
+}
+
+/** What is wrong with a draft keeps nothing from running: nothing runs it. */
+export function asOfDraft(found: Diagnostic): Diagnostic {
+  return found.severity === 'error' ? { ...found, severity: 'warning' } : found;
 }
 
 /** All values of the files of a folder whose names end with `suffix`, in the order of their names. */
@@ -91,14 +134,22 @@ export function parseFolder<T>(
   of: ItemKind<T>,
   overlay?: Overlay,
 ): Items<T> & { readonly found: boolean } {
-  const stat = statSync(folder, { throwIfNoEntry: false });
   const all: { items: Placed<T>[]; diagnostics: Diagnostic[]; sources: Source[] } = {
     items: [],
     diagnostics: [],
     sources: [],
   };
-  if (!stat?.isDirectory()) {
-    if (!stat) return { ...all, found: false };
+  let names: readonly string[] | null;
+  try {
+    const stat = statSync(folder, { throwIfNoEntry: false });
+    const unsaved = unsavedIn(folder, overlay);
+    if (!stat && unsaved.length === 0) return { ...all, found: false };
+    const onDisk = stat?.isDirectory() ? readdirSync(folder, { recursive: true, encoding: 'utf8' }) : [];
+    names = stat?.isDirectory() === false ? null : [...new Set([...onDisk, ...unsaved])].toSorted();
+  } catch (error) {
+    return { ...all, diagnostics: [unreadable(startOf(folder), of.kind, folder, error)], found: true };
+  }
+  if (names === null) {
     const message = `${folder} is a file, but a folder is expected here.`;
     const problem: Diagnostic = {
       ...startOf(folder),
@@ -109,7 +160,7 @@ export function parseFolder<T>(
     };
     return { ...all, diagnostics: [problem], found: true };
   }
-  for (const name of namesIn(folder, overlay)) {
+  for (const name of names) {
     const file = join(folder, name);
     if (!name.endsWith(suffix)) {
       if (/\.ya?ml$/.test(name)) all.diagnostics.push(ignored(file, of.kind, suffix));
@@ -125,13 +176,10 @@ export function parseFolder<T>(
   return { ...all, found: true };
 }
 
-function namesIn(folder: string, overlay?: Overlay): readonly string[] {
-  const onDisk = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+/** Names of files in a folder that stand only in an editor yet. */
+function unsavedIn(folder: string, overlay?: Overlay): readonly string[] {
   const prefix = join(folder, '/');
-  const unsaved = [...(overlay?.keys() ?? [])].flatMap((file) =>
-    file.startsWith(prefix) ? [file.slice(prefix.length)] : [],
-  );
-  return [...new Set([...onDisk, ...unsaved])].toSorted();
+  return [...(overlay?.keys() ?? [])].flatMap((file) => (file.startsWith(prefix) ? [file.slice(prefix.length)] : []));
 }
 
 function ignored(file: string, kind: FileKind, suffix: string): Diagnostic {
@@ -147,7 +195,8 @@ function ignored(file: string, kind: FileKind, suffix: string): Diagnostic {
 
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' ? 'a map' : JSON.stringify(value);
+  const text = typeof value === 'object' ? 'a map' : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}..."` : text;
 }
 
 /** The value itself: everything that the loader hands out is shared between loads. */

@@ -22,16 +22,19 @@ import {
   readNamed,
   readSimulated,
 } from './domainFiles.ts';
+import { accepted, isDraft, withDraftsNamed } from './drafts.ts';
+import { withoutFixesOfImports } from './imported.ts';
 import { type Items, parseItems, placeOf } from './items.ts';
-import { hasSources, type LoadedDomain, type Parts } from './loadedDomain.ts';
+import { type DomainText, hasSources, type LoadedDomain, type Parts, type TextKind } from './loadedDomain.ts';
 import { locationsOf } from './locations.ts';
+import { markFix } from './markFix.ts';
 import { type Scan, scanTools } from './scan.ts';
 import { scanPython } from './scanPython.ts';
 import { scanSync } from './scanSync.ts';
 import { scanVerifiers } from './scanVerifiers.ts';
 import { inside, type Overlay, readSource, remembered, type Source } from './source.ts';
 
-export { completeDomain, withTools } from './completeDomain.ts';
+export { completeDomain } from './completeDomain.ts';
 export type { LoadedDomain } from './loadedDomain.ts';
 
 export type LoadOptions = {
@@ -51,10 +54,15 @@ const digests = new WeakMap<Source, string>();
  * Reads the files of a domain without running any of its code. The domain has no tools yet: `completeDomain` adds
  * them once a lane and the MCP servers have described them. Never throws for what a user wrote; see `diagnostics`.
  */
-export function loadDomain(folder: string, { overlay, soundness = true }: LoadOptions = {}): LoadedDomain {
+export function loadDomain(folder: string, options: LoadOptions = {}): LoadedDomain {
+  return checkFiles(readFiles(folder, options), options);
+}
+
+/** The domain with what concerns single files alone: what several of them together say is not looked for yet. */
+export function readFiles(folder: string, { overlay, soundness = true }: LoadOptions = {}): LoadedDomain {
   const root = resolve(folder);
   const diagnostics: Diagnostic[] = [];
-  const { file, source } = readDomainFile(root, overlay, diagnostics);
+  const { file, source, text } = readDomainFile(root, overlay, diagnostics);
   const reader: Reader = { folder: root, overlay, diagnostics, file };
   const isThere = source !== null;
   const policySource = isThere ? readNamed(reader, 'policy', 'policy') : null;
@@ -90,10 +98,24 @@ export function loadDomain(folder: string, { overlay, soundness = true }: LoadOp
     sync: toolsSource ? scanSync(toolsSource) : null,
     verifiers: verifiers.names,
     databases,
+    texts: textsOf([
+      ['code', scan.sources.filter(({ file: path }) => !path.endsWith('.py'))],
+      ['python', scan.sources.filter(({ file: path }) => path.endsWith('.py'))],
+      ['tool', simulated.sources],
+      ['task', tasks.sources],
+      ['persona', personas.sources],
+      ['rules', [rulesSource]],
+      ['policy', [policySource]],
+      ['verifiers', [verifiers.source]],
+      ['userDatabase', [databases.user]],
+      ['database', [databases.agent]],
+      ['domain', [text]],
+    ]),
     diagnostics: [
       ...diagnostics,
       ...simulated.diagnostics,
       ...rules.diagnostics,
+      ...verifiers.diagnostics,
       ...bound.diagnostics,
       ...databaseProblems(databases),
       ...(isThere && soundness ? agentFileProblems(file.value.agent, root, overlay) : []),
@@ -102,19 +124,43 @@ export function loadDomain(folder: string, { overlay, soundness = true }: LoadOp
   const hash = hashOf(
     root,
     [
-      ...personas.sources,
+      ...personas.sources.filter((source) => !isOfDrafts(source, personas)),
       ...scan.sources,
       ...[policySource, rulesSource, verifiers.source, databases.agent, databases.user].filter((each) => each !== null),
     ],
     file.value,
   );
   const code = { toolsFile: toolsSource?.file ?? null, pythonFile: pythonSource?.file ?? null };
-  return loaded(root, parts, hash, code, soundness);
+  return loaded(root, parts, hash, code);
+}
+
+/** The files that were read, by their paths; of two kinds of one file the last. */
+function textsOf(files: readonly (readonly [TextKind, readonly (Source | null)[]])[]): ReadonlyMap<string, DomainText> {
+  return new Map(
+    files.flatMap(([kind, sources]) =>
+      sources.flatMap((source) => (source ? [[source.file, { kind, source }] as const] : [])),
+    ),
+  );
+}
+
+/** A file of nothing but drafts is no part of what the domain is. */
+function isOfDrafts({ file }: Source, { items }: Items<Persona>): boolean {
+  const own = items.filter((item) => item.file === file);
+  return own.length > 0 && own.every(isDraft);
 }
 
 /** The value of a database file, or an empty database where there is none or it is broken. */
 function databaseOf(source: Source | null): JsonObject {
-  return (source && parseDatabase(source).value) ?? {};
+  return (source && parseDatabase(source).value) ?? noRows;
+}
+
+const noRows: JsonObject = {};
+const worlds = new WeakMap<JsonObject, WeakMap<JsonObject, LoadedDomain['world']>>();
+
+/** Both sides; the same databases are the same world, so that what was worked out of it is not worked out again. */
+function worldOf(agent: JsonObject, user: JsonObject): LoadedDomain['world'] {
+  const sides = remembered(worlds, agent, () => new WeakMap<JsonObject, LoadedDomain['world']>());
+  return remembered(sides, user, () => ({ agent, user }));
 }
 
 function loaded(
@@ -122,7 +168,6 @@ function loaded(
   parts: Parts,
   hash: string,
   code: Pick<LoadedDomain, 'toolsFile' | 'pythonFile'>,
-  soundness: boolean,
 ): LoadedDomain {
   const { file, policy, rules, personas, tasks } = parts;
   const domain: Domain = {
@@ -132,20 +177,12 @@ function loaded(
     rules: rules.map(({ value }) => value),
     tools: [],
     sync: parts.sync !== null,
-    personas: personas.map(({ value }) => value),
-    tasks: tasks.map(({ value }) => value),
+    personas: accepted(personas).map(({ value }) => value),
+    tasks: accepted(tasks).map(({ value }) => value),
     lexicon: file.value.lexicon,
     hash,
   };
-  const world = { agent: databaseOf(parts.databases.agent), user: databaseOf(parts.databases.user) };
-  const known = {
-    names: new Set(parts.scan.tools.keys()),
-    complete: parts.scan.complete && !hasSources(file.value),
-    tools: new Map(),
-    declared: parts.scan.declared,
-  };
-  const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
-  const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
+  const world = worldOf(databaseOf(parts.databases.agent), databaseOf(parts.databases.user));
   return {
     folder,
     file: domain.file,
@@ -153,16 +190,36 @@ function loaded(
     domain,
     world,
     locations: locationsOf(parts),
-    diagnostics: sortDiagnostics([...found, ...unsound]),
+    diagnostics: parts.diagnostics,
     toolNames: [...parts.scan.tools.keys()],
     ...code,
     parts,
   };
 }
 
+/** Adds what the files of a domain say against each other, as far as it is known without running its code. */
+export function checkFiles(loaded: LoadedDomain, { soundness = true }: LoadOptions = {}): LoadedDomain {
+  const { folder, parts, world, file } = loaded;
+  const known = {
+    names: new Set(parts.scan.tools.keys()),
+    complete: parts.scan.complete && !hasSources(file),
+    tools: new Map(),
+    declared: parts.scan.declared,
+  };
+  const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
+  const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
+  return {
+    ...loaded,
+    diagnostics: withoutFixesOfImports(sortDiagnostics(withDraftsNamed([...found, ...unsound], parts)), parts),
+  };
+}
+
 function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]): ParsedPolicy {
   const policy = source ? remembered(policies, source, () => parsePolicy(source.text)) : parsePolicy('');
-  for (const problem of policy.problems) diagnostics.push({ ...problem, file, severity: severityOf(problem.code) });
+  for (const problem of policy.problems) {
+    const fix = source ? markFix(problem, source) : undefined;
+    diagnostics.push({ ...problem, file, severity: severityOf(problem.code), ...(fix ? { fix } : {}) });
+  }
   return policy;
 }
 

@@ -32,6 +32,23 @@ export type Locations = {
   readonly rules: readonly Location[];
 };
 
+/** What a file of a domain holds. */
+export type TextKind =
+  | 'domain'
+  | 'policy'
+  | 'rules'
+  | 'persona'
+  | 'task'
+  | 'tool'
+  | 'code'
+  | 'python'
+  | 'verifiers'
+  | 'database'
+  | 'userDatabase';
+
+/** A file of a domain as it was read, also one with faults. */
+export type DomainText = { readonly kind: TextKind; readonly source: Source };
+
 /** The parts of a domain with their places in the files, for checks across files. */
 export type Parts = {
   readonly file: Placed<DomainFile>;
@@ -50,6 +67,8 @@ export type Parts = {
   /** Names that verifiers.ts exports. */
   readonly verifiers: readonly string[];
   readonly databases: { readonly agent: Source | null; readonly user: Source | null };
+  /** Every file that was read, by its path. */
+  readonly texts: ReadonlyMap<string, DomainText>;
   /** Findings that concern one file alone. */
   readonly diagnostics: readonly Diagnostic[];
 };

@@ -56,6 +56,7 @@ export function checkToolName(
   kind: 'task' | 'rule' | 'domain',
   known: KnownTools,
   note: Note,
+  severity: Severity = 'error',
 ): boolean {
   if (known.names.has(name)) return true;
   if (known.complete) {
@@ -63,24 +64,35 @@ export function checkToolName(
     const all = names.length === 0 ? 'This domain has no tools.' : `The tools are ${names.join(', ')}.`;
     const meant = nearest(name, names);
     const fix = meant === undefined ? undefined : replacing(at, name, meant);
-    note(at, 'error', `${kind}/unknown-tool`, `There is no tool ${name}.`, didYouMean(name, names, all), fix);
+    note(at, severity, `${kind}/unknown-tool`, `There is no tool ${name}.`, didYouMean(name, names, all), fix);
   }
   return false;
 }
 
-/** Notes every id that an earlier item has. */
+/** Notes every id that an earlier item has, or that many a disk takes for the id of one: files are named after it. */
 export function checkDuplicates(
   items: readonly Placed<{ readonly id: string }>[],
   kind: 'persona' | 'task',
   note: Note,
 ): void {
-  const first = new Map<string, Placed<unknown>>();
+  const first = new Map<string, Placed<{ readonly id: string }>>();
   for (const item of items) {
     const { id } = item.value;
-    const earlier = first.get(id);
-    if (!earlier) first.set(id, item);
-    else {
-      const { file, line } = placeOf(earlier);
+    const earlier = first.get(id.toLowerCase());
+    if (!earlier) {
+      first.set(id.toLowerCase(), item);
+      continue;
+    }
+    const { file, line } = placeOf(earlier);
+    if (earlier.value.id !== id) {
+      note(
+        placeOf(item, 'id'),
+        'warning',
+        `${kind}/same-file`,
+        `The ${kind} id ${id} differs from ${earlier.value.id} (${file}:${line}) only in case: on many disks both would be recorded in one file.`,
+        'Give one of the two another id.',
+      );
+    } else {
       note(
         placeOf(item, 'id'),
         'error',

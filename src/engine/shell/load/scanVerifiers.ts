@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Diagnostic } from '../diagnostic.ts';
 import { type Overlay, readSource, type Source } from './source.ts';
 
 const exportedVerifier =
@@ -8,8 +9,14 @@ const exportedVerifier =
 export function scanVerifiers(
   folder: string,
   overlay: Overlay | undefined,
-): { readonly names: readonly string[]; readonly source: Source | null } {
+): {
+  readonly names: readonly string[];
+  readonly source: Source | null;
+  /** A file that is there and can't be read. */
+  readonly diagnostics: readonly Diagnostic[];
+} {
   const read = readSource(join(folder, 'verifiers.ts'), 'tool', overlay);
-  if ('problem' in read) return { names: [], source: null };
-  return { names: [...read.source.text.matchAll(exportedVerifier)].map(([, name = '']) => name), source: read.source };
+  if ('problem' in read) return { names: [], source: null, diagnostics: read.missing ? [] : [read.problem] };
+  const names = [...read.source.text.matchAll(exportedVerifier)].map(([, name = '']) => name);
+  return { names, source: read.source, diagnostics: [] };
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { agentFileSchema } from '../../core/agentFile.ts';
 import { domainFileSchema } from '../../core/domain.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { personaSchema } from '../../core/persona.ts';
 import { ruleSchema } from '../../core/rule.ts';
 import { simulatedToolSchema } from '../../core/simulatedTool.ts';
@@ -58,18 +58,50 @@ export function descriptionAt(name: SchemaName, path: readonly PropertyKey[]): s
     .find((text) => typeof text === 'string');
 }
 
+/**
+ * The forms that the value at this path may have. Of a union whose forms tell themselves apart by a constant, such as
+ * the check of a rule, only those that fit what is written.
+ * @param root what the file holds, as far as it can be read
+ */
+export function formsAt(name: SchemaName, path: readonly PropertyKey[], root: unknown): readonly JsonObject[] {
+  const values = [root];
+  for (const part of path) values.push((values.at(-1) as Record<PropertyKey, unknown> | null | undefined)?.[part]);
+  const fits = (schema: JsonObject, value: unknown) =>
+    Object.entries(isObject(schema.properties) ? schema.properties : {}).every(([key, each]) => {
+      const written = (value as Record<string, unknown> | null | undefined)?.[key];
+      return !isObject(each) || each.const === undefined || written === undefined || written === each.const;
+    });
+  const kept = (schemas: readonly JsonObject[], value: unknown) => {
+    const fitting = schemas.filter((schema) => fits(schema, value));
+    return fitting.some(({ properties }) => properties !== undefined) ? fitting : schemas;
+  };
+  const whole = jsonSchemas()[name];
+  return path.reduce<readonly JsonObject[]>(
+    (schemas, part, depth) =>
+      kept(
+        schemas.flatMap((schema) => formsOf(below(schema, part), whole)),
+        values[depth + 1],
+      ),
+    kept(formsOf(whole, whole), root),
+  );
+}
+
+/** A schema and every form that it offers. */
+function formsOf(schema: Json | undefined, root: JsonObject): readonly JsonObject[] {
+  if (!isObject(schema)) return [];
+  if (typeof schema.$ref === 'string')
+    return formsOf(schema.$ref.split('/').slice(1).reduce<Json | undefined>(member, root), root);
+  const inner = [schema.anyOf, schema.oneOf].flatMap((list) =>
+    Array.isArray(list) ? list.flatMap((each) => formsOf(each, root)) : [],
+  );
+  return inner.length > 0 ? [schema, ...inner] : [schema];
+}
+
 function schemasAt(name: SchemaName, path: readonly PropertyKey[]): readonly JsonObject[] {
   const root = jsonSchemas()[name];
-  const forms = (schema: Json | undefined): JsonObject[] => {
-    if (!isObject(schema)) return [];
-    if (typeof schema.$ref === 'string')
-      return forms(schema.$ref.split('/').slice(1).reduce<Json | undefined>(member, root));
-    const inner = [schema.anyOf, schema.oneOf].flatMap((list) => (Array.isArray(list) ? list.flatMap(forms) : []));
-    return inner.length > 0 ? [schema, ...inner] : [schema];
-  };
-  return path.reduce<JsonObject[]>(
-    (schemas, part) => schemas.flatMap((schema) => forms(below(schema, part))),
-    forms(root),
+  return path.reduce<readonly JsonObject[]>(
+    (schemas, part) => schemas.flatMap((schema) => formsOf(below(schema, part), root)),
+    formsOf(root, root),
   );
 }
 
@@ -82,5 +114,3 @@ function below(schema: JsonObject, part: PropertyKey): Json | undefined {
 }
 
 const member = (value: Json | undefined, key: string): Json | undefined => (isObject(value) ? value[key] : undefined);
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

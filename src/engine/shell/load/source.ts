@@ -18,6 +18,8 @@ type Entry<T> = { readonly stamp: string; readonly value: T };
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const texts = new Map<string, Entry<Source>>();
+/** The unsaved texts that were asked for last; their stamp is the text itself. */
+const overlaid = new Map<string, Entry<Source>>();
 
 /**
  * Reads one text file. Whatever is wrong with it is one finding, placed at `askedBy` (where the file is named) or at
@@ -25,9 +27,14 @@ const texts = new Map<string, Entry<Source>>();
  */
 export function readSource(file: string, kind: FileKind, overlay?: Overlay, askedBy?: Location): Read {
   const unsaved = overlay?.get(file);
-  if (unsaved !== undefined) return { source: { file, text: cleaned(unsaved) } };
+  if (unsaved !== undefined) return { source: unsavedSource(file, unsaved) };
   const at = askedBy ?? startOf(file);
-  const stamp = stampOf(file);
+  let stamp: string;
+  try {
+    stamp = stampOf(file);
+  } catch (error) {
+    return { missing: false, problem: unreadable(at, kind, file, error) };
+  }
   if (stamp === 'missing') {
     const message = `The file ${file} does not exist.`;
     return {
@@ -51,6 +58,15 @@ export function readSource(file: string, kind: FileKind, overlay?: Overlay, aske
   } catch (error) {
     return { missing: false, problem: unreadable(at, kind, file, error) };
   }
+}
+
+/** The same text is the same source, so that what was computed from it is not computed again. */
+function unsavedSource(file: string, text: string): Source {
+  const known = overlaid.get(file);
+  if (known?.stamp === text) return known.value;
+  const value = { file, text: cleaned(text) };
+  overlaid.set(file, { stamp: text, value });
+  return value;
 }
 
 /** The place of a part of a text that stands on one line. */
@@ -88,11 +104,14 @@ const hints: Readonly<Record<FileKind, string>> = {
   agent: 'Create it.',
 };
 
-function unreadable(at: Location, kind: FileKind, file: string, error: unknown): Diagnostic {
+/** What stands there and can't be read: no permission, a link to itself, no text. */
+export function unreadable(at: Location, kind: FileKind, file: string, error: unknown): Diagnostic {
   const isText = !(error instanceof TypeError);
   const reason = messageOf(error);
   const message = isText ? `${file} cannot be read: ${reason}.` : `${file} is not a text in UTF-8.`;
-  const hint = isText ? 'Check its permissions.' : 'Save it with the encoding UTF-8.';
+  const isLoop = (error as NodeJS.ErrnoException).code === 'ELOOP';
+  const advice = isLoop ? 'It is a link that leads back to itself: put what it stands for in its place.' : null;
+  const hint = advice ?? (isText ? 'Check its permissions.' : 'Save it with the encoding UTF-8.');
   return { ...at, code: `${kind}/unreadable`, severity: 'error', message, hint };
 }
 

@@ -5,7 +5,18 @@ import type { Bases } from './note.ts';
 import { remembered } from './source.ts';
 
 /** Both databases as a task begins: the base with the task's own state laid over it. */
-export function worldOf(bases: Bases, { state }: Task): Bases {
+export function worldOf(bases: Bases, task: Task): Bases {
+  if (task.state.length === 0) return bases;
+  return remembered(
+    remembered(worlds, bases, () => new WeakMap<Task, Bases>()),
+    task,
+    () => laidOver(bases, task),
+  );
+}
+
+const worlds = new WeakMap<Bases, WeakMap<Task, Bases>>();
+
+function laidOver(bases: Bases, { state }: Task): Bases {
   let { agent, user } = bases;
   for (const { side, path, value } of state) {
     if (side === 'agent') agent = placed(agent, path, value as Json) as JsonObject;

@@ -8,12 +8,15 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  visit,
   type YAMLError,
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import type { Diagnostic, Edit, Location } from '../diagnostic.ts';
+import { deepest, isTooDeep } from '../../core/nesting.ts';
+import { type Diagnostic, type Edit, type Location, startOf } from '../diagnostic.ts';
 import { messageOf } from '../fault.ts';
+import { unkept, unkeptHint } from './number.ts';
 import { type FileKind, remembered, type Source } from './source.ts';
 
 /** Where something stands in a YAML file, by its path from the root. */
@@ -31,9 +34,24 @@ export type YamlFile = {
   readonly value: unknown;
   readonly places: Places;
   readonly problem: Diagnostic | null;
+  /** Of values that can be used, and are not what is written there. */
+  readonly warnings: readonly Diagnostic[];
 };
 
 const parsed = new WeakMap<Source, Map<FileKind, YamlFile>>();
+const documents = new WeakMap<Source, YamlDocument>();
+
+/** A file as YAML reads it, with as much of it as can be read where it has faults. */
+export type YamlDocument = { readonly document: Document; readonly lines: LineCounter };
+
+/** Reads a file as YAML, once. Throws a `RangeError` where it is nested too deep. */
+export function documentOf(source: Source): YamlDocument {
+  return remembered(documents, source, () => {
+    const lines = new LineCounter();
+    const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
+    return { document: parseDocument(source.text, options), lines };
+  });
+}
 
 /** Parses a YAML file once. Its first fault is one finding; the value is then undefined. */
 export function parseYaml(source: Source, kind: FileKind): YamlFile {
@@ -45,20 +63,66 @@ export function parseYaml(source: Source, kind: FileKind): YamlFile {
 
 function parse(source: Source, kind: FileKind): YamlFile {
   const { file, text } = source;
-  const lines = new LineCounter();
+  let lines = new LineCounter();
   let places: Places = placesOf(source, new Document(), lines);
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: 'error' });
+    const read = documentOf(source);
+    const { document } = read;
+    lines = read.lines;
     places = placesOf(source, document, lines);
     const [fault] = document.errors;
-    if (fault) return { file, value: undefined, places, problem: problemOf(source, kind, fault, lines) };
-    return { file, value: document.toJS({ maxAliasCount: 100 }), places, problem: null };
+    if (fault?.code === 'RESOURCE_EXHAUSTION') return unusable(file, places, tooDeep(file, kind));
+    if (fault) return unusable(file, places, problemOf(source, kind, fault, lines));
+    const value: unknown = document.toJS({ maxAliasCount: 100 });
+    if (isTooDeep(value)) return unusable(file, places, tooDeep(file, kind));
+    const warnings = /\d{16}/.test(text) ? unkeptNumbers(source, kind, document, lines) : [];
+    return { file, value, places, problem: null, warnings };
   } catch (error) {
-    return { file, value: undefined, places, problem: unresolvable(source, kind, error, lines) };
+    const isDeep = error instanceof RangeError;
+    return unusable(file, places, isDeep ? tooDeep(file, kind) : unresolvable(source, kind, error, lines));
   }
 }
 
-/** An alias without its anchor, or a document that is too deep or too large to be one. */
+const unusable = (file: string, places: Places, problem: Diagnostic): YamlFile => ({
+  file,
+  value: undefined,
+  places,
+  problem,
+  warnings: [],
+});
+
+function tooDeep(file: string, kind: FileKind): Diagnostic {
+  const message = `A value in this file is nested deeper than ${deepest} levels.`;
+  const hint = 'Write it flat, and check that no alias (*name) stands inside its own anchor (&name).';
+  return { ...startOf(file), code: `${kind}/too-deep`, severity: 'error', message, hint };
+}
+
+/** Whole numbers that a reader of YAML makes other ones of, without a word. */
+function unkeptNumbers(
+  { file }: Source,
+  kind: FileKind,
+  document: Document,
+  lines: LineCounter,
+): readonly Diagnostic[] {
+  const found: Diagnostic[] = [];
+  visit(document, {
+    Scalar: (_, { value, source: written = '', range }) => {
+      if (typeof value !== 'number' || !/^[-+]?\d{16,}$/.test(written) || !range) return;
+      const isTooLarge = !Number.isFinite(value);
+      if (!isTooLarge && BigInt(written.replace(/^\+/, '')) === BigInt(value)) return;
+      found.push({
+        ...locate(file, lines, range[0], range[1]),
+        code: `${kind}/unkept-number`,
+        severity: isTooLarge ? 'error' : 'warning',
+        message: unkept(written, value),
+        hint: unkeptHint,
+      });
+    },
+  });
+  return found;
+}
+
+/** An alias without its anchor, or a document that is too large to be one. */
 function unresolvable({ file, text }: Source, kind: FileKind, error: unknown, lines: LineCounter): Diagnostic {
   const reason = messageOf(error);
   const alias = /: (\S+)$/.exec(reason)?.[1] ?? '';

@@ -20,8 +20,8 @@ export type BridgeSettings = {
   readonly adapter?: { readonly name: string; readonly settings: Readonly<Record<string, string>> };
   /** Both sides of the database, for tools and environments that work on it. */
   readonly base?: { readonly agent: JsonObject; readonly user: JsonObject };
-  /** What names the interpreter in domain.yaml, for messages. */
-  readonly setting: string;
+  /** What to do where there is no interpreter: a sentence for messages, without its full stop. */
+  readonly pythonHint: string;
   readonly log: (text: string) => void;
 };
 
@@ -59,6 +59,8 @@ const keptWords = 4000;
 
 type Answer = {
   readonly id: number;
+  /** The first word of a process, before anything is asked. */
+  readonly python?: true;
   readonly result?: unknown;
   readonly error?: { readonly code: string; readonly message: string; readonly file?: string; readonly line?: number };
 };
@@ -81,6 +83,9 @@ export class BridgeProcess {
   #answer: ((answer: Answer) => void) | null = null;
   #fail: ((fault: Fault) => void) | null = null;
   #lastWords = '';
+  /** The interpreter of the process, and whether it has said that it is one. */
+  #interpreter = '';
+  #isPython = false;
   /** The tool that runs, where one does. */
   #place: { readonly file?: string; readonly line?: number } = {};
   #isClosed = false;
@@ -141,17 +146,16 @@ export class BridgeProcess {
     const candidates = python ? [python] : pythonNames;
     for (const command of candidates) {
       const child = await started(command, folder);
-      if (child) return this.#connected(child);
+      if (child) return this.#connected(child, command);
     }
     const name = python ? `${python} is none` : `none of ${candidates.join(' and ')} is on the PATH`;
-    throw this.#fault(
-      'python/missing',
-      `needs Python 3.10 or newer, and ${name}. Install it, or name one with ${this.settings.setting} in domain.yaml`,
-    );
+    throw this.#fault('python/missing', `needs Python 3.10 or newer, and ${name}. ${this.settings.pythonHint}`);
   }
 
-  #connected(child: ChildProcess): ChildProcess {
+  #connected(child: ChildProcess, command: string): ChildProcess {
     this.#lastWords = '';
+    this.#interpreter = command;
+    this.#isPython = false;
     if (child.stdout) createInterface({ input: child.stdout }).on('line', (line) => this.#heard(line));
     if (child.stderr)
       createInterface({ input: child.stderr }).on('line', (line) => {
@@ -164,8 +168,11 @@ export class BridgeProcess {
       this.#child = null;
       const words = this.#lastWords.trim().split('\n').at(-1);
       const how = signal ? `signal ${signal}` : `exit code ${code}`;
+      const end = `ended with ${how}${words ? `: ${words}` : ''}`;
       this.#fail?.(
-        this.#fault('python/died', `its process ended with ${how}${words ? `: ${words}` : ''}`, this.#place),
+        this.#isPython || signal
+          ? this.#fault('python/died', `its process ${end}`, this.#place)
+          : this.#noPython(`it ${end}`),
       );
     });
     return child;
@@ -178,11 +185,22 @@ export class BridgeProcess {
       answer = JSON.parse(line) as Answer;
     } catch {
       this.#kill();
+      if (!this.#isPython) {
+        this.#fail?.(this.#noPython(`it says ${line.slice(0, 80)}`));
+        return;
+      }
       const what = 'wrote to the file of the bridge itself, so its answers can not be told from other text';
       this.#fail?.(this.#fault('python/rubbish', `${what}: ${line.slice(0, 80)}`, this.#place));
       return;
     }
-    this.#answer?.(answer);
+    if ('python' in answer) this.#isPython = true;
+    else this.#answer?.(answer);
+  }
+
+  /** A program that runs and does not do what any Python 3 does first. */
+  #noPython(why: string): Fault {
+    const what = `needs Python 3.10 or newer, and ${this.#interpreter} is none: ${why}. ${this.settings.pythonHint}`;
+    return this.#fault('python/missing', what);
   }
 
   #exchange(method: string, params: object, { timeoutMs, what, signal }: BridgeCall): Promise<unknown> {

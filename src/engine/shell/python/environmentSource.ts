@@ -5,7 +5,12 @@ import { Fault } from '../fault.ts';
 import type { SourceCallOptions, SourceResult, ToolSource } from '../toolSource.ts';
 import type { BridgeProcess } from './bridgeProcess.ts';
 
-type Called = { readonly name: string; readonly args: JsonObject; readonly content: string };
+type Called = {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly floats: readonly string[] | undefined;
+  readonly content: string;
+};
 type CallAnswer = SourceResult | { readonly stale: true };
 
 /**
@@ -45,7 +50,8 @@ export class EnvironmentSource implements ToolSource {
     const tool = this.tools.find((each) => each.name === name);
     const timeoutMs = options.timeoutMs ?? tool?.timeoutMs ?? this.#declared.timeoutMs;
     const save = this.#declared.state === 'snapshot' && tool?.effect === 'write';
-    const params = { tool: name, arguments: args, key: options.idempotencyKey, save };
+    const { floats, idempotencyKey: key } = options;
+    const params = { tool: name, arguments: args, floats, key, save };
     const ask = () => this.#request<CallAnswer>('call', params, timeoutMs, options.signal);
     let answer = await ask();
     if ('stale' in answer) {
@@ -53,7 +59,7 @@ export class EnvironmentSource implements ToolSource {
       answer = await ask();
     }
     if ('stale' in answer) throw this.#lost('its process forgot the rollout');
-    if (tool?.effect === 'write') this.#calls.push({ name, args, content: answer.content });
+    if (tool?.effect === 'write') this.#calls.push({ name, args, floats, content: answer.content });
     if (answer.snapshot !== undefined) this.#saved = answer.snapshot;
     return answer;
   }
@@ -106,8 +112,9 @@ export class EnvironmentSource implements ToolSource {
       if (this.#saved !== null) await this.restore(this.#saved);
       return;
     }
-    for (const { name, args, content } of this.#calls) {
-      const again = await this.#request<CallAnswer>('call', { tool: name, arguments: args }, this.#declared.timeoutMs);
+    for (const { name, args, floats, content } of this.#calls) {
+      const params = { tool: name, arguments: args, floats };
+      const again = await this.#request<CallAnswer>('call', params, this.#declared.timeoutMs);
       if ('stale' in again || again.content !== content)
         throw this.#lost(`${name} answered differently when it was made again`);
     }

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { childEnvironment } from '../childEnvironment.ts';
 import { cancelled, Fault } from '../fault.ts';
 import { guardLane } from '../lane/laneGuard.ts';
+import { withLastWords } from '../lastWords.ts';
 import { type Filled, fillPlaceholders } from '../placeholders.ts';
 import type { AgentProcess, AgentSeat, AgentService } from './seatSpec.ts';
 
@@ -168,9 +169,9 @@ class RunningProcess implements AgentProgram {
   }
 
   #fault(code: string, what: string): Fault {
-    const last = this.#lastWords.trim();
     const { command, args } = this.#program;
-    const text = `the agent "${this.#name}" (${[command, ...args].join(' ')}) ${what}${last ? `. Its last words: ${last}` : ''}`;
+    const said = `the agent "${this.#name}" (${[command, ...args].join(' ')}) ${what}`;
+    const text = withLastWords(said, this.#lastWords);
     return new Fault({ who: 'agent', code, message: this.#filled.redact(text) });
   }
 }

@@ -4,10 +4,11 @@ import type { AgentReply } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
 import type { RemoteView } from '../lane/laneMessage.ts';
 import { type AgentProgram, openAgentProgram } from './agentProgram.ts';
+import { chatOf } from './chatRequest.ts';
 import { type LentAddress, lendAddress } from './lentAddress.ts';
 import { type AskLentModel, LentModel, type ModelAnswer, type ModelMessage } from './lentModel.ts';
 import { isModelCall, joined, type ModelCall } from './modelCall.ts';
-import { chatOf, replyOf } from './openai.ts';
+import { replyOf } from './openai.ts';
 import type { AgentSeat } from './seatSpec.ts';
 
 /** What the agent's seat says, and the requests of its model that led to it. */

@@ -1,5 +1,5 @@
 import type { ChatCompletion, ChatCompletionTool } from 'openai/resources/chat/completions';
-import { parsedArguments, type ToolCall, wholeFloats } from '../../core/message.ts';
+import { callArguments, type ToolCall } from '../../core/message.ts';
 import type { Offered } from '../../core/tool.ts';
 
 /** The tools of a seat as a chat endpoint is offered them. */
@@ -14,21 +14,9 @@ export function callsOf(
 ): readonly ToolCall[] {
   return made.flatMap((call, index): ToolCall[] =>
     call.type === 'function'
-      ? [
-          {
-            id: call.id || `${id}_${index}`,
-            name: call.function.name,
-            arguments: parsedArguments(call.function.arguments),
-            ...floatsOf(call.function.arguments),
-          },
-        ]
+      ? [{ id: call.id || `${id}_${index}`, name: call.function.name, ...callArguments(call.function.arguments) }]
       : [],
   );
-}
-
-function floatsOf(text: string): Pick<ToolCall, 'floats'> {
-  const floats = wholeFloats(text);
-  return floats.length > 0 ? { floats } : {};
 }
 
 /** Calls as they are sent back to the endpoint. */

@@ -1,13 +1,9 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError, AuthenticationError, RateLimitError } from 'openai';
-import type {
-  ChatCompletion,
-  ChatCompletionCreateParamsNonStreaming,
-  ChatCompletionMessageParam,
-} from 'openai/resources/chat/completions';
-import { type Message, offeredNow } from '../../core/message.ts';
+import type { ChatCompletion } from 'openai/resources/chat/completions';
 import type { AgentReply, SeatView } from '../../core/seat.ts';
 import { cancelled, Fault } from '../fault.ts';
-import { callsOf, offered, sentCalls } from './chatCalls.ts';
+import { callsOf } from './chatCalls.ts';
+import { agentBody, type ChatBody, requestTo } from './chatRequest.ts';
 import type { ModelCall } from './modelCall.ts';
 import type { ModelSeat } from './seatSpec.ts';
 
@@ -28,7 +24,7 @@ export type ModelView = Pick<SeatView, 'started' | 'messages' | 'task' | 'person
   readonly domain: { readonly name: string };
 };
 
-type Asked = 'agent' | 'simulator' | 'judge';
+type Asked = 'agent' | 'simulator' | 'judge' | 'author';
 
 /**
  * A model in the agent's seat, at any OpenAI-compatible endpoint.
@@ -41,21 +37,10 @@ export async function askAgentModel(
   signal: AbortSignal,
   onRetry?: OnRetry,
 ): Promise<Answered<AgentReply>> {
-  const tools = offered(offeredNow(view.started.tools, view.messages));
-  const body = { messages: chatOf(view), ...(tools.length > 0 ? { tools } : {}) };
-  const { completion, call } = await complete(seat, key, 'agent', signal, body, onRetry);
+  const { completion, call } = await complete(seat, key, 'agent', signal, agentBody(view), onRetry);
   const message = completion.choices[0]?.message;
   if (!message) throw broken(seat, 'agent', 'the answer holds no message');
   return { reply: replyOf(message, view.messages.length), call };
-}
-
-/** The conversation as the agent's seat sees it, in OpenAI's format. */
-export function chatOf({ started, messages }: Pick<ModelView, 'started' | 'messages'>): ChatCompletionMessageParam[] {
-  return [
-    ...(started.system === '' ? [] : [{ role: 'system' as const, content: started.system }]),
-    ...(started.greeting === undefined ? [] : [{ role: 'assistant' as const, content: started.greeting }]),
-    ...messages.map(agentMessage),
-  ];
 }
 
 /**
@@ -85,7 +70,7 @@ export async function complete(
   key: string,
   who: Asked,
   signal: AbortSignal,
-  body: Omit<ChatCompletionCreateParamsNonStreaming, 'model'>,
+  body: ChatBody,
   onRetry: OnRetry = () => undefined,
 ) {
   const attempts = timedAttempts(seat.timeoutMs ?? defaultTimeoutMs, onRetry);
@@ -96,18 +81,18 @@ export async function complete(
     timeout: longestTimeoutMs,
     fetch: attempts.fetch,
   });
-  const request = {
-    model: seat.model,
-    ...body,
-    ...(seat.temperature === undefined ? {} : { temperature: seat.temperature }),
-    ...(seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens }),
-  };
+  const request = requestTo(seat, body);
   const from = performance.now();
   try {
     const completion = await client.chat.completions.create(request, {
       signal: AbortSignal.any([signal, attempts.late]),
     });
     if (!Array.isArray(completion?.choices)) throw broken(seat, who, 'the answer is no chat completion');
+    for (const { message } of completion.choices) {
+      const content = contentOf(message?.content);
+      if (content === undefined) throw broken(seat, who, 'the answer has a message whose content is no text');
+      if (message) message.content = content;
+    }
     const usage = completion.usage
       ? { input: completion.usage.prompt_tokens, output: completion.usage.completion_tokens }
       : undefined;
@@ -127,6 +112,15 @@ export async function complete(
     const { failure, reason } = fault;
     throw new Fault(failure, { reason, note: { ms: Math.round(performance.now() - from), request } });
   }
+}
+
+/** The text of a message, also where an endpoint gives it in parts; undefined for what is no text. */
+function contentOf(content: unknown): string | null | undefined {
+  if (content === null || content === undefined) return null;
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return undefined;
+  const parts = (content as readonly { readonly text?: unknown }[]).map((part) => part?.text ?? '');
+  return parts.every((part) => typeof part === 'string') ? parts.join('') : undefined;
 }
 
 /** The client's own clock stops at the first byte and then asks again, so it is set where it never strikes. */
@@ -243,16 +237,4 @@ function broken(seat: ModelSeat, who: Asked, what: string): Fault {
     code: 'model/broken',
     message: `${seat.model} at ${seat.baseUrl} (the ${who}'s seat): ${what}`,
   });
-}
-
-function agentMessage(message: Message): ChatCompletionMessageParam {
-  if (message.role === 'user') return { role: 'user', content: message.content };
-  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
-  const calls = sentCalls(message.toolCalls);
-  return {
-    role: 'assistant',
-    content: message.content,
-    ...(calls.length > 0 ? { tool_calls: calls } : {}),
-    ...(message.messageId ? { rehearsal_id: message.messageId } : {}),
-  };
 }

@@ -42,7 +42,12 @@ export type ModelSeat = {
   readonly temperature?: number;
   readonly maxTokens?: number;
   readonly timeoutMs?: number;
+  /** A language model of the editor: its rollouts are previews, and no training learns from them. */
+  readonly isPreview?: true;
 };
+
+/** The environment in which the editor says where its language models are asked, and with what token. */
+export const editorModels = { url: 'REHEARSAL_EDITOR_URL', token: 'REHEARSAL_EDITOR_TOKEN' } as const;
 
 const defaultBaseUrl = 'https://api.openai.com/v1';
 
@@ -50,7 +55,7 @@ const defaultBaseUrl = 'https://api.openai.com/v1';
 export const pureSeats = ['gold', 'scripted', 'agenda'] as const;
 
 /**
- * Reads `gold`, `scripted`, `agenda`, `human`, `openai:MODEL[@BASE_URL]` or `agent:FILE`.
+ * Reads `gold`, `scripted`, `agenda`, `human`, `openai:MODEL[@BASE_URL]`, `editor:MODEL` or `agent:FILE`.
  *
  * A domain may name any address, so a key goes along only where a person chose the address: in a flag, in the
  * environment, or by leaving it at the default.
@@ -86,16 +91,28 @@ export function parseLentModel(text: string, environment: NodeJS.ProcessEnv): Mo
   return parseModel(text, 'domain', environment) ?? `"${text}" is no model: expected openai:MODEL[@BASE_URL]`;
 }
 
+/** A language model of the editor, which only a person can choose and only commands that it starts can ask. */
+function parseEditorModel(text: string, from: 'person' | 'domain', environment: NodeJS.ProcessEnv): ModelSeat | string {
+  const baseUrl = environment[editorModels.url];
+  if (from === 'domain')
+    return `"${text}" is a language model of the editor, which only a person can choose: write openai:MODEL[@BASE_URL] here`;
+  if (!baseUrl)
+    return `"${text}" is a language model of the editor: only what is started in VS Code can ask it. Start it there, or write openai:MODEL[@BASE_URL]`;
+  return { type: 'openai', model: text.slice('editor:'.length), baseUrl, keyName: editorModels.token, isPreview: true };
+}
+
 /** Null for a text that names no model. */
 function parseModel(
   text: string,
   from: 'person' | 'domain',
   environment: NodeJS.ProcessEnv,
 ): ModelSeat | string | null {
+  if (/^editor:./.test(text)) return parseEditorModel(text, from, environment);
   const model = /^openai:(?<name>[^@]+)(?:@(?<url>.+))?$/.exec(text)?.groups;
   if (!model?.['name']) return null;
   const baseUrl = model['url'] ?? environment['OPENAI_BASE_URL'] ?? defaultBaseUrl;
-  if (!URL.canParse(baseUrl)) return `"${baseUrl}" is not a URL: expected something like http://127.0.0.1:8000/v1`;
+  if (!/^https?:/i.test(baseUrl) || !URL.canParse(baseUrl))
+    return `"${baseUrl}" is not a URL: expected something like http://127.0.0.1:8000/v1`;
   const chosen = from === 'person' || [environment['OPENAI_BASE_URL'], defaultBaseUrl].includes(baseUrl);
   return { type: 'openai', model: model['name'], baseUrl, keyName: chosen ? 'OPENAI_API_KEY' : null };
 }
@@ -115,5 +132,6 @@ export function modelOf(spec: SeatSpec): ModelSeat | null {
 /** A seat's name for recordings and people; holds no key. */
 export function seatName(spec: SeatSpec): string {
   if (spec.type === 'agent') return `agent:${spec.name}`;
-  return spec.type === 'openai' ? `openai:${spec.model}` : spec.type;
+  if (spec.type !== 'openai') return spec.type;
+  return `${spec.isPreview ? 'editor' : 'openai'}:${spec.model}`;
 }

@@ -1,10 +1,9 @@
-import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { UserReply, UserView } from '../../core/seat.ts';
 import { type Flaw, flawOf } from '../../core/simulator/flaw.ts';
-import { type SimulatorMessage, simulatorChat } from '../../core/simulator/prompt.ts';
 import { understood } from '../../core/simulator/stop.ts';
 import { Fault } from '../fault.ts';
-import { callsOf, offered, sentCalls } from './chatCalls.ts';
+import { callsOf } from './chatCalls.ts';
+import { userBody } from './chatRequest.ts';
 import { joined } from './modelCall.ts';
 import { type Answered, complete, type OnRetry } from './openai.ts';
 import type { ModelSeat } from './seatSpec.ts';
@@ -48,12 +47,11 @@ async function answered(
   problem: string | null,
   onRetry: OnRetry | undefined,
 ): Promise<Tried> {
-  const tools = offered(view.started.userTools ?? []);
-  const body = { messages: simulatorChat(view, problem).map(sent), ...(tools.length > 0 ? { tools } : {}) };
-  const { completion, call } = await complete(seat, key, 'simulator', signal, body, onRetry);
+  const { completion, call } = await complete(seat, key, 'simulator', signal, userBody(view, problem), onRetry);
   const message = completion.choices[0]?.message;
   const text = message?.content ?? '';
-  const toolCalls = message && tools.length > 0 ? callsOf(message, `user_call_${view.messages.length}`) : [];
+  const hasTools = (view.started.userTools ?? []).length > 0;
+  const toolCalls = message && hasTools ? callsOf(message, `user_call_${view.messages.length}`) : [];
   // What is said beside a call is said to nobody.
   if (toolCalls.length > 0) return { reply: { content: text.trim(), stop: null, toolCalls }, flaw: null, text, call };
   const { reply, withheld } = understood(text, view);
@@ -63,19 +61,4 @@ async function answered(
     text,
     call: { ...call, ...(withheld === null ? {} : { withheld }) },
   };
-}
-
-function sent(message: SimulatorMessage): ChatCompletionMessageParam {
-  switch (message.role) {
-    case 'tool':
-      return { role: 'tool', tool_call_id: message.callId, content: message.content };
-    case 'assistant':
-      return {
-        role: 'assistant',
-        content: message.content,
-        ...(message.toolCalls ? { tool_calls: sentCalls(message.toolCalls) } : {}),
-      };
-    default:
-      return { role: message.role, content: message.content };
-  }
 }

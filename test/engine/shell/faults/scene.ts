@@ -13,6 +13,7 @@ import { replayRecording } from '../../../../src/engine/shell/replay.ts';
 import type { SeatSpec } from '../../../../src/engine/shell/seats/seatSpec.ts';
 import { openSupervisor, type Supervisor } from '../../../../src/engine/shell/supervisor.ts';
 import { verifyRun } from '../../../../src/engine/shell/verifyRun.ts';
+import { commandLine } from '../../../support/commandLine.ts';
 import { rehearsalWith } from '../../../support/terminal.ts';
 
 /** A fault of the table in docs/faults.md: how it is injected, what a person reads, and what is left. */
@@ -70,14 +71,22 @@ export const gated = `${toolsHead}export const wait = tool({ description: 'Wait.
 } });
 `;
 
-const task = (id: string, calls: readonly Call[]) =>
-  `- id: ${id}\n  persona: plain\n  user: { goal: Look., opening: This is ${id}. }\n  actions: []\n  script: ${turns(calls)}\n`;
+const task = (id: string, calls: readonly Call[], reward: string) =>
+  `- id: ${id}\n  persona: plain\n  user: { goal: Look., opening: This is ${id}. }\n  actions: []\n${reward}  script: ${turns(calls)}\n`;
+
+/** A task whose reward does not rest on the database, which is what a model likes. */
+export const withoutDatabase =
+  '  evaluate: [assertions]\n  train: [assertions]\n  assertions: [{ path: chairs.A1.colour, exists: true }]\n';
 
 /**
  * A domain with two tasks: `struck` calls \`look\` and then what breaks, `spared` only looks.
  * @param breaks the calls that meet the fault
  */
-export function domain(breaks: readonly Call[], changes: Readonly<Record<string, string | null>> = {}): string {
+export function domain(
+  breaks: readonly Call[],
+  changes: Readonly<Record<string, string | null>> = {},
+  reward = '',
+): string {
   const folder = fresh();
   const first = changes['tools.ts'] === null ? [] : ['look'];
   const files: Readonly<Record<string, string | null>> = {
@@ -86,7 +95,7 @@ export function domain(breaks: readonly Call[], changes: Readonly<Record<string,
     'policy.md': '- Look first.\n',
     'personas/plain.persona.yaml': 'id: plain\ndescription: Plain.\n',
     'tools.ts': toolsHead,
-    'tasks/all.task.yaml': task('struck', [...first, ...breaks]) + task('spared', first),
+    'tasks/all.task.yaml': task('struck', [...first, ...breaks], reward) + task('spared', first, reward),
     ...changes,
   };
   for (const [name, text] of Object.entries(files)) {
@@ -162,7 +171,7 @@ export function child(
   env: NodeJS.ProcessEnv = {},
   node: readonly string[] = [],
 ): ChildProcess {
-  return spawn(process.execPath, ['--no-warnings', ...node, source('src/cli/rehearsal.ts'), ...argv], {
+  return spawn(process.execPath, ['--no-warnings', ...node, commandLine, ...argv], {
     env: { ...process.env, REHEARSAL_HOME: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -191,12 +200,7 @@ export async function refused(folder: string): Promise<Struck> {
 
 /** An evaluation in a process of its own, below a command that limits it. */
 export function limited(before: readonly string[], folder: string, run: string): readonly string[] {
-  const [command = '', ...rest] = [
-    ...before,
-    process.execPath,
-    source('src/cli/rehearsal.ts'),
-    ...evaluation(folder, run),
-  ];
+  const [command = '', ...rest] = [...before, process.execPath, commandLine, ...evaluation(folder, run)];
   const { stdout, stderr } = spawnSync(command, rest, {
     env: { ...process.env, REHEARSAL_HOME: home },
     encoding: 'utf8',

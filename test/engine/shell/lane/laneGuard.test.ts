@@ -2,13 +2,12 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
+import { commandLine } from '../../../support/commandLine.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'rehearsal-guard-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-const command = fileURLToPath(new URL('../../../../src/cli/rehearsal.ts', import.meta.url));
 const tools = `import { defineTools } from 'rehearsal';
 import * as z from 'zod';
 const { tool } = defineTools<{ agent: object }>();
@@ -55,7 +54,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
 
 /** A command line whose lane is in an endless loop. */
 async function hanging(): Promise<{ readonly parent: ChildProcess; readonly lane: number; readonly guard: number }> {
-  const args = [command, 'run', writeDomain(), 'hangs', '--agent', 'scripted', '--out', join(root, 'run')];
+  const args = [commandLine, 'run', writeDomain(), 'hangs', '--agent', 'scripted', '--out', join(root, 'run')];
   const env = { ...process.env, REHEARSAL_HOME: join(root, 'home') };
   const parent = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';

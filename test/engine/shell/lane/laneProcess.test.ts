@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { hashOf, openDatabase } from '../../../../src/engine/core/database.ts';
 import type { Domain } from '../../../../src/engine/core/domain.ts';
@@ -10,6 +11,7 @@ import type { FromLane, ToLane } from '../../../../src/engine/shell/lane/laneMes
 import { type LaneOptions, type LaneProcess, startLane } from '../../../../src/engine/shell/lane/laneProcess.ts';
 import { startOf } from '../../../../src/engine/shell/start.ts';
 import * as desk from '../../../support/desk.ts';
+import { InspectorClient } from '../../../support/inspectorClient.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'lanes-')));
 const lanes: LaneProcess[] = [];
@@ -90,7 +92,8 @@ async function ready(code: string, calls: readonly string[], options: Partial<La
     }),
   );
   const domain: Domain = { ...desk.domain, tools: described.tools, rules: [], tasks };
-  opened.send({ type: 'prepare', domain, world });
+  const places = Object.fromEntries(calls.map((name, nth) => [name, { file: 'tools.ts', line: 5 + nth }]));
+  opened.send({ type: 'prepare', domain, world, places });
   await opened.message('prepared');
   const start = (rollout: number, task: string, more: Partial<Extract<ToLane, { type: 'start' }>> = {}) => {
     const found = tasks.find(({ id }) => id === task);
@@ -284,7 +287,12 @@ describe('a lane that dies names the rollout, the tool and its line, and keeps w
     await lane.closed(1);
     expect(lane.events(1).find(({ type }) => type === 'rolloutEnded')).toMatchObject({
       reason: 'environmentFailed',
-      failure: { code: 'tool/hung', message: expect.stringContaining('the tool wait gave no result within 200 ms') },
+      failure: {
+        code: 'tool/hung',
+        message: expect.stringContaining('the tool wait gave no result within 200 ms'),
+        file: 'tools.ts',
+        line: 5,
+      },
     });
   });
 });
@@ -416,6 +424,12 @@ describe('code that can not be loaded', () => {
       2,
     ],
     [
+      'the inspector',
+      { 'tools.ts': "import { open } from 'node:inspector';\n" },
+      'tools.ts:1: can\'t import "node:inspector". It would reach what its permissions keep from it.',
+      1,
+    ],
+    [
       'a missing file',
       { 'tools.ts': "import './gone.ts';\n" },
       'tools.ts:1: can\'t import "./gone.ts": there is no such file',
@@ -467,25 +481,115 @@ describe('code that can not be loaded', () => {
     const lane = open({ 'tools.ts': 'for (;;) {}\n' });
     expect((await lane.died()).failure).toMatchObject({
       code: 'tool/hung',
-      message: expect.stringContaining("the domain's code did not come back"),
+      message: expect.stringMatching(
+        /^the domain's code did not come back within 10000 ms of processor time .* or declare a longer toolTimeoutMs/,
+      ),
     });
-  }, 20_000);
+  }, 120_000);
+
+  test.runIf(process.platform === 'linux')(
+    'a lane that a busy machine gives no processor time is waited for',
+    async () => {
+      const lane = open({
+        'tools.ts': `${head}export const a = tool({ description: 'a', effect: 'read', input, run: () => 1 });`,
+      });
+      process.kill(lane.lane.pid ?? 0, 'SIGSTOP');
+      await setTimeoutPromise(12_000);
+      process.kill(lane.lane.pid ?? 0, 'SIGCONT');
+      expect((await lane.message('described')).tools).toMatchObject([{ name: 'a' }]);
+    },
+    60_000,
+  );
 });
 
 describe('under a debugger', () => {
-  test('time-outs are suspended and the inspector can be reached', async () => {
-    const slow = `export const slow = tool({ description: 'x', effect: 'read', input, run: () => { const end = Date.now() + 600; while (Date.now() < end); return 'done'; } });
+  const slow = `export const slow = tool({ description: 'x', effect: 'read', input, run: () => { const end = Date.now() + 600; while (Date.now() < end); return 'done'; } });
 export const late = tool({ description: 'x', effect: 'read', input, run: () => new Promise((resolve) => setTimeout(() => resolve('done'), 600)) });`;
-    const lane = await ready(slow, ['slow', 'late'], { inspect: true, timeoutMs: 100 });
-    expect(await lane.lane.inspectUrl).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\//);
+
+  async function inspected(limits: Parameters<typeof ready>[2]) {
+    const lane = await ready(slow, ['slow', 'late'], { inspectable: true, ...limits });
+    const opened = await lane.lane.inspect();
+    if (typeof opened === 'string') throw new Error(opened);
+    return { lane, ...opened };
+  }
+
+  test('the lane waits until one is there, and no call times out while the inspector is open', async () => {
+    const { lane, url, attached } = await inspected({ timeoutMs: 100 });
+    expect(url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/[0-9a-f-]{36}$/);
     lane.start(1, 'slow');
     lane.start(2, 'late');
+    const isThere = await Promise.race([attached.then(() => true), setTimeoutPromise(300, false)]);
+    expect([isThere, lane.lane.isInspected]).toEqual([false, true]);
+    const client = await InspectorClient.connect(url);
+    await client.attach();
+    await attached;
     await Promise.all([lane.closed(1), lane.closed(2)]);
     expect([lane.result(1), lane.result(2)]).toEqual(['done', 'done']);
   });
 
-  test('without one there is no inspector', async () => {
-    expect(await open({}).lane.inspectUrl).toBeNull();
+  test('a closed inspector is gone, and calls time out again', async () => {
+    const { lane, url, attached } = await inspected({ timeoutMs: 100 });
+    const client = await InspectorClient.connect(url);
+    await client.attach();
+    await attached;
+    lane.lane.uninspect();
+    await client.closed;
+    await expect(InspectorClient.connect(url)).rejects.toThrow('no inspector');
+    lane.start(1, 'slow');
+    expect((await lane.died()).failure).toMatchObject({ code: 'tool/hung' });
+    expect(lane.lane.isInspected).toBe(false);
+  });
+
+  test('it stops on the first line of the call that it is told to enter, and in no other', async () => {
+    const { lane, url, attached } = await inspected({ timeoutMs: 100 });
+    const client = await InspectorClient.connect(url);
+    await client.attach();
+    await attached;
+    lane.lane.send({ type: 'stopInside', rollout: 1 });
+    lane.start(1, 'slow');
+    const { file, line, frames } = await client.paused();
+    expect([file, line, frames[0]?.functionName]).toEqual([expect.stringMatching(/^file:.*tools\.ts$/), 5, 'run']);
+    await setTimeoutPromise(300);
+    await client.send('Debugger.resume');
+    await lane.closed(1);
+    lane.start(2, 'late');
+    await lane.closed(2);
+    expect([lane.result(1), lane.result(2)]).toEqual(['done', 'done']);
+  });
+
+  test('a debugger that has left is not waited for', async () => {
+    const { lane, url, attached } = await inspected({ timeoutMs: 100 });
+    const client = await InspectorClient.connect(url);
+    await client.attach();
+    await attached;
+    client.close();
+    await client.closed;
+    lane.lane.send({ type: 'stopInside', rollout: 1 });
+    lane.start(1, 'slow');
+    await lane.closed(1);
+    expect(lane.result(1)).toBe('done');
+  });
+
+  test('a lane that was not started for it has none', async () => {
+    expect(await (await ready(slow, ['slow'], {})).lane.inspect()).toContain('without an inspector');
+  });
+
+  test("the domain's own code does not get at it", async () => {
+    const body =
+      "export const peek = tool({ description: 'x', effect: 'read', input, run: () => String(process.getBuiltinModule('node:inspector')) });";
+    const lane = await ready(body, ['peek'], { inspectable: true });
+    lane.start(1, 'peek');
+    await lane.closed(1);
+    expect(lane.result(1)).toBe('undefined');
+  });
+
+  test('permissions stay', async () => {
+    const body =
+      "export const peek = tool({ description: 'x', effect: 'read', input, run: () => readFileSync('/etc/hosts', 'utf8') });";
+    const lane = await ready(`import { readFileSync } from 'node:fs';\n${body}`, ['peek'], { inspectable: true });
+    lane.start(1, 'peek');
+    await lane.closed(1);
+    expect(lane.result(1)).toContain('access denied');
   });
 });
 

@@ -72,6 +72,6 @@ describe('any text at all', () => {
   it('even when it is absurdly deep', () => {
     const deep = { ...desk, 'tasks/first.task.yaml': `${'['.repeat(20_000)}${']'.repeat(20_000)}\n` };
     const { diagnostics } = loadDomain(folderOf(deep));
-    expect(diagnostics.map(({ code }) => code)).toEqual(['task/syntax']);
+    expect(diagnostics.map(({ code }) => code)).toEqual(['task/too-deep']);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Files, load, shown } from './domainFolder.ts';
+import { deskTools, type Files, load, shown } from './domainFolder.ts';
 
 const simulated = (more: string) => `name: guess
 description: Guesses.
@@ -41,6 +41,39 @@ const cases: readonly { readonly name: string; readonly files: Files; readonly f
         'id: a\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: cancel_order }]\nfaults:\n  - { type: outage, tool: cancle_order }\n',
     },
     found: ['tasks/first.task.yaml:6:27 error task/unknown-tool'],
+  },
+  {
+    name: 'a changed schema in which nothing changes',
+    files: {
+      'tasks/second.task.yaml':
+        'id: b\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: cancel_order, arguments: { order: W2 } }]\nfaults:\n  - { type: changedSchema, tool: cancel_order }\n',
+    },
+    found: ['tasks/second.task.yaml:6:5 error task/wrong-value'],
+  },
+  {
+    name: 'a time that no timer can wait for',
+    files: { 'domain.yaml': 'name: desk\ntoolTimeoutMs: 3000000000\n' },
+    found: ['domain.yaml:2:16 error domain/wrong-value'],
+  },
+  {
+    name: 'a text to be said that has no words',
+    files: {
+      'tasks/first.task.yaml':
+        'id: a\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: cancel_order, arguments: { order: W1 } }]\ncommunicate: [" "]\n',
+    },
+    found: ['tasks/first.task.yaml:5:15 error task/wrong-value'],
+  },
+  {
+    name: 'numbers that a reader of JSON would change',
+    files: {
+      'database.json': '{"orders": {"W1": {"n": 1e400}, "W2": {"n": 12345678901234567890, "m": 1e22, "k": "1e999"}}}',
+    },
+    found: ['database.json:1:25 error database/unkept-number', 'database.json:1:45 warning database/unkept-number'],
+  },
+  {
+    name: 'a verifiers.ts that can not be read',
+    files: { 'verifiers.ts': new Uint8Array([0xff, 0xfe, 0x61, 0x00]) },
+    found: ['verifiers.ts:1:1 error tool/unreadable'],
   },
   {
     name: 'a fault of no known type',
@@ -97,4 +130,20 @@ it('the names of tools in Python and of simulated tools are known without runnin
   expect(loaded.toolNames).toEqual(['find_order', 'guess']);
   expect(loaded.locations.tools.get('find_order')).toMatchObject({ line: 4, column: 11 });
   expect(shown(loaded)).toEqual(['tasks/first.task.yaml:8:13 error task/unknown-tool']);
+});
+
+it('a changed schema of an argument that the tool does not have', () => {
+  const files = {
+    'tasks/first.task.yaml':
+      'id: a\npersona: plain\nuser: { goal: Go. }\nactions: [{ tool: cancel_order, arguments: { order: W1 } }]\nfaults:\n  - { type: changedSchema, tool: cancel_order, arguments: { oder: number, order: id } }\n',
+  };
+  const { diagnostics } = load(files, deskTools);
+  expect(diagnostics.filter(({ code }) => code === 'task/unknown-argument')).toMatchObject([
+    {
+      line: 6,
+      column: 61,
+      message: "cancel_order has no argument oder, so the fault can't rename it.",
+      hint: 'Did you mean order?',
+    },
+  ]);
 });

@@ -23,6 +23,12 @@ describe('without running any code', () => {
       'There is no tool fly. The tools are find_order, cancel_order.',
     ],
     [
+      'an unknown tool in an imported task, which stays as it is',
+      task(`${good}script: [[{ tool: fly }]]\norigin: { benchmark: tau2, id: '1' }\n`),
+      ['tasks/first.task.yaml:9:19 warning task/unknown-tool'],
+      'There is no tool fly.',
+    ],
+    [
       'an unknown tool in a rule',
       { 'rules.yaml': '- { rule: confirm, check: before, tools: [cancel_order], require: [find_ordr] }' },
       ['rules.yaml:1:68 error rule/unknown-tool'],
@@ -51,6 +57,30 @@ describe('without running any code', () => {
       more(second.replace('id: second', 'id: cancel')),
       ['tasks/second.task.yaml:1:5 error task/duplicate-id'],
       'The task id cancel is taken by ',
+    ],
+    [
+      'two task ids that are one file on many disks',
+      more(second.replace('id: second', 'id: Cancel')),
+      ['tasks/second.task.yaml:1:5 warning task/same-file'],
+      'The task id Cancel differs from cancel (',
+    ],
+    [
+      'a task id that no file name holds',
+      task(good.replace('id: cancel', `id: ${'a'.repeat(161)}`)),
+      ['tasks/first.task.yaml:1:5 error task/wrong-value'],
+      'a task id is at most 160 letters',
+    ],
+    [
+      'a state in a text',
+      task(`${good}state: [{ path: [orders, W1, status, by], value: me }]\n`),
+      ['tasks/first.task.yaml:9:38 error task/unknown-path'],
+      'orders.W1.status is "pending" in the agent database, so nothing can stand in it.',
+    ],
+    [
+      'a new table on the side of a user without database',
+      task(`${good}state: [{ side: user, path: [lamp], value: {} }]\n`),
+      ['tasks/first.task.yaml:9:9 error task/no-user-database'],
+      'Name one in domain.yaml: userDatabase: user.json.',
     ],
     [
       'a persona id twice',
@@ -144,8 +174,8 @@ describe('without running any code', () => {
     [
       'state of a user without database',
       task(`${good}state: [{ side: user, path: [phone, on], value: true }]\n`),
-      ['tasks/first.task.yaml:9:30 error task/unknown-path'],
-      'There is no phone in the user database.',
+      ['tasks/first.task.yaml:9:9 error task/no-user-database'],
+      'Name one in domain.yaml: userDatabase: user.json.',
     ],
     [
       'an assertion that demands nothing',

@@ -1,5 +1,5 @@
 import { statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completeDomain, loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { desk, deskTools, type Files, folderOf, load, shown, told } from './domainFolder.ts';
@@ -290,7 +290,7 @@ describe('a value that is wrong gives one finding', () => {
       'a bad id',
       task(good.replace('id: cancel', 'id: "cancel it"')),
       'tasks/first.task.yaml:1:5 error task/wrong-value',
-      'id is "cancel it": a task id is letters, digits, dots, dashes and underscores.',
+      'id is "cancel it": a task id is at most 160 letters, digits, dots, dashes and underscores.',
     ],
     [
       'an empty list',
@@ -390,6 +390,58 @@ describe('speed', () => {
     writeFileSync(file, '{"orders": {}}');
     utimesSync(file, mtime, new Date(mtime.getTime() + 2000));
     expect(loadDomain(folder).world.agent).toEqual({ orders: {} });
+  });
+
+  it('says where data is nested deeper than anything goes down with', () => {
+    const [lists, ends] = ['['.repeat(20_000), ']'.repeat(20_000)];
+    const state = (value: string) =>
+      task(`${String(desk['tasks/first.task.yaml'])}state: [{ path: [orders, W1], value: ${value} }]\n`);
+    const cases: readonly [Files, string][] = [
+      [{ 'database.json': `{"orders": ${lists}${ends}}` }, 'database.json:1:1 error database/too-deep'],
+      [{ 'database.json': `{"orders": ${lists}` }, 'database.json:1:1 error database/syntax'],
+      [state(`${lists}${ends}`), 'tasks/first.task.yaml:1:1 error task/too-deep'],
+      [state(`${'['.repeat(250)}${']'.repeat(250)}`), 'tasks/first.task.yaml:1:1 error task/too-deep'],
+      [state('&own { inner: *own }'), 'tasks/first.task.yaml:1:1 error task/'],
+    ];
+    for (const [files, finding] of cases)
+      expect(shown(load(files)).filter((each) => each.includes(' error '))).toEqual([expect.stringContaining(finding)]);
+    expect(shown(load(state(`${'['.repeat(150)}${']'.repeat(150)}`)))).toEqual([]);
+  });
+
+  it('says which whole numbers of a YAML file are not kept', () => {
+    const text = String(desk['tasks/first.task.yaml']).replace(
+      '{ order: W1 }\n',
+      '{ order: W1, account: 12345678901234567890, near: 9007199254740992, text: "12345678901234567890" }\n',
+    );
+    const loaded = load(task(text));
+    expect(shown(loaded)).toEqual(['tasks/first.task.yaml:5:32 warning task/unkept-number']);
+    expect(loaded.diagnostics[0]?.message).toBe(
+      "The number 12345678901234567890 can't be kept exactly, and becomes 12345678901234567168.",
+    );
+    const tooLarge = load({ 'domain.yaml': `name: desk\nturnCap: ${'9'.repeat(400)}\n` });
+    expect(shown(tooLarge)).toContain('domain.yaml:2:10 error domain/unkept-number');
+  });
+
+  it('counts keys as JSON writes them: a quoted colon or an escaped quote makes none', () => {
+    const rows = '{"a\\"b": "x\\": 1", "c" : {"d\\\\":[{"e":1},{"e":2}]}, "text": "\\\\"}';
+    expect(shown(load({ 'database.json': `{"orders": {"W1": ${rows}}}` }))).toEqual([]);
+    const twice = rows.replace('"text"', '"c"');
+    expect(shown(load({ 'database.json': `{"orders": {"W1": ${twice}}}` }))).toEqual([
+      expect.stringMatching(/^database\.json:1:\d+ error database\/duplicate-key$/),
+    ]);
+  });
+
+  it('offers no changes of what an import wrote, and goes on to offer them for tasks that were added', () => {
+    const wrong = String(desk['tasks/first.task.yaml']).replace('persona: plain', 'persona: plane');
+    const imported = `${wrong}origin: { benchmark: tau2, id: '1' }\n`;
+    const added = wrong.replace('id: cancel', 'id: added').replaceAll('W1', 'W2');
+    const offers = (files: Files) =>
+      load(files).diagnostics.map(({ code, file, fix }) => `${code} ${basename(file)} ${fix ? 'fix' : 'no fix'}`);
+    expect(offers(task(wrong))).toEqual(['task/unknown-persona first.task.yaml fix']);
+    expect(offers({ ...task(imported), 'tasks/more.task.yaml': added })).toEqual([
+      'task/unknown-persona first.task.yaml no fix',
+      'task/unknown-persona more.task.yaml fix',
+    ]);
   });
 
   it('completes a domain without reading it again', () => {

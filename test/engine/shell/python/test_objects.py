@@ -1,4 +1,4 @@
-"""Laws of state that lies in objects: what was written is read again as it was. Run with `python`, by objects.test.ts."""
+"""Laws of state that lies in objects: what was written is read again as it was. Run by objects.test.ts."""
 
 import random
 import sys
@@ -97,7 +97,7 @@ class Objects(unittest.TestCase):
     def test_differences_make_the_one_of_the_other(self):
         for seed in range(500):
             numbers = random.Random(seed)
-            before, now = ({"a": data_of(drawn(numbers), "data")[0], "b": data_of(drawn(numbers), "data")[0]} for _ in "12")
+            before, now = ({key: data_of(drawn(numbers), "data")[0] for key in "ab"} for _ in "12")
             made = {"rows": through_json(before)}
             for (*path, last), value in differing({"rows": before}, {"rows": now}, ()):
                 at = made

@@ -134,6 +134,64 @@ script:
   expect(counted?.reward).toBe(1);
 });
 
+const weighing = `(value: Any, count: int = 0, more: Any = None) -> str:
+    """Says what it was given."""
+    return f"{value!r} {count!r} {more!r}"
+`;
+const scales: readonly (readonly [where: string, files: Record<string, string>])[] = [
+  [
+    'tools.py',
+    {
+      'domain.yaml': 'name: scales\n',
+      'database.json': '{}',
+      'tools.py': `from typing import Any
+from rehearsal import tool
+@tool(effect="read", cache=True)
+def weigh${weighing}`,
+    },
+  ],
+  [
+    'an environment',
+    {
+      'domain.yaml': 'name: scales\nenvironments:\n  scales: { file: environment.py, state: none }\n',
+      'environment.py': `from typing import Any
+from rehearsal import Environment
+def weigh${weighing}
+class Scales(Environment):
+    def load(self):
+        return {}
+    def make(self, db):
+        return None
+    def tools(self, toolkit):
+        return {"weigh": weigh}
+`,
+    },
+  ],
+];
+
+test.each(scales)('a tool of %s is told which whole numbers were written as floats', async (_, files) => {
+  const folder = folderOf({
+    'policy.md': '# Scales\n',
+    'personas/a.persona.yaml': 'id: a\ndescription: Someone.\n',
+    'tasks/a.task.yaml': `id: a
+persona: a
+user: { goal: You want to weigh., known: { at: 1 } }
+evaluate: [communicate]
+train: [communicate]
+communicate: [Done]
+script:
+  - - { tool: weigh, arguments: { value: 5 } }
+  - - { tool: weigh, arguments: { value: 5 }, floats: [/value] }
+  - - { tool: weigh, arguments: { value: 5, count: 2, more: [{ a: 1 }, 1] }, floats: [/count, /more/0/a] }
+  - Done.
+`,
+    ...files,
+  });
+  const [weighed] = await rehearse(folder, ['a']);
+  // A parameter that is declared as int gets one: JSON Schema counts 2.0 as an integer.
+  expect(weighed?.results).toEqual(['5 0 None', '5.0 0 None', "5 2 [{'a': 1.0}, 1]"]);
+});
+
 const broken = { 'database.json': '{}', 'tools.ts': null, 'rules.yaml': null, 'tasks/first.task.yaml': null };
 const failures: readonly {
   readonly name: string;
@@ -149,8 +207,32 @@ const failures: readonly {
   {
     name: 'a program that is no Python',
     files: { 'domain.yaml': 'name: desk\npython: "false"\n', 'tools.py': '' },
-    found: /python\/died tools.py: its process ended with exit code 1/,
+    found:
+      /python\/missing tools.py: needs Python 3.10 or newer, and false is none: it ended with exit code 1. Install it, or name one with python:/,
   },
+  {
+    name: 'a program that is no Python and has nothing against it',
+    files: { 'domain.yaml': 'name: desk\npython: "true"\n', 'tools.py': '' },
+    found: /python\/missing tools.py: needs Python 3.10 or newer, and true is none: it ended with exit code 0/,
+  },
+  {
+    name: 'a program that says something else',
+    files: { 'domain.yaml': 'name: desk\npython: echo\n', 'tools.py': '' },
+    found: /python\/missing tools.py: needs Python 3.10 or newer, and echo is none: it says -u -B /,
+  },
+  {
+    name: 'code that ends its process',
+    files: { 'tools.py': 'import os\nos._exit(0)\n' },
+    found: /python\/died tools.py: its process ended with exit code 0/,
+  },
+  ...['0', 'True', '2.5', '2**31', '"10"'].map((time) => ({
+    name: `the time limit ${time}`,
+    files: {
+      'tools.py': `from rehearsal import tool\n@tool(effect="read", timeout_ms=${time})\ndef look() -> str: ...\n`,
+    },
+    found:
+      /tools.py:2 tool\/code tools.py: TypeError: timeout_ms is a whole number of milliseconds, from 1 to 2147483647, not /,
+  })),
   {
     name: 'a syntax error',
     files: { 'tools.py': 'from rehearsal import tool\ndef broken(:\n' },

@@ -1,7 +1,7 @@
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { expect, test } from 'vitest';
 import { callsOf } from '../../../../src/engine/shell/seats/chatCalls.ts';
-import { chatOf } from '../../../../src/engine/shell/seats/openai.ts';
+import { chatOf } from '../../../../src/engine/shell/seats/chatRequest.ts';
 import { started } from '../../../support/desk.ts';
 
 test('a call keeps which of its whole numbers are floats', () => {

@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 import json
 import re
-import sys
-import types
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..description import BridgeError, message_of
-from ..objects import ObjectEnvironment, ObjectsView, count_randoms, data_from, data_of
+from rehearsal.description import BridgeError, message_of
+from rehearsal.function_document import tool_described
+from rehearsal.objects import ObjectEnvironment, ObjectsView, count_randoms, data_from, data_of
+from rehearsal.user_copy import call_as_json, import_from, json_lines, member, stand_in, tree_of
 
 GET = "pip install --no-deps bfcl-eval, or a checkout of ShishirPatil/gorilla, and pip install mpmath"
 REFUSED = frozenset(("kill", "exit", "quit", "remove", "unlink", "popen", "Popen", "run"))
 """Names that BFCL never calls."""
-TYPES = {
-    "integer": ("integer", "byte", "short", "long", "Bigint"),
-    "number": ("number", "float", "double"),
-    "boolean": ("boolean", "bool"),
-    "array": ("array", "list", "tuple", "ArrayList", "Array", "Queue", "Stack"),
-    "object": ("dict", "object", "HashMap", "Hashtable"),
-}
-"""JSON Schema's types, and those of BFCL's function documents that stand for them; every other one is a text."""
 
 
 class Adapter(ObjectEnvironment):
@@ -35,11 +26,11 @@ class Adapter(ObjectEnvironment):
     def __init__(self, settings: Mapping[str, str]) -> None:
         super().__init__(settings)
         self._package = Path(settings["package"])
-        find_package(self._package)
+        stand_in("bfcl_eval", self._package, "constants", "eval_checker")
         configuration = self._import("bfcl_eval.constants.executable_backend_config")
-        self._modules: Mapping[str, str] = self._of(configuration, "CLASS_FILE_PATH_MAPPING")
-        self._documents: Mapping[str, str] = self._of(configuration, "MULTI_TURN_FUNC_DOC_FILE_MAPPING")
-        self._stateless: list[str] = self._of(configuration, "STATELESS_CLASSES")
+        self._modules: Mapping[str, str] = member(configuration, "CLASS_FILE_PATH_MAPPING")
+        self._documents: Mapping[str, str] = member(configuration, "MULTI_TURN_FUNC_DOC_FILE_MAPPING")
+        self._stateless: list[str] = member(configuration, "STATELESS_CLASSES")
         self._classes = [name for name in settings["classes"].split(",") if name]
         self._kinds: dict[str, type] = {}
 
@@ -50,7 +41,7 @@ class Adapter(ObjectEnvironment):
                 raise BridgeError("import/class", f"{self._package} has no backend class {name}; it has {known}")
             module = self._import(self._modules[name])
             count_randoms(module)
-            self._kinds[name] = self._of(module, name)
+            self._kinds[name] = member(module, name)
         return self._kinds[name]
 
     def describe(self) -> list[dict[str, Any]]:
@@ -76,8 +67,8 @@ class Adapter(ObjectEnvironment):
             "gold": gold,
             "unreadable": unreadable,
             "tools": {name: [tool["name"] for tool in self._tools(name)] for name in self._classes},
-            "broughtBy": self._of(prompts, "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"),
-            "stepLimit": self._of(prompts, "MAXIMUM_STEP_LIMIT"),
+            "broughtBy": member(prompts, "DEFAULT_USER_PROMPT_FOR_ADDITIONAL_FUNCTION_FC"),
+            "stepLimit": member(prompts, "MAXIMUM_STEP_LIMIT"),
         }
 
     def _starts(self) -> dict[str, Any]:
@@ -124,9 +115,6 @@ class Adapter(ObjectEnvironment):
     def failure(self, error: Exception) -> str:
         return f"Error during execution: {error}"
 
-    def ask(self, instance: ObjectsView, by: str, name: str, arguments: Mapping[str, Any]) -> Any:
-        return self.call(instance, by, name, arguments)
-
     def _owner(self, instance: ObjectsView, name: str) -> str:
         """The class that has a method; of two the later one, as in BFCL."""
         if not name.startswith("_"):
@@ -151,9 +139,7 @@ class Adapter(ObjectEnvironment):
             if len(positional) > len(parameters):
                 raise ValueError(f"{text} has more arguments than {name} takes")
             arguments = {**dict(zip(parameters, positional, strict=False)), **arguments}
-        floats: list[str] = []
-        made = as_json(arguments, "", floats)
-        return {"tool": name, "arguments": made, **({"floats": floats} if floats else {})}
+        return call_as_json(name, arguments)
 
     def _tools(self, name: str) -> list[dict[str, Any]]:
         if name not in self._documents:
@@ -161,98 +147,19 @@ class Adapter(ObjectEnvironment):
         file = self._package / "data" / "multi_turn_func_doc" / self._documents[name]
         self.kind(name)
         hint = python_hint(self._package / "utils.py")
-        tools: list[dict[str, Any]] = []
-        for number, said in enumerate(json_lines(file), 1):
-            try:
-                described = {"name": said["name"], "description": said["description"] + hint}
-                tools.append(
-                    {**described, "parameters": schema(said["parameters"]), "effect": "write", "owner": "agent"}
-                )
-            except (KeyError, TypeError) as error:
-                raise BridgeError("import/layout", f"{file}:{number}: the function lacks or garbles {error}") from error
-        return tools
+        return [tool_described(said, f"{file}:{number}", hint) for number, said in enumerate(json_lines(file), 1)]
 
     def _import(self, name: str) -> Any:
-        try:
-            return importlib.import_module(name)
-        except ModuleNotFoundError as error:
-            if str(error.name).startswith("bfcl_eval"):
-                raise BridgeError(
-                    "import/layout", f"expected {name} in {self._package}; this version is laid out otherwise"
-                ) from error
-            raise BridgeError(
-                "environment/package",
-                f"{sys.executable} can't import what BFCL needs: {error}. Name a Python that has it (--python): {GET}",
-            ) from error
-
-    def _of(self, module: Any, name: str) -> Any:
-        if not hasattr(module, name):
-            raise BridgeError("import/layout", f"{module.__file__} has no {name}; this version is laid out otherwise")
-        return getattr(module, name)
-
-
-def find_package(package: Path) -> None:
-    """Lets the modules of the user's copy be imported one by one, and not the clients of models with them."""
-    if not (package / "constants").is_dir() or not (package / "eval_checker").is_dir():
-        raise BridgeError(
-            "import/layout", f"expected the Python package bfcl_eval at {package}, with constants/ and eval_checker/"
-        )
-    module = types.ModuleType("bfcl_eval")
-    module.__path__ = [str(package)]
-    sys.modules["bfcl_eval"] = module
-
-
-def json_lines(file: Path) -> list[dict[str, Any]]:
-    if not file.is_file():
-        raise BridgeError("import/layout", f"expected {file}, which is not there; this version is laid out otherwise")
-    found = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            found.append(json.loads(line))
-        except ValueError as error:
-            raise BridgeError("import/syntax", f"{file}:{number} does not parse: {error}", str(file), number) from error
-    return found
-
-
-def schema(said: Any) -> Any:
-    """A parameter of a function document as JSON Schema, as BFCL tells it to models."""
-    if not isinstance(said, dict):
-        return said
-    kind = said.get("type", "string")
-    made = {**said, "type": next((name for name, known in TYPES.items() if kind in known), "string")}
-    if kind == "float":
-        made["format"] = "float"
-        made["description"] = said.get("description", "") + " This is a float type value."
-    if isinstance(said.get("properties"), dict):
-        made["properties"] = {name: schema(each) for name, each in said["properties"].items()}
-    if "items" in said:
-        made["items"] = schema(said["items"])
-    return made
+        return import_from(self._package, name, "BFCL", GET)
 
 
 def python_hint(file: Path) -> str:
     """What BFCL adds to every description: the last text that `_get_language_specific_hint` of its utils returns."""
     if not file.is_file():
         return ""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.FunctionDef) and node.name == "_get_language_specific_hint":
             said = [each.value for each in ast.walk(node) if isinstance(each, ast.Return)]
             texts = [each.value for each in said if isinstance(each, ast.Constant) and isinstance(each.value, str)]
             return next((text for text in texts if "Python" in text), "")
     return ""
-
-
-def as_json(value: Any, place: str, floats: list[str]) -> Any:
-    """Arguments of a call as JSON data; the places of whole floats are added to `floats`."""
-    if isinstance(value, dict):
-        escaped = {key: str(key).replace("~", "~0").replace("/", "~1") for key in value}
-        return {str(key): as_json(each, f"{place}/{escaped[key]}", floats) for key, each in value.items()}
-    if isinstance(value, list):
-        return [as_json(each, f"{place}/{index}", floats) for index, each in enumerate(value)]
-    if isinstance(value, float) and value.is_integer():
-        floats.append(place)
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    raise ValueError(f"{place} holds a {type(value).__name__}, which JSON has not")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ast
+import contextlib
 import copy
 import importlib
 import importlib.util
 import inspect
+import json
 import os
 import sys
 import types
@@ -15,8 +16,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from rehearsal.authoring import DatabaseEnvironment
+from rehearsal.database_environment import DatabaseEnvironment
 from rehearsal.description import BridgeError
+from rehearsal.user_copy import import_from, member, otherwise, stand_in, text_in, text_of
 
 REQUESTORS = {"agent": "assistant", "user": "user"}
 SIDES = {requestor: side for side, requestor in REQUESTORS.items()}
@@ -33,28 +35,20 @@ class Adapter(DatabaseEnvironment):
         super().__init__(settings)
         self._package, self._data = Path(settings["package"]), Path(settings["data"])
         self._domain = settings["domain"]
-        find_package(self._package, self._data)
-        self._module = self._import(f"tau2.domains.{self._domain.removesuffix('-workflow')}.environment")
-        name = "get_environment_workflow_policy" if self._domain.endswith("-workflow") else "get_environment"
-        if not hasattr(self._module, name):
-            raise BridgeError(
-                "import/layout", f"{self._module.__file__} has no {name}; this version is laid out otherwise"
-            )
-        self._construct = getattr(self._module, name)
+        stand_in("tau2", self._package, "domains", "environment")
+        prepare(self._data)
+        folder = self._domain.removesuffix("-workflow")
+        if not (self._package / "domains" / folder).is_dir():
+            raise BridgeError("import/domain", f"{self._package} has no domain {self._domain}")
+        self._module = self._import(f"tau2.domains.{folder}.environment")
+        has_workflow = self._domain.endswith("-workflow")
+        self._construct = member(self._module, "get_environment_workflow_policy" if has_workflow else "get_environment")
         self._environment: Any = None
         self._types: dict[tuple[str, str, bool], Any] = {}
         self._floats: dict[tuple[Any, str], frozenset[str]] = {}
 
     def _import(self, name: str) -> Any:
-        try:
-            return importlib.import_module(name)
-        except ModuleNotFoundError as error:
-            if str(error.name).startswith("tau2.domains"):
-                raise BridgeError("import/domain", f"{self._package} has no domain {self._domain}") from error
-            raise BridgeError(
-                "environment/package",
-                f"{sys.executable} can't import what tau2 needs: {error}. Name a Python that has it (--python): {GET}",
-            ) from error
+        return import_from(self._package, name, "tau2", GET)
 
     def start(self) -> tuple[Any, Any]:
         return self._sides_of(self._constructed())
@@ -72,7 +66,7 @@ class Adapter(DatabaseEnvironment):
                 side = "database" if parameter == "db" else "user's database"
                 raise BridgeError(
                     "environment/database",
-                    f"the {side} does not fit {kind.__name__} of {self._package}. Import it again. {error}",
+                    f"the {side} does not fit {kind.__name__} of {self._package}. Import it again. {misfit(error)}",
                 ) from error
         self._environment = self._construct(**given)
         return self._sides_of(self._environment)
@@ -85,29 +79,28 @@ class Adapter(DatabaseEnvironment):
 
     def prompts(self) -> dict[str, str]:
         """The texts of tau2's own agent and user simulator, read from its sources without running them."""
-        agent = constants(self._package / "agent" / "llm_agent.py", ("AGENT_INSTRUCTION", "SYSTEM_PROMPT"))
-        user = constants(self._package / "user" / "user_simulator.py", ("SYSTEM_PROMPT",))
+        agent = self._package / "agent" / "llm_agent.py"
+        user = self._package / "user" / "user_simulator.py"
         has_tools = self._known().user_tools is not None
         name = "simulation_guidelines_tools.md" if has_tools else "simulation_guidelines.md"
-        guidelines_file = self._data / "user_simulator" / name
-        if not guidelines_file.is_file():
-            raise BridgeError("import/layout", f"expected the user simulator's guidelines at {guidelines_file}")
-        guidelines = guidelines_file.read_text(encoding="utf-8").replace("<PERSONA_GUIDELINES>", "")
+        guidelines = text_in(self._data / "user_simulator" / name).replace("<PERSONA_GUIDELINES>", "")
         known = ("{global_user_sim_guidelines}", "{global_user_sim_guidelines_with_persona}")
-        template = user["SYSTEM_PROMPT"]
+        template = text_of(user, "SYSTEM_PROMPT")
         for each in known:
             template = template.replace(each, guidelines)
-        system = agent["SYSTEM_PROMPT"].replace("{agent_instruction}", agent["AGENT_INSTRUCTION"])
+        instruction = text_of(agent, "AGENT_INSTRUCTION")
+        system = text_of(agent, "SYSTEM_PROMPT").replace("{agent_instruction}", instruction)
         return {"agent": system.replace("{domain_policy}", "{policy}"), "user": template}
 
     def about(self) -> dict[str, Any]:
         """The policy, and for each task what the user is told, in tau2's own words."""
-        tasks = importlib.import_module("tau2.data_model.tasks")
+        task_type = member(self._import("tau2.data_model.tasks"), "Task")
+        load_file = member(self._import("tau2.utils"), "load_file")
         goals: dict[str, str] = {}
         unreadable: dict[str, str] = {}
-        for task in importlib.import_module("tau2.utils").load_file(self._data / self.settings["tasks"]):
+        for task in load_file(self._data / self.settings["tasks"]):
             try:
-                goals[task["id"]] = str(tasks.Task.model_validate(task).user_scenario)
+                goals[task["id"]] = str(task_type.model_validate(task).user_scenario)
             except ValueError as error:
                 unreadable[str(task.get("id"))] = str(error)
         return {"policy": self._known().get_policy(), "goals": goals, "unreadable": unreadable}
@@ -183,33 +176,44 @@ class Adapter(DatabaseEnvironment):
     def _constructed(self) -> Any:
         try:
             return self._construct()
+        except OSError as error:
+            raise otherwise(f"expected {error.filename}, which can't be read: {error.strerror}") from error
         except Exception as error:
-            raise BridgeError("import/database", f"the database of {self._domain} can't be read: {error}") from error
+            said = self._fault(error)
+            raise BridgeError("import/database", f"the database of {self._domain} can't be read: {said}") from error
+
+    def _fault(self, error: Exception) -> str:
+        """The file of the database that does not parse, or what does not fit."""
+        for file in sorted((self._data / "domains" / self._domain).glob("*db.json")):
+            try:
+                json.loads(file.read_text(encoding="utf-8"))
+            except ValueError as wrong:
+                return f"{file} does not parse: {wrong}"
+        return misfit(error)
 
     def _sides_of(self, environment: Any) -> tuple[Any, Any]:
         return environment.tools.db, environment.user_tools.db if environment.user_tools else None
 
     def _base_class(self) -> Any:
-        return importlib.import_module("tau2.environment.environment").Environment
+        return member(self._import("tau2.environment.environment"), "Environment")
 
 
-def find_package(package: Path, data: Path) -> None:
-    """Lets the modules of the user's copy be imported one by one: its `__init__` would load all of it."""
-    if not (package / "domains").is_dir() or not (package / "environment").is_dir():
-        raise BridgeError(
-            "import/layout", f"expected the Python package tau2 at {package}, with domains/ and environment/"
-        )
+def misfit(error: Exception) -> str:
+    """What does not fit a type of the package, in one line."""
+    problems = getattr(error, "errors", None)
+    if not callable(problems):
+        return str(error)
+    found: Any = problems()
+    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found[:3])
+
+
+def prepare(data: Path) -> None:
+    """Tells the package where its data is, and keeps it from fetching, printing and loading what nobody needs."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ["TAU2_DATA_DIR"] = str(data.parent)
-    module = types.ModuleType("tau2")
-    module.__path__ = [str(package)]
-    sys.modules["tau2"] = module
     defer("deepdiff", "DeepDiff")
-    try:
-        from loguru import logger
-    except ModuleNotFoundError:
-        return
-    logger.remove()
+    with contextlib.suppress(ModuleNotFoundError):
+        importlib.import_module("loguru").logger.remove()
 
 
 def defer(module: str, name: str) -> None:
@@ -221,9 +225,9 @@ def defer(module: str, name: str) -> None:
         del sys.modules[module]
         return getattr(importlib.import_module(module), name)(*given, **named)
 
-    stand_in = types.ModuleType(module)
-    setattr(stand_in, name, use)
-    sys.modules[module] = stand_in
+    deferred = types.ModuleType(module)
+    setattr(deferred, name, use)
+    sys.modules[module] = deferred
 
 
 def database_type(module: Any, annotation: Any) -> Any:
@@ -253,9 +257,7 @@ def toolkit_on(toolkit: Any, database: Any) -> Any:
 
 
 def validator_of(kind: Any) -> Callable[[Any], Any]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind).validate_python
+    return importlib.import_module("pydantic").TypeAdapter(kind).validate_python
 
 
 def described(kit: Any, owner: str, tool: Any) -> dict[str, Any]:
@@ -270,26 +272,3 @@ def described(kit: Any, owner: str, tool: Any) -> dict[str, Any]:
         "generic": kind in ("think", "generic"),
         "idempotent": kind != "write",
     }
-
-
-def constants(file: Path, names: tuple[str, ...]) -> dict[str, str]:
-    """Texts that a module assigns to names, `"…".strip()` included."""
-    try:
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BridgeError("import/layout", f"expected {' and '.join(names)} in {file}: {error.strerror}") from error
-    found: dict[str, str] = {}
-    for node in tree.body:
-        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
-            continue
-        value = node.value
-        is_stripped = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
-        text = value.func.value if is_stripped else value  # pyright: ignore
-        if isinstance(text, ast.Constant) and isinstance(text.value, str):
-            found[node.targets[0].id] = text.value.strip() if is_stripped else text.value
-    missing = [name for name in names if name not in found]
-    if missing:
-        raise BridgeError(
-            "import/layout", f"expected {' and '.join(missing)} in {file}; this version is laid out otherwise"
-        )
-    return {name: found[name] for name in names}

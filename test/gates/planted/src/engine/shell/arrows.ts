@@ -3,5 +3,6 @@ import { DebugSession } from '@vscode/debugadapter'; // expects: noRestrictedImp
 import { main } from '../../cli/main.ts'; // expects: noRestrictedImports
 import { activate } from '../../extension/main.ts'; // expects: noRestrictedImports
 import { mount } from '../../webview/main.tsx'; // expects: noRestrictedImports
+import { hover } from '../language/hover.ts'; // expects: noRestrictedImports
 
-export const used = [Client, DebugSession, main, activate, mount];
+export const used = [Client, DebugSession, main, activate, mount, hover];

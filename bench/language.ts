@@ -1,0 +1,106 @@
+// How long after a keystroke the findings are there, and whether typing waits for them: the worker of the packaged
+// extension is told of a change as the editor tells it, and answers with what it found. Half of the keystrokes are typed
+// with the findings still under way, as people type. Left out: the editor's own time until a mark is drawn.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { Worker } from 'node:worker_threads';
+import { ensureBuilt } from '../scripts/build.ts';
+import { inRoot } from '../scripts/repository.ts';
+import type { FromWorker, ToWorker } from '../src/extension/language/messages.ts';
+import { airlineDomain } from './airline.ts';
+import { type Measured, median } from './measure.ts';
+import type { Show } from './parts.ts';
+
+const rounds = 40;
+
+/** Keystrokes in order-desk, in an imported airline domain with 7 MB of data, and in one file of 2,000 tasks. */
+export async function measureLanguage(show: Show): Promise<readonly Measured[]> {
+  await ensureBuilt();
+  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-bench-language-'));
+  try {
+    const desk = join(scratch, 'order-desk');
+    cpSync(inRoot('domains', 'order-desk'), desk, { recursive: true, filter: (path) => !path.includes('.rehearsal') });
+    await inDomain(show, desk, 'order-desk', 'tasks/train.task.yaml', 100);
+    await inDomain(show, desk, 'order-desk', 'rules.yaml', 100);
+    await inDomain(show, desk, 'order-desk', 'policy.md', 100);
+    const airline = await airlineDomain(scratch);
+    await inDomain(
+      show,
+      airline.folder,
+      `airline, ${airline.megabytes.toFixed(1)} MB, ${airline.origin}`,
+      airline.tasks,
+      300,
+    );
+    await inDomain(
+      show,
+      airline.folder,
+      `airline, ${airline.megabytes.toFixed(1)} MB, ${airline.origin}`,
+      'policy.md',
+      300,
+    );
+    const large = join(scratch, 'large');
+    cpSync(desk, large, { recursive: true });
+    manyTasks(large, 2000);
+    await inDomain(show, large, '2,000 tasks in 200 files', 'tasks/many-7.task.yaml');
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  return [];
+}
+
+/** Copies of the tasks of a file under new names, ten to a file. */
+function manyTasks(folder: string, count: number): void {
+  const text = readFileSync(join(folder, 'tasks', 'returns.task.yaml'), 'utf8');
+  const [task = ''] = text.split(/^(?=- id: )/m);
+  mkdirSync(join(folder, 'tasks'), { recursive: true });
+  for (let file = 0; file < count / 10; file++) {
+    const tasks = Array.from({ length: 10 }, (_, index) =>
+      task
+        .replace(/^- id: .*$/m, `- id: many-${file}-${index}`)
+        .replace(/description: .*$/m, `description: Number ${file} ${index}.`),
+    );
+    writeFileSync(join(folder, 'tasks', `many-${file}.task.yaml`), tasks.join(''));
+  }
+}
+
+async function inDomain(show: Show, folder: string, what: string, path: string, promise?: number): Promise<void> {
+  const worker = new Worker(inRoot('dist', 'language.mjs'));
+  const tell = (message: ToWorker) => worker.postMessage(message);
+  const hear = () => new Promise<FromWorker>((resolve) => worker.once('message', resolve));
+  const file = join(folder, path);
+  const text = readFileSync(file, 'utf8');
+  tell({ type: 'touch', folder });
+  await hear();
+  tell({ type: 'text', folder, file, text });
+  await hear();
+  const offset = text.indexOf('\n', text.length / 2);
+  const times: number[] = [];
+  const sends: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const begun = performance.now();
+    tell({ type: 'change', folder, file, changes: [{ offset: offset + round, length: 0, text: ' ' }] });
+    sends.push(performance.now() - begun);
+    const { type } = await hear();
+    if (type !== 'found') throw new Error(`the worker answered ${type}`);
+    times.push(performance.now() - begun);
+  }
+  const worst = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN;
+  const note = `${path}; 95 of 100 within ${worst.toFixed(0)} ms`;
+  show({
+    name: `a keystroke to its findings: ${what}`,
+    value: median(times),
+    unit: 'ms',
+    note,
+    ...(promise === undefined ? {} : { promise: { at: 'most', value: promise } as const }),
+  });
+  show({
+    name: `the extension host is held by it: ${what}`,
+    value: median(sends),
+    unit: 'ms',
+    note: path,
+    promise: { at: 'most', value: 5 },
+  });
+  await worker.terminate();
+}

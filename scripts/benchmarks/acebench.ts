@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventsOf } from '../../src/engine/shell/runRecord.ts';
+import { findPython } from '../pythonTests.ts';
+import {
+  type Compared,
+  type ComparedPart,
+  type Comparison,
+  must,
+  played,
+  type Response,
+  rehearsal,
+  scripted,
+  withTasks,
+} from './comparison.ts';
+import { checkoutOf } from './copy.ts';
+
+const checkout = checkoutOf('https://github.com/chenchen0103/ACEBench', '56dd66c', {
+  name: 'acebench-56dd66c',
+  variable: 'REHEARSAL_ACEBENCH_CHECKOUT',
+  bytes: 10e6,
+});
+
+/** Entries whose milestones, replayed, leave the end state that ACEBench's own code calls right. */
+const goldEntries: Readonly<Record<string, number>> = {
+  multi_turn_en: 29,
+  multi_turn_zh: 29,
+  multi_step_en: 12,
+  multi_step_zh: 14,
+};
+
+/** A trajectory with the verdict of ACEBench's code; null where it raised. */
+type Judged = {
+  readonly task: string;
+  readonly kind: string;
+  readonly steps: readonly Response[];
+  readonly valid: boolean | null;
+  /** Process accuracy. */
+  readonly process: number | null;
+};
+
+/** Every trajectory that the oracle makes of every agent entry, played as a rollout of its own. */
+export const acebench: Comparison = {
+  name: 'acebench',
+  parts: Object.keys(goldEntries),
+  copies: [checkout],
+  compare: async function* (parts, folder): AsyncIterable<ComparedPart> {
+    const domains = join(folder, 'domains');
+    await rehearsal(['import', 'acebench', '--from', checkout.path(), '--out', domains, '--domains', parts.join(',')]);
+    for (const part of parts) {
+      const [, kind = '', language = ''] = /^(.*)_(..)$/.exec(part) ?? [];
+      const file = join(folder, `${part}.json`);
+      const oracle = ['test/benchmarks/acebench_oracle.py', checkout.path(), kind, language, file];
+      await must(findPython() ?? 'python3', oracle);
+      const judged = JSON.parse(readFileSync(file, 'utf8')) as readonly Judged[];
+      const run = join(folder, `${part}-run`);
+      const receipts = await played(withTrajectories(join(domains, part), judged), run);
+      const trajectories = judged.map(({ task, kind: mutation, valid, process: accuracy }): Compared => {
+        const name = `${task}.${mutation}`;
+        const receipt = receipts.get(name);
+        const own = receipt && accuracyIn(join(run, receipt.recording));
+        return {
+          name,
+          isGold: mutation === 'gold',
+          official: valid === null ? null : Number(valid),
+          own: receipt?.reward ?? null,
+          differs: own === accuracy ? undefined : `process accuracy: official ${accuracy}, here ${own}`,
+        };
+      });
+      yield { name: part, trajectories, goldDemanded: goldEntries[part] ?? 0 };
+    }
+  },
+};
+
+function withTrajectories(imported: string, judged: readonly Judged[]): string {
+  return withTasks(imported, judged, (task, { kind, steps }) => {
+    const last = task.script.at(-1);
+    return {
+      ...task,
+      id: `${task.id}.${kind}`,
+      user: { otherwise: 'finish conversation', ...task.user },
+      // Nothing that is said in the first messages ends a conversation, so it is said again.
+      script: [...steps.map(scripted), last, last, last],
+    };
+  });
+}
+
+/** Process accuracy of a recorded rollout, to three digits as ACEBench has it. */
+function accuracyIn(recording: string): number | undefined {
+  const verdicts = eventsOf(recording).flatMap((event) => (event.type === 'verdictReached' ? [event.verdict] : []));
+  const milestones = verdicts.find(({ verifier }) => verifier === 'milestones');
+  if (milestones?.met === undefined || milestones.of === undefined) return undefined;
+  return Math.round((milestones.met / milestones.of) * 1000) / 1000;
+}

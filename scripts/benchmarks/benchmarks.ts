@@ -1,0 +1,36 @@
+/** `npm run test:benchmarks`: rewards of this engine against those of the benchmarks' own evaluators, on the full sets. */
+import { type Counts, sumCounts } from '../results.ts';
+import type { Download } from '../vscode/cacheFolder.ts';
+import { acebench } from './acebench.ts';
+import { bfcl } from './bfcl.ts';
+import { type Comparison, printComparison } from './comparison.ts';
+import { tau1 } from './tau1.ts';
+import { tau2, tau2Checkout } from './tau2.ts';
+
+function comparisons(): readonly Comparison[] {
+  return [tau2, tau2Checkout(), tau1, bfcl, acebench].filter((each) => each !== undefined);
+}
+
+/** A benchmark that is compared, and its parts; none where all of them are. */
+type Chosen = { readonly comparison: Comparison; readonly parts: readonly string[] };
+
+function chosenBy(filters: readonly string[]): readonly Chosen[] {
+  return comparisons().flatMap((comparison) => {
+    const parts = comparison.parts.filter((part) => filters.includes(part));
+    const isChosen = filters.length === 0 || filters.includes(comparison.name) || parts.length > 0;
+    return isChosen ? [{ comparison, parts }] : [];
+  });
+}
+
+/** What is fetched before the first comparison that the filters name. */
+export function benchmarkDownloads(filters: readonly string[]): Download[] {
+  const copies = new Set(chosenBy(filters).flatMap(({ comparison }) => comparison.copies));
+  return [...copies].flatMap((copy) => copy.downloads());
+}
+
+/** Compares what the filters name: benchmarks, or parts of them; everything where there is none. */
+export async function runBenchmarks(filters: readonly string[]): Promise<Counts> {
+  const all: Counts[] = [];
+  for (const { comparison, parts } of chosenBy(filters)) all.push(await printComparison(comparison, parts));
+  return sumCounts(all);
+}

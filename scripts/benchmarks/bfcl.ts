@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type Compared,
+  type ComparedPart,
+  type Comparison,
+  must,
+  played,
+  type Response,
+  rehearsal,
+  scripted,
+  withTasks,
+} from './comparison.ts';
+import { pythonWith } from './copy.ts';
+
+/** The package without what only models' clients need, and the one that its checker imports. */
+const python = pythonWith(['--no-deps', 'bfcl-eval==2026.3.23', 'mpmath==1.3.0'], {
+  name: 'bfcl-2026.3.23',
+  variable: 'REHEARSAL_BENCH_BFCL',
+  bytes: 3e6,
+});
+
+const entriesEach = 200;
+
+/** A trajectory with the verdict of BFCL's checker; null where it raised. */
+type Judged = {
+  readonly task: string;
+  readonly kind: string;
+  readonly turns: readonly (readonly Response[])[];
+  readonly valid: boolean | null;
+};
+
+/** Every trajectory that the oracle makes of every multi-turn entry, played as a rollout of its own. */
+export const bfcl: Comparison = {
+  name: 'bfcl',
+  parts: ['base', 'miss_func', 'miss_param', 'long_context'],
+  copies: [python],
+  compare: async function* (parts, folder): AsyncIterable<ComparedPart> {
+    const domains = join(folder, 'domains');
+    const named = ['--domains', parts.join(',')];
+    await rehearsal(['import', 'bfcl', '--from', 'bfcl-eval', '--python', python.path(), '--out', domains, ...named]);
+    for (const category of parts) {
+      const file = join(folder, `${category}.json`);
+      await must(python.path(), ['test/benchmarks/bfcl_oracle.py', category, file]);
+      const judged = JSON.parse(readFileSync(file, 'utf8')) as readonly Judged[];
+      const domain = withTasks(join(domains, category), judged, (task, { kind, turns }) => ({
+        ...task,
+        id: `${task.id}.${kind}`,
+        script: turns.flatMap((responses) => [...responses.map(scripted), 'That is done.']),
+      }));
+      const receipts = await played(domain, join(folder, `${category}-run`));
+      const trajectories = judged.map(({ task, kind, valid }): Compared => {
+        const name = `${task}.${kind}`;
+        const official = valid === null ? null : Number(valid);
+        return { name, isGold: kind === 'gold', official, own: receipts.get(name)?.reward ?? null };
+      });
+      yield { name: category, trajectories, goldDemanded: entriesEach };
+    }
+  },
+};

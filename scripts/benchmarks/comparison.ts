@@ -1,0 +1,159 @@
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
+import { callArguments } from '../../src/engine/core/message.ts';
+import { type OfficialVerdict, verdictOf } from '../../src/engine/shell/import/officialVerdict.ts';
+import { finishedRollouts, type Receipt } from '../../src/engine/shell/ledger.ts';
+import { runCommand } from '../process.ts';
+import { inRoot, root } from '../repository.ts';
+import { type Counts, gateCounts, sumCounts } from '../results.ts';
+import { Failure } from '../terminal.ts';
+import type { Copy } from './copy.ts';
+
+/** A benchmark whose official evaluator is at hand, and what is compared of it. */
+export type Comparison = {
+  readonly name: string;
+  /** Parts by the names that filters have for them. */
+  readonly parts: readonly string[];
+  /** What it needs. */
+  readonly copies: readonly Copy[];
+  /** Compares some parts, one after the other, and gives each when it is done. `folder` is empty and stays after the run. */
+  readonly compare: (parts: readonly string[], folder: string) => AsyncIterable<ComparedPart>;
+};
+
+export type ComparedPart = {
+  readonly name: string;
+  readonly trajectories: readonly Compared[];
+  /** Replays of gold actions that must get the reward 1. */
+  readonly goldDemanded: number;
+};
+
+/** A trajectory by the official evaluator and by this engine. A reward is null where there could be none. */
+export type Compared = {
+  readonly name: string;
+  readonly isGold: boolean;
+  readonly official: number | null;
+  readonly own: number | null;
+  /** Diagnostics that must be equal beside the reward. */
+  readonly differs?: string | undefined;
+};
+
+/** Prints how a benchmark compares, part by part, and counts. What has no reward on either side counts as raised. */
+export async function printComparison(
+  { name, parts, copies, compare }: Comparison,
+  chosen: readonly string[],
+): Promise<Counts> {
+  for (const copy of copies) await copy.setUp();
+  const folder = inRoot('dist', 'benchmarks', name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const compared: ComparedPart[] = [];
+  const wanted = parts.filter((part) => chosen.length === 0 || chosen.includes(part));
+  for await (const part of compare(wanted, folder)) {
+    compared.push(part);
+    console.log(`${name} ${part.name}: ${tallyText(part.trajectories)}`);
+    for (const each of part.trajectories.filter((one) => kindOf(one) === 'differ').slice(0, 10))
+      console.log(`    ${each.name}: official ${each.official}, here ${each.own} ${each.differs ?? ''}`.trimEnd());
+  }
+  const all = compared.flatMap(({ trajectories }) => trajectories);
+  const gold = all.filter(({ isGold, own }) => isGold && own === 1).length;
+  const demanded = compared.reduce((sum, { goldDemanded }) => sum + goldDemanded, 0);
+  console.log(`${name}: reward 1 on ${gold} gold replays, ${demanded} demanded`);
+  console.log(tallyText(all));
+  const { differ } = tallyOf(all);
+  return sumCounts([{ passed: all.length - differ, failed: differ, skipped: 0 }, gateCounts(gold === demanded)]);
+}
+
+function tallyText(all: readonly Compared[]): string {
+  const { agree, differ, raised } = tallyOf(all);
+  return `${agree} agree, ${differ} differ, ${raised} raised`;
+}
+
+function tallyOf(all: readonly Compared[]) {
+  const { agree = [], differ = [], raised = [] } = Object.groupBy(all, kindOf);
+  return { agree: agree.length, differ: differ.length, raised: raised.length };
+}
+
+function kindOf({ official, own, differs }: Compared): OfficialVerdict {
+  return differs === undefined ? verdictOf(official, own) : 'differ';
+}
+
+/** Runs a program of a comparison to its end. */
+export async function must(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const options = { cwd: root, env: { ...process.env, ...env }, echo: true };
+  const { code, output } = await runCommand(program, args, options);
+  if (code !== 0) throw new Failure(`${[program, ...args].slice(0, 3).join(' ')} failed: ${output.slice(-2000)}`);
+  return output;
+}
+
+/** Runs a command of Rehearsal from its sources: what it prints with --json. Findings (exit code 1) are no failure. */
+export async function rehearsal(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const program = ['src/cli/rehearsal.ts', ...args, '--json'];
+  const options = { cwd: root, env: { ...process.env, ...env } };
+  const { code, output } = await runCommand(process.execPath, program, options);
+  if (code > 1) throw new Failure(`rehearsal ${args[0]} failed: ${output.slice(-2000)}`);
+  return output.split('\n').findLast((line) => line.startsWith('{')) ?? '{}';
+}
+
+/** Finished simulations of a results file, scored again by the official rule of `rehearsal regrade --official`. */
+export async function regraded(
+  results: string,
+  domain: string,
+  run: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<readonly Compared[]> {
+  const args = ['regrade', '--official', results, '--domain', domain, '--out', run];
+  const { rollouts, refused } = JSON.parse(await rehearsal(args, env)) as {
+    readonly rollouts: readonly Regraded[];
+    readonly refused: readonly string[];
+  };
+  for (const each of refused) console.log(`    not compared: ${each}`);
+  return rollouts.map((each) => {
+    const { name, official, own } = each;
+    return { name, official, own, isGold: name.endsWith(' gold'), differs: raisedOtherwise(each) };
+  });
+}
+
+type Regraded = Omit<Compared, 'isGold'> & { readonly reason: string; readonly raised: string | null };
+
+/** What the official evaluator raised has to be said here as well; the name of the exception's class aside. */
+function raisedOtherwise({ raised, own, reason }: Regraded): string | undefined {
+  if (raised === null || own !== null || reason.includes(raised.replace(/^\w+: /, ''))) return undefined;
+  return `raised "${raised}", here "${reason}"`;
+}
+
+/** What a scripted agent does in one response: it says something, or makes calls whose arguments are JSON texts. */
+export type Response = string | readonly { readonly tool: string; readonly arguments: string }[];
+
+type Task = { readonly id: string; readonly script: readonly unknown[]; readonly user?: object };
+
+/** A copy of an imported domain in which each task of `make` is played by a scripted agent. */
+export function withTasks<Trajectory extends { readonly task: string }>(
+  imported: string,
+  trajectories: readonly Trajectory[],
+  make: (task: Task, trajectory: Trajectory) => Task,
+): string {
+  const folder = `${imported}-trajectories`;
+  cpSync(imported, folder, { recursive: true });
+  const file = join(folder, 'tasks', 'test.task.yaml');
+  const tasks = new Map((parse(readFileSync(file, 'utf8')) as readonly Task[]).map((task) => [task.id, task]));
+  const made = trajectories.map((trajectory) => {
+    const task = tasks.get(trajectory.task);
+    if (!task) throw new Failure(`${file} has no task ${trajectory.task}, which the official evaluator judged.`);
+    return make(task, trajectory);
+  });
+  writeFileSync(file, stringify(made, { lineWidth: 0, aliasDuplicateObjects: false }));
+  return folder;
+}
+
+/** A response as a task's script has it. */
+export function scripted(response: Response) {
+  if (typeof response === 'string') return response;
+  return response.map(({ tool, arguments: text }) => ({ tool, ...callArguments(text) }));
+}
+
+/** Plays every task of a domain once: the receipts by task. */
+export async function played(domain: string, run: string): Promise<ReadonlyMap<string, Receipt>> {
+  await rehearsal(['eval', domain, '--agent', 'scripted', '--out', run]);
+  return new Map(finishedRollouts(join(run, 'ledger.jsonl')).map((receipt) => [receipt.task.id, receipt]));
+}

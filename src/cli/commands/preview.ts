@@ -1,0 +1,84 @@
+import { resolve } from 'node:path';
+import { userSeatFor } from '../../engine/core/domain.ts';
+import { outsideOf } from '../../engine/shell/outside.ts';
+import { agentRepliesIn, previewPersona } from '../../engine/shell/personaPreview.ts';
+import { readRecording } from '../../engine/shell/recording.ts';
+import { parseSeat, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
+import { type Command, text } from '../command.ts';
+import { type Io, UsageError } from '../io.ts';
+import { openDomain, taskNamed, wholeNumber } from '../rolloutOptions.ts';
+
+export const preview: Command = {
+  name: 'preview',
+  takes: 2,
+  summary: 'show the first messages of a persona',
+  help: `rehearsal preview DOMAIN PERSONA [options]
+
+Plays the beginning of a task with a persona in the user's seat and prints what is said. Nothing is recorded.
+
+  --task ID          the task (default: the first one with this persona, else the first one)
+  --recording FILE   the agent says what it said in this recording (default: the gold seat plays it)
+  --user SEAT        agenda or openai:MODEL[@BASE_URL] (default: agenda)
+  --own-user         the user's seat that domain.yaml names
+  --messages N       how many messages of the user (default: 3)
+  --seed TEXT        source of every random stream (default: 1)
+  --json             machine-readable output
+Exit code 0 when it was played, 2 when it could not be.
+`,
+  options: {
+    task: { type: 'string' },
+    recording: { type: 'string' },
+    user: { type: 'string' },
+    'own-user': { type: 'boolean' },
+    messages: { type: 'string' },
+    seed: { type: 'string' },
+  },
+  run: async (given, io) => {
+    const domain = openDomain(io, given.positionals[0]);
+    const { personas } = domain.domain;
+    const persona = personas.find(({ id }) => id === given.positionals[1]);
+    if (!persona)
+      throw new UsageError(`name a persona; ${domain.folder} has ${personas.map(({ id }) => id).join(', ') || 'none'}`);
+    const own = domain.tasks.find((task) => task.persona === persona.id) ?? domain.tasks[0];
+    const task = taskNamed(domain, text(given, 'task') ?? own?.id);
+    const recording = text(given, 'recording');
+    const isOwn = given.values['own-user'] === true;
+    const named = isOwn ? userSeatFor(domain.file, 'evaluate') : (text(given, 'user') ?? 'agenda');
+    const seat = userSeat(named, isOwn ? 'domain' : 'person', io);
+    const seats = [{ type: 'gold' }, seat] as const;
+    const outside = outsideOf(...seats, (name) => io.environment[name], askNobody);
+    const messages = await previewPersona(domain, {
+      persona: persona.id,
+      task,
+      ...(recording === undefined ? {} : { replies: repliesIn(resolve(io.cwd, recording)) }),
+      ...(seat.type === 'agenda' ? {} : { user: outside.user }),
+      messages: wholeNumber(given, 'messages') ?? 3,
+      seed: text(given, 'seed') ?? '1',
+      signal: io.signal,
+    });
+    const agent = recording === undefined ? 'the gold seat' : 'as recorded';
+    if (given.values['json'] === true)
+      io.out(`${JSON.stringify({ persona: persona.id, task: task.id, agent, user: seatName(seat), messages })}\n`);
+    else for (const { who, text: said } of messages) io.out(`${who.padEnd(8)}${said}\n`);
+    return 0;
+  },
+};
+
+/** A domain may name any address: a key goes along only where a person chose it. */
+function userSeat(given: string, from: 'person' | 'domain', { environment }: Io): SeatSpec {
+  const seat = parseSeat(given, 'user', from, environment);
+  if (typeof seat === 'string') throw new UsageError(seat);
+  if (seat.type !== 'agenda' && seat.type !== 'openai')
+    throw new UsageError(`a preview is played by agenda or openai:MODEL[@BASE_URL], not by "${given}"`);
+  return seat;
+}
+
+function repliesIn(file: string) {
+  const replies = agentRepliesIn(readRecording(file).lines.map(({ event }) => event));
+  if (replies.length === 0) throw new UsageError(`${file}: the agent says nothing in this recording`);
+  return replies;
+}
+
+function askNobody(): Promise<string> {
+  return Promise.reject(new UsageError('nobody is asked in a preview'));
+}

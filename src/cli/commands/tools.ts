@@ -1,0 +1,43 @@
+import { describeSimulated } from '../../engine/core/simulatedTool.ts';
+import type { Tool } from '../../engine/core/tool.ts';
+import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
+import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { hasOutsideTools } from '../../engine/shell/load/loadedDomain.ts';
+import { argumentsOf } from '../../engine/shell/load/note.ts';
+import type { Command } from '../command.ts';
+import { domainFolder } from '../rolloutOptions.ts';
+
+export const tools: Command = {
+  name: 'tools',
+  takes: 1,
+  summary: 'list the tools of a domain, with their effects and arguments',
+  help: `rehearsal tools DOMAIN [options]
+
+Runs the domain's code in a lane, starts its servers and environments, and lists the tools that they describe, and
+those that a model simulates. A domain with errors in other files is good enough for it.
+
+  --local            start no server and no environment: only tools whose code is in the domain
+  --json             machine-readable output, with the JSON Schema of the arguments
+`,
+  options: { local: { type: 'boolean' } },
+  run: async (given, io) => {
+    const all = await describedTools(domainFolder(io, given.positionals[0]), given.values['local'] === true);
+    if (given.values['json'] === true) io.out(`${JSON.stringify({ tools: all })}\n`);
+    else for (const tool of all) io.out(`${lineOf(tool)}\n`);
+    return 0;
+  },
+};
+
+async function describedTools(folder: string, isLocal: boolean): Promise<readonly Tool[]> {
+  const loaded = loadDomain(folder, { soundness: false });
+  const asked = isLocal ? { ...loaded, file: { ...loaded.file, mcpServers: {}, environments: {} } } : loaded;
+  const code = loaded.toolsFile === null ? [] : await describeCodeTools(loaded);
+  const outside = hasOutsideTools(asked) ? await describeOutsideTools(asked) : [];
+  const simulated = loaded.parts.simulated.map(({ value }) => describeSimulated(value));
+  return [...code, ...simulated, ...outside];
+}
+
+function lineOf(tool: Tool): string {
+  const by = tool.owner === 'user' ? ', called by the user' : '';
+  return `${tool.name}(${argumentsOf(tool).join(', ')}): ${tool.effect}${by}. ${tool.description}`;
+}

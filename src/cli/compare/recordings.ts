@@ -1,0 +1,209 @@
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { type AlignedRow, alignedSteps } from '../../engine/core/alignment.ts';
+import { type Divergence, firstDivergence } from '../../engine/core/comparison.ts';
+import { diffDatabases } from '../../engine/core/database.ts';
+import type { World } from '../../engine/core/domain.ts';
+import { type Recorded, type RolloutEvent, type RolloutStarted, verdictWord } from '../../engine/core/event.ts';
+import { type Json, showPath } from '../../engine/core/json.ts';
+import { type Measure, measureOf } from '../../engine/core/measure.ts';
+import { baseHash } from '../../engine/core/world.ts';
+import { domainBeside } from '../../engine/shell/domainBeside.ts';
+import { messageOf } from '../../engine/shell/fault.ts';
+import { type ForkPoint, forkPointOf } from '../../engine/shell/forkPoint.ts';
+import { type ReadRecording, readRecording, readSidecar, sidecarPath } from '../../engine/shell/recording.ts';
+import { replayed, settingOf } from '../../engine/shell/replay.ts';
+import { UsageError } from '../io.ts';
+import { openDomainAt } from '../rolloutOptions.ts';
+
+/** One verdict of a verifier, or a violated rule, with the number of its event. */
+export type ComparedVerdict = {
+  readonly name: string;
+  readonly verdict: 'held' | 'violated' | 'unknown';
+  readonly detail: string;
+  readonly step: number;
+};
+
+/** What is shown of a recording beside another one. */
+export type ComparedRecording = {
+  readonly path: string;
+  readonly started: Pick<RolloutStarted, 'seed' | 'trial' | 'basis' | 'policyHash'> & {
+    readonly task: string;
+    readonly domain: string;
+    readonly agent: string;
+    readonly user: string;
+  };
+  readonly events: number;
+  readonly measure: Pick<
+    Measure,
+    'reward' | 'reason' | 'endReason' | 'failedBy' | 'failure' | 'turns' | 'calls' | 'latency' | 'tokens'
+  >;
+  readonly verdicts: readonly ComparedVerdict[];
+  readonly problems: readonly string[];
+};
+
+/** A place of the database at which the two rollouts ended otherwise; null where there is nothing. */
+export type EndDifference = {
+  readonly place: string;
+  readonly first: string | null;
+  readonly second: string | null;
+};
+
+/** Two recordings side by side. */
+export type RecordingsCompared = {
+  readonly type: 'recordings';
+  readonly recordings: readonly [ComparedRecording, ComparedRecording];
+  /** How they differ besides what was said and done. */
+  readonly settings: readonly string[];
+  /** Where they part by their parents; null where they are not related. */
+  readonly fork: ForkPoint | null;
+  readonly divergence: Divergence | null;
+  readonly rows: readonly AlignedRow[];
+  readonly database: {
+    readonly differences: readonly EndDifference[];
+    /** Places that differ and are not listed. */
+    readonly more: number;
+    /** Why the end states can't be set side by side; null where they are. */
+    readonly problem: string | null;
+  };
+};
+
+const listedDifferences = 300;
+const longestValue = 2000;
+
+/**
+ * Sets two recordings side by side. Throws a `UsageError` for what is no recording.
+ * @param paths absolute
+ * @param named folder of their domain, where a person named it
+ */
+export function recordingsCompared(paths: readonly [string, string], named: string | undefined): RecordingsCompared {
+  const [one, other] = [opened(paths[0]), opened(paths[1])];
+  const [first, second] = [eventsIn(one), eventsIn(other)];
+  return {
+    type: 'recordings',
+    recordings: [described(one), described(other)],
+    settings: settingsOf(one.started, other.started),
+    fork: forkPointOf(one, other),
+    divergence: firstDivergence(first, second),
+    rows: alignedSteps(first, second),
+    database: endStates(one, other, named),
+  };
+}
+
+type Opened = ReadRecording & { readonly started: RolloutStarted };
+
+function opened(path: string): Opened {
+  if (!existsSync(path)) throw new UsageError(`${path}: there is no such recording`);
+  const read = readRecording(path);
+  const started = read.lines[0]?.event;
+  const [problem] = read.problems;
+  if (started?.type !== 'rolloutStarted')
+    throw new UsageError(
+      `${path}:${problem?.line ?? 1}: ${problem?.message ?? 'a recording begins with rolloutStarted'}. Nothing of it can be compared`,
+    );
+  return { ...read, started };
+}
+
+const eventsIn = ({ lines }: ReadRecording): readonly RolloutEvent[] => lines.map(({ event }) => event);
+
+function described(recording: Opened): ComparedRecording {
+  const { path, lines, problems, started } = recording;
+  const { reward, reason, endReason, failedBy, failure, turns, calls, latency, tokens } = measureOf(
+    eventsIn(recording),
+    [],
+    readSidecar(sidecarPath(path)).lines,
+  );
+  const { task, domain, seats, seed, trial, basis, policyHash } = started;
+  return {
+    path,
+    started: {
+      task: task.id,
+      domain: domain.name,
+      agent: seats.agent,
+      user: seats.user,
+      seed,
+      trial,
+      basis,
+      policyHash,
+    },
+    events: lines.length,
+    measure: { reward, reason, endReason, failedBy, failure, turns, calls, latency, tokens },
+    verdicts: verdictsIn(lines),
+    problems: problems.map(({ line, message }) => `${basename(path)}, line ${line}: ${message}`),
+  };
+}
+
+/** What the verifiers decided, and the rules that were violated. */
+function verdictsIn(lines: readonly Recorded[]): readonly ComparedVerdict[] {
+  return lines.flatMap(({ n, event }): ComparedVerdict[] => {
+    if (event.type === 'verdictReached') {
+      const { verifier, detail } = event.verdict;
+      return [{ name: verifier, verdict: verdictWord(event.verdict), detail, step: n }];
+    }
+    if (event.type !== 'rulesChecked') return [];
+    return event.verdicts
+      .filter(({ verdict }) => verdict === 'violated')
+      .map(({ rule, verdict, reason }) => ({ name: `rule ${rule}`, verdict, detail: reason, step: n }));
+  });
+}
+
+function settingsOf(one: RolloutStarted, other: RolloutStarted): readonly string[] {
+  const rows: readonly (readonly [string, string, string])[] = [
+    ['domain', one.domain.name, other.domain.name],
+    ['task', one.task.id, other.task.id],
+    ['text of the task (by its hash)', one.task.hash, other.task.hash],
+    ['trial', String(one.trial), String(other.trial)],
+    ['seed', one.seed, other.seed],
+    ['basis', one.basis, other.basis],
+    ["agent's seat", one.seats.agent, other.seats.agent],
+    ["user's seat", one.seats.user, other.seats.user],
+    ['policy (by its hash)', one.policyHash, other.policyHash],
+  ];
+  return rows
+    .filter(([, left, right]) => left !== right)
+    .map(([label, left, right]) => `${label}: ${left} and ${right}`);
+}
+
+/** Folds both on the domain's database; a domain that is gone, or has another database now, is told. */
+function endStates(one: Opened, other: Opened, named: string | undefined): RecordingsCompared['database'] {
+  const without = (problem: string) => ({ differences: [], more: 0, problem });
+  if (one.started.database !== other.started.database)
+    return without('The two were recorded on different databases, so their end states can’t be set side by side.');
+  const folder = named ?? domainBeside(one.path) ?? domainBeside(other.path);
+  if (folder === undefined) return without('Nobody knows the folder of their domain any more.');
+  try {
+    const domain = openDomainAt(folder);
+    const setting = settingOf(domain);
+    if (baseHash(setting.world) !== one.started.database)
+      return without(`They were recorded on another database than the one that ${folder} has now.`);
+    const [first, second] = [endOf(setting, one), endOf(setting, other)];
+    if (typeof first === 'string') return without(first);
+    if (typeof second === 'string') return without(second);
+    const differences = (['agent', 'user'] as const).flatMap((side) =>
+      diffDatabases(first[side], second[side]).map(({ path, before, after }) => ({
+        place: `${side === 'user' ? 'user: ' : ''}${showPath(path)}`,
+        first: valueText(before),
+        second: valueText(after),
+      })),
+    );
+    const shown = differences.slice(0, listedDifferences);
+    return { differences: shown, more: differences.length - shown.length, problem: null };
+  } catch (error) {
+    return without(messageOf(error));
+  }
+}
+
+function endOf(setting: ReturnType<typeof settingOf>, { path, lines }: Opened): World | string {
+  let end: World | null = null;
+  for (const { step, problem } of replayed(setting, lines)) {
+    if (problem) return `${basename(path)}, line ${problem.line}: ${problem.message}`;
+    end = step?.after.world ?? end;
+  }
+  return end ?? `${basename(path)} holds nothing`;
+}
+
+function valueText(value: Json | undefined): string | null {
+  if (value === undefined) return null;
+  const text = JSON.stringify(value);
+  return text.length > longestValue ? `${text.slice(0, longestValue - 1)}…` : text;
+}

@@ -1,0 +1,152 @@
+import { type Comparison, compareRuns, type Divergence, firstDivergence } from '../../engine/core/comparison.ts';
+import { metricsOf, type RunMetrics } from '../../engine/core/metrics.ts';
+import type { RunFile } from '../../engine/shell/runFile.ts';
+import { eventsOf, type FinishedRollout, type RunRecord, settingsThatDiffer } from '../../engine/shell/runRecord.ts';
+import { excerpt } from '../report/text.ts';
+
+/** Share of chance below which a difference is called more than noise. */
+const significance = 0.05;
+
+/** Most characters of a text that is told of a parting; the recordings have the whole. */
+const longestText = 300;
+
+/** Where two rollouts of one task and trial part. */
+export type Parting = Divergence & {
+  readonly task: string;
+  readonly trial: number;
+  readonly rewards: readonly [number | null, number | null];
+};
+
+/** A run set against the first one. */
+export type ComparedPair = Comparison & {
+  readonly verdict: 'more than noise' | 'no more than noise' | 'nothing in common';
+  /** How the runs differ besides what they did. */
+  readonly settings: readonly string[];
+  readonly changedTasks: readonly string[];
+  readonly onlyInOne: readonly string[];
+  readonly partings: readonly Parting[];
+  /** Pairs of rollouts that are alike from the first word to the last. */
+  readonly alike: number;
+};
+
+/** What is shown of a run beside others. */
+export type ComparedRun = {
+  readonly folder: string;
+  readonly run: Pick<RunFile, 'domain' | 'seed' | 'basis' | 'agent' | 'user' | 'policyHash'>;
+  readonly metrics: RunMetrics;
+  readonly unfinished: number;
+  readonly problems: readonly string[];
+};
+
+/** A finished rollout of a task, as far as a row of a comparison shows it. */
+export type ComparedTrial = Pick<FinishedRollout, 'trial' | 'reward' | 'failedBy' | 'recording'>;
+
+/** Told how many pairs of rollouts were read, of how many. */
+type OnPair = (done: number, of: number) => Promise<void>;
+
+/** Runs aligned by task. */
+export type RunsCompared = {
+  readonly type: 'runs';
+  readonly runs: readonly ComparedRun[];
+  /** Every task that some run has finished, with the trials of each run in the order of the runs. */
+  readonly tasks: readonly { readonly task: string; readonly trials: readonly (readonly ComparedTrial[])[] }[];
+  /** The first run with each of the others. */
+  readonly pairs: readonly ComparedPair[];
+};
+
+/**
+ * Aligns two runs or more by task, and sets each against the first.
+ * @param onPair told after each pair of rollouts was read, and waited for
+ */
+export async function runsCompared(records: readonly RunRecord[], onPair: OnPair): Promise<RunsCompared> {
+  const [first, ...others] = records;
+  if (!first) return { type: 'runs', runs: [], tasks: [], pairs: [] };
+  return {
+    type: 'runs',
+    runs: records.map(({ folder, file, rollouts, unfinished, problems }) => ({
+      folder,
+      run: {
+        domain: file.domain,
+        seed: file.seed,
+        basis: file.basis,
+        agent: file.agent,
+        user: file.user,
+        policyHash: file.policyHash,
+      },
+      metrics: metricsOf(rollouts, file.prices),
+      unfinished: unfinished.length,
+      problems,
+    })),
+    tasks: alignedTasks(records),
+    pairs: await Array.fromAsync(others, (other) => comparedPair(first, other, onPair)),
+  };
+}
+
+function alignedTasks(records: readonly RunRecord[]): RunsCompared['tasks'] {
+  const byTask = records.map(({ rollouts }) => Map.groupBy(rollouts, ({ task }) => task));
+  const names = new Set(byTask.flatMap((tasks) => [...tasks.keys()]));
+  return [...names].map((task) => ({
+    task,
+    trials: byTask.map((tasks) =>
+      (tasks.get(task) ?? []).map(({ trial, reward, failedBy, recording }) => ({ trial, reward, failedBy, recording })),
+    ),
+  }));
+}
+
+async function comparedPair(first: RunRecord, second: RunRecord, onPair: OnPair): Promise<ComparedPair> {
+  const hashes = new Map(first.rollouts.map(({ task, taskHash }) => [task, taskHash]));
+  const changed = new Set(
+    second.rollouts.filter(({ task, taskHash }) => (hashes.get(task) ?? taskHash) !== taskHash).map(({ task }) => task),
+  );
+  const isKept = ({ task }: FinishedRollout) => !changed.has(task);
+  const [before, after] = [first.rollouts.filter(isKept), second.rollouts.filter(isKept)];
+  const comparison = compareRuns(before, after);
+  const pairs = pairsOf(before, after);
+  const partings: Parting[] = [];
+  for (const [at, [one, other]] of pairs.entries()) {
+    partings.push(...partingOf(one, other));
+    await onPair(at + 1, pairs.length);
+  }
+  return {
+    ...comparison,
+    verdict: verdictOf(comparison),
+    settings: settingsThatDiffer(first.file, second.file).map(
+      ({ label, values: [one, other] }) => `${label}: ${one} and ${other}`,
+    ),
+    changedTasks: [...changed],
+    onlyInOne: onlyInOne(before, after),
+    partings,
+    alike: pairs.length - partings.length,
+  };
+}
+
+function verdictOf({ tasks, p }: Comparison): ComparedPair['verdict'] {
+  if (tasks.length === 0) return 'nothing in common';
+  return p < significance ? 'more than noise' : 'no more than noise';
+}
+
+function partingOf(one: FinishedRollout, other: FinishedRollout): readonly Parting[] {
+  const divergence = firstDivergence(eventsOf(one.recording), eventsOf(other.recording));
+  if (!divergence) return [];
+  const [left, right] = divergence.texts;
+  const texts = [excerpt(left, longestText), excerpt(right, longestText)] as const;
+  return [{ task: one.task, trial: one.trial, rewards: [one.reward, other.reward], ...divergence, texts }];
+}
+
+function pairsOf(
+  before: readonly FinishedRollout[],
+  after: readonly FinishedRollout[],
+): readonly (readonly [FinishedRollout, FinishedRollout])[] {
+  const others = new Map(after.map((rollout) => [`${rollout.task} ${rollout.trial}`, rollout]));
+  return before.flatMap((one) => {
+    const other = others.get(`${one.task} ${one.trial}`);
+    return other ? [[one, other] as const] : [];
+  });
+}
+
+function onlyInOne(before: readonly FinishedRollout[], after: readonly FinishedRollout[]): readonly string[] {
+  const [one, other] = [before, after].map((rollouts) => new Set(rollouts.map(({ task }) => task)));
+  return [...(one ?? [])]
+    .filter((task) => !other?.has(task))
+    .concat([...(other ?? [])].filter((task) => !one?.has(task)));
+}

@@ -1,0 +1,123 @@
+import { basename } from 'node:path';
+import { counted } from '../../engine/core/counted.ts';
+import type { RunRecord } from '../../engine/shell/runRecord.ts';
+import { excerpt, headline, tableLines } from '../report/text.ts';
+import type { ComparedRecording, RecordingsCompared } from './recordings.ts';
+import type { ComparedPair, Parting } from './runs.ts';
+
+/** Rows of a conversation that are printed from where two recordings part. */
+const shownRows = 8;
+const shownDifferences = 20;
+
+/** Two runs for a terminal: how they differ, the tasks whose reward differs, and whether that is more than noise. */
+export function pairText(runs: readonly [RunRecord, RunRecord], compared: ComparedPair): string {
+  const { tasks, difference, better, worse, p, verdict, partings } = compared;
+  const rows = tasks
+    .filter((task) => task.difference !== 0)
+    .map(({ task, rewards, trials, difference: by }) => {
+      const parting =
+        partings.find((each) => each.task === task && each.rewards[0] !== each.rewards[1]) ??
+        partings.find((each) => each.task === task);
+      return [
+        task,
+        cell(rewards[0], trials[0]),
+        cell(rewards[1], trials[1]),
+        signed(by),
+        parting ? partingText(parting) : '',
+      ];
+    });
+  const lines = [
+    `A  ${headline(runs[0])}`,
+    `B  ${headline(runs[1])}`,
+    ...compared.settings.map((setting) => `differs in ${setting}`),
+    ...compared.changedTasks.map((task) => `left out: task ${task} has changed between the runs`),
+    ...(compared.onlyInOne.length > 0 ? [`left out: ${compared.onlyInOne.length} tasks that only one run has`] : []),
+    '',
+    ...(rows.length > 0 ? [...tableLines({ columns: ['task', 'A', 'B', 'B - A', 'first divergence'], rows }), ''] : []),
+    `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts are alike from the first word to the last`,
+    `${counted(tasks.length, 'task')}: B is better on ${better}, worse on ${worse}; mean reward ${signed(difference)}`,
+    verdict === 'nothing in common'
+      ? 'no task was finished in both runs, so nothing can be said of their difference'
+      : `p = ${p.toFixed(4)} (exact paired permutation test over tasks, two-sided): ${verdict}`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function partingText({ trial, steps, what, texts }: Parting): string {
+  const at = steps.map((step) => step ?? 'end').join(' and ');
+  return `trial ${trial}, step ${at}, ${what}: ${texts.map((text) => `"${excerpt(text, 50)}"`).join(' | ')}`;
+}
+
+const cell = (reward: number, trials: number) => `${reward.toFixed(2)} of ${trials}`;
+const signed = (value: number) => `${value > 0 ? '+' : ''}${value.toFixed(3)}`;
+
+/** Two recordings for a terminal: where they part, what each did then, how they ended. */
+export function recordingsText(compared: RecordingsCompared): string {
+  const { recordings, settings, fork, divergence, rows, database } = compared;
+  const [first, second] = recordings;
+  const from = rows.findIndex(({ isAlike }) => !isAlike);
+  const shown = from < 0 ? [] : rows.slice(from, from + shownRows);
+  const more = from < 0 ? 0 : rows.length - from - shown.length;
+  const said = (side: AlignedSide | null) => (side ? `${side.n} ${side.what}: ${excerpt(side.text, 60)}` : '');
+  const lines = [
+    `A  ${recordingLine(first)}`,
+    `B  ${recordingLine(second)}`,
+    ...[first, second].flatMap(({ problems }) => problems),
+    ...settings.map((setting) => `differs in ${setting}`),
+    ...(fork ? [`both have the events up to ${fork.event} of ${fork.origin}${editsText(fork.edits)}`] : []),
+    divergence ? `they part at step ${divergence.steps.map((step) => step ?? 'end').join(' and ')}` : alikeText,
+    ...(shown.length > 0
+      ? [
+          '',
+          ...tableLines({
+            columns: ['', 'A', 'B'],
+            rows: shown.map((row) => [row.isAlike ? '=' : '|', said(row.first), said(row.second)]),
+          }),
+          ...(more > 0 ? [`  ... and ${counted(more, 'row')} more`] : []),
+        ]
+      : []),
+    '',
+    ...endText(database),
+    ...[first, second].flatMap((each, at) => verdictLines(at === 0 ? 'A' : 'B', each)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+type AlignedSide = NonNullable<RecordingsCompared['rows'][number]['first']>;
+
+const alikeText = 'they are alike from the first word to the last';
+
+function editsText([first, second]: readonly [string | null, string | null]): string {
+  return [first && `A: ${first}`, second && `B: ${second}`]
+    .filter(Boolean)
+    .map((each) => `; ${each}`)
+    .join('');
+}
+
+function recordingLine({ path, started, measure, events }: ComparedRecording): string {
+  const { domain, task, agent, user, trial } = started;
+  return `${basename(path)}: ${domain}, ${task}, trial ${trial}, ${agent} against ${user}, ${events} events, reward ${measure.reward ?? 'none'}`;
+}
+
+function endText({ differences, more, problem }: RecordingsCompared['database']): readonly string[] {
+  if (problem !== null) return [problem];
+  if (differences.length === 0) return ['both ended with the same database'];
+  const shown = differences.slice(0, shownDifferences);
+  const left = differences.length - shown.length + more;
+  return [
+    'the databases at the end',
+    ...tableLines({
+      columns: ['place', 'A', 'B'],
+      rows: shown.map(({ place, first, second }) => [place, excerpt(first ?? '-', 40), excerpt(second ?? '-', 40)]),
+    }),
+    ...(left > 0 ? [`  ... and ${counted(left, 'place')} more`] : []),
+  ];
+}
+
+function verdictLines(name: string, { measure, verdicts }: ComparedRecording): readonly string[] {
+  const open = verdicts.filter(({ verdict }) => verdict !== 'held');
+  return [
+    `${name}  reward ${measure.reward ?? 'none'}: ${measure.failure?.message ?? measure.reason}`,
+    ...open.map(({ name: verifier, verdict, detail, step }) => `   ${verdict} ${verifier} (step ${step}): ${detail}`),
+  ];
+}

@@ -1,0 +1,55 @@
+import { DebugSession } from '@vscode/debugadapter';
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import { messageOf } from '../../engine/shell/fault.ts';
+import { UsageError } from '../io.ts';
+import type { Then } from './moves.ts';
+
+/** What a request is answered with, and what is to be done once the answer is sent. */
+export type Answer<Body> = { readonly body: Body; readonly after?: Then };
+
+/** A session that answers every request once, in words where it can't do what was asked. */
+export abstract class AnsweringSession extends DebugSession {
+  /** Tells a person what went wrong where no request is left to be refused. */
+  protected abstract tell(text: string): void;
+
+  /** Answers a request with what `make` gives; what it throws is said to the person. */
+  protected async answer<Response extends DebugProtocol.Response>(
+    response: Response,
+    make: () => Answer<Response['body']> | Promise<Answer<Response['body']>>,
+    showUser = true,
+  ): Promise<void> {
+    try {
+      const { body, after } = await make();
+      response.body = body;
+      this.sendResponse(response);
+      if (after) void this.perform(after);
+    } catch (error) {
+      this.refuse(response, messageOf(error), showUser);
+    }
+  }
+
+  /** What goes wrong once a request is answered is told in the Debug Console. */
+  protected async perform(then: Then): Promise<void> {
+    try {
+      await then();
+    } catch (error) {
+      this.tell(messageOf(error));
+    }
+  }
+
+  /** Refuses a request in words; `showUser` lets the client show them by itself. */
+  protected refuse(response: DebugProtocol.Response, message: string, showUser = true): void {
+    // Without variables nothing in braces is one: a client shows them as they stand.
+    this.sendErrorResponse(response, { id: 1, format: message, variables: {}, showUser });
+  }
+}
+
+/** Reads the arguments of a request. What is wrong with them shows where they are first looked at. */
+export function withArguments<Read>(command: string, read: () => Read): Read {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new UsageError(`the arguments of ${command} are not those of the protocol: ${error.message}`);
+  }
+}

@@ -1,0 +1,87 @@
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import { parseTurn } from '../../engine/shell/seats/typedTurn.ts';
+import { UsageError } from '../io.ts';
+import type { Answer } from './answeringSession.ts';
+import { type Command, help } from './console.ts';
+import type { Forks } from './forks.ts';
+import { type Inspection, stepOf } from './inspection.ts';
+import type { Then } from './moves.ts';
+import type { Narrator } from './narrator.ts';
+import type { Person } from './person.ts';
+import type { Playback } from './playback.ts';
+
+/** What a command is answered with in the Debug Console, and what it does then. */
+export type ConsoleAnswer = Answer<DebugProtocol.EvaluateResponse['body']>;
+
+/** A rollout that is played, and the forks that a person asks for. */
+export type Started = { readonly playback: Playback; readonly forks: Forks };
+
+/** The session that commands are typed into. */
+type CommandedSession = {
+  /** Throws a `UsageError` where nothing has. */
+  readonly started: () => Started;
+  readonly inspection: Inspection;
+  readonly person: Person;
+  readonly narrator: Narrator;
+  /** Moves as a request of that name would. */
+  readonly moved: (move: (playback: Playback) => Then | Promise<Then>, movement: string) => Promise<Then>;
+};
+
+/**
+ * Performs a command of the Debug Console, or takes the words of a person whose turn it is.
+ * @param frame the one that is looked at, as a client numbers it
+ */
+export async function performed(
+  command: Command,
+  session: CommandedSession,
+  frame: number | undefined,
+): Promise<ConsoleAnswer> {
+  if (command.type === 'help') return said(help);
+  if (command.type === 'unknown') throw new UsageError(`there is no command ${command.name}. ${help}`);
+  const { inspection, person, narrator, moved } = session;
+  const { playback, forks } = session.started();
+  const step = stepOf(playback.debuggee, frame);
+  switch (command.type) {
+    case 'why': {
+      const { headline, chain } = await forks.why(step);
+      return said(headline, () => narrator.tellChain(chain));
+    }
+    case 'fork':
+      return said('', await forks.here(step));
+    case 'take':
+      return said('', await forks.take(step, command.seat));
+    case 'swap':
+      return said('', await forks.swap(step));
+    case 'request':
+      return said(inspection.request(playback.debuggee, frame, command.name).body);
+    case 'goTo':
+      return said('', await moved(() => playback.toTurn(command.turn), 'goto'));
+    case 'resample':
+      return said('', await moved(() => playback.resample(frame), 'restartFrame'));
+    case 'leave':
+      return said('', person.leave());
+    case 'turn':
+      return said('', await taken(command.text, person, { playback, forks }));
+    default:
+      return command satisfies never;
+  }
+}
+
+/** A typed turn goes to the seat that waits for it; without one it takes over the seat that is next, in a fork. */
+async function taken(text: string, person: Person, { playback, forks }: Started): Promise<Then> {
+  if (text === '') throw new UsageError('type what is said: /say TEXT');
+  if (person.awaited) return person.say(text);
+  if (forks.isPersonNext)
+    return playback.claim(() => {
+      person.prepare(text);
+      return () => playback.goOn();
+    });
+  const turn = parseTurn(text);
+  if (typeof turn === 'string') throw new UsageError(turn);
+  return playback.claim(() => playback.fork({ type: 'turn', ...turn }));
+}
+
+/** An answer in words. */
+export function said(result: string, after?: Then): ConsoleAnswer {
+  return { body: { result, variablesReference: 0 }, ...(after ? { after } : {}) };
+}

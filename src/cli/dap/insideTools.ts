@@ -1,0 +1,121 @@
+import { basename } from 'node:path';
+import type { Step } from '../../engine/shell/driver.ts';
+import { laneFolder } from '../../engine/shell/lane/laneChild.ts';
+import type { Inspector } from '../../engine/shell/lane/laneProcess.ts';
+import type { Debuggee } from './debuggee.ts';
+
+/** A session of the client's JavaScript debugger, as the reverse request `startDebugging` asks for it. */
+export type ChildConfiguration = {
+  readonly type: 'pwa-node';
+  /** The same again: VS Code gives a child the type of its parent, and the extension gives it this one back. */
+  readonly childType: 'pwa-node';
+  readonly request: 'attach';
+  readonly name: string;
+  readonly websocketAddress: string;
+  readonly cwd: string;
+  readonly [option: string]: unknown;
+};
+
+type Client = {
+  /** Asks the client for a session; false, or a sentence, where it starts none. */
+  readonly startDebugging: (configuration: ChildConfiguration) => Promise<true | string>;
+  /** Whether a breakpoint stands in code that only a JavaScript debugger stops in. */
+  readonly hasBreakpoints: () => boolean;
+  readonly print: (text: string) => void;
+};
+
+/** How long a client may take until its debugger is in the lane. */
+const patienceMs = 20_000;
+
+/**
+ * Brings the client's JavaScript debugger into the lane when a person steps into a tool, or has a breakpoint in its
+ * code, and out of it again when it is not needed any more.
+ */
+export class InsideTools {
+  readonly #client: Client;
+  readonly #patienceMs: number;
+  /** The person asked for the next step, so a call is entered. */
+  #isSteppingIn = false;
+  /** A client that could not start a debugger once is not asked again. */
+  #isRefused = false;
+
+  constructor(client: Client, patience = patienceMs) {
+    this.#client = client;
+    this.#patienceMs = patience;
+  }
+
+  /** @param movement the request that the rollout moves for */
+  moves(movement: string): void {
+    this.#isSteppingIn = movement === 'stepIn';
+  }
+
+  /** To be awaited before a live rollout goes on from its last step. */
+  async before(debuggee: Debuggee, last: Step): Promise<void> {
+    const { inside } = debuggee;
+    const isEntering = this.#isSteppingIn && last.event.type === 'toolCalled';
+    if (!inside || this.#isRefused || !debuggee.runsCodeAfter(last)) return;
+    if (!isEntering && !this.#client.hasBreakpoints()) return;
+    if (!inside.isOpen()) {
+      const opened = await inside.open();
+      const problem = typeof opened === 'string' ? opened : await this.#attach(opened, debuggee.domain.folder);
+      if (problem !== null) {
+        this.#isRefused = true;
+        if (inside.isOpen()) inside.close();
+        this.#client.print(`Stepping stays outside of the tool's source: ${problem}`);
+        return;
+      }
+    }
+    if (isEntering) inside.stopAtCall();
+  }
+
+  /** The rollout came to a step: the inspector is closed when the call is over and nothing else needs it. */
+  after(debuggee: Debuggee): void {
+    const { inside, current, cursor, steps } = debuggee;
+    if (!inside?.isOpen() || cursor < steps.length - 1 || this.#client.hasBreakpoints()) return;
+    if (current?.event.type !== 'toolCalled') inside.close();
+  }
+
+  /** Waits until the client's debugger is there; a sentence where it does not come. */
+  async #attach({ url, attached }: Inspector, folder: string): Promise<string | null> {
+    const { promise: late, resolve: giveUp } = Promise.withResolvers<string>();
+    const timer = setTimeout(() => giveUp('no JavaScript debugger came in time'), this.#patienceMs);
+    const refused = this.#client
+      .startDebugging(childConfiguration(url, folder))
+      .then((answer) => (answer === true ? late : answer));
+    const problem = await Promise.race([attached.then(() => null), refused, late]);
+    clearTimeout(timer);
+    if (problem !== null) await letGo(url);
+    return problem;
+  }
+}
+
+function childConfiguration(url: string, folder: string): ChildConfiguration {
+  return {
+    type: 'pwa-node',
+    childType: 'pwa-node',
+    request: 'attach',
+    name: `tools of ${basename(folder)}`,
+    websocketAddress: url,
+    cwd: folder,
+    continueOnAttach: true,
+    autoAttachChildProcesses: false,
+    attachExistingChildren: false,
+    restart: false,
+    // Types are stripped in place: every line and column is where it is in the file, which has no map and other bytes.
+    enableContentValidation: false,
+    sourceMaps: false,
+    // Patterns of whole paths: one that takes something out again is not understood for files outside of a workspace.
+    skipFiles: ['<node_internals>/**', `${laneFolder()}/**`],
+  };
+}
+
+/** Lets a lane go on that waits for a debugger, as one would that came. */
+async function letGo(url: string): Promise<void> {
+  const socket = new WebSocket(url);
+  await new Promise<void>((resolve) => {
+    socket.onerror = () => resolve();
+    socket.onclose = () => resolve();
+    socket.onmessage = () => socket.close();
+    socket.onopen = () => socket.send(JSON.stringify({ id: 1, method: 'Runtime.runIfWaitingForDebugger' }));
+  });
+}

@@ -1,0 +1,32 @@
+import type { Destinations } from './destinations.ts';
+import type { Playback } from './playback.ts';
+
+type MoveArguments = { readonly targetId?: number; readonly frameId?: number };
+
+/** What is done once a request is answered. */
+export type Then = () => void | Promise<void>;
+
+/** Decides where a request goes, and throws what a person can read where it can't. */
+type Move = (playback: Playback, args: MoveArguments, offered: Destinations) => Then | Promise<Then>;
+
+const plain =
+  (go: (playback: Playback) => void | Promise<void>): Move =>
+  (playback) =>
+  () =>
+    go(playback);
+
+/** Requests that move. */
+export const moves: ReadonlyMap<string, Move> = new Map<string, Move>([
+  ['continue', plain((playback) => playback.continue())],
+  ['next', plain((playback) => playback.toNextTurn())],
+  [
+    'stepIn',
+    (playback, { targetId }, offered) =>
+      targetId === undefined ? () => playback.toNextStep() : playback.goTo(offered.find(targetId)),
+  ],
+  ['stepOut', plain((playback) => playback.toEndOfTurn())],
+  ['stepBack', plain((playback) => playback.back())],
+  ['reverseContinue', plain((playback) => playback.reverse())],
+  ['goto', (playback, { targetId = 0 }, offered) => playback.goTo(offered.find(targetId))],
+  ['restartFrame', (playback, { frameId }) => playback.resample(frameId)],
+]);

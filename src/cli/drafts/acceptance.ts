@@ -1,0 +1,48 @@
+import { gate } from '../../engine/shell/audit/draftGate.ts';
+import { acceptDraft } from '../../engine/shell/drafting/acceptDraft.ts';
+import { draftsOf } from '../../engine/shell/load/drafts.ts';
+import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { Given } from '../command.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { domainFolder } from '../rolloutOptions.ts';
+import { gatedRow, gatedText } from './gatedText.ts';
+
+/** Lists the drafts of a domain, with what the audit finds in each. */
+export async function listDrafts(given: Given, io: Io): Promise<ExitCode> {
+  const folder = domainFolder(io, given.positionals[0]);
+  const drafts = await gate(folder, { signal: io.signal, onProgress: progress(io) });
+  if (given.values['json'] === true) io.out(`${JSON.stringify({ drafts: drafts.map(gatedRow) })}\n`);
+  else io.out(drafts.length === 0 ? 'no drafts\n' : gatedText(drafts.map(gatedRow), io.cwd));
+  if (io.signal.aborted) return 2;
+  return drafts.every(({ passes }) => passes) ? 0 : 1;
+}
+
+/** Accepts the drafts in which the audit finds nothing. */
+export async function acceptDrafts(given: Given, io: Io): Promise<ExitCode> {
+  const folder = domainFolder(io, given.positionals[0]);
+  const known = draftsOf(loadDomain(folder).parts).map(({ placed }) => placed.value.id);
+  const named = given.positionals.slice(1);
+  const isAll = given.values['all'] === true;
+  if (isAll === named.length > 0) throw new UsageError('name the drafts to accept, or give --all for all of them');
+  const stranger = named.find((id) => !known.includes(id));
+  if (stranger !== undefined)
+    throw new UsageError(
+      `there is no draft "${stranger}" in ${folder}; ${known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`}`,
+    );
+  const ids = isAll ? known : named;
+  const drafts = await gate(folder, { ids, signal: io.signal, onProgress: progress(io) });
+  if (io.signal.aborted) return 2;
+  const sound = drafts.filter(({ passes }) => passes);
+  // From the end of a file to its start, so that no place moves before its edit is made.
+  for (const { draft: each } of sound.toReversed()) acceptDraft(each);
+  const left = drafts.filter(({ passes }) => !passes);
+  if (given.values['json'] === true)
+    io.out(`${JSON.stringify({ accepted: sound.map(gatedRow), left: left.map(gatedRow) })}\n`);
+  else {
+    for (const { draft: each } of sound) io.out(`accepted ${each.kind} ${each.placed.value.id}\n`);
+    io.out(gatedText(left.map(gatedRow), io.cwd));
+    if (left.length > 0)
+      io.out(left.length === 1 ? 'it stays a draft until that is mended\n' : 'they stay drafts until that is mended\n');
+  }
+  return left.length === 0 ? 0 : 1;
+}

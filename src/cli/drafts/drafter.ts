@@ -1,0 +1,21 @@
+import type { Drafter } from '../../engine/shell/drafting/askedModel.ts';
+import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
+import { type Given, text } from '../command.ts';
+import { type Io, UsageError } from '../io.ts';
+import { wholeNumber } from '../rolloutOptions.ts';
+
+/** The model that drafts, or null where none is named. */
+export function drafterOf(given: Given, io: Io): Drafter | null {
+  const named = text(given, 'model');
+  if (named === undefined) return null;
+  const seat = parseSeat(named, 'agent', 'person', io.environment);
+  if (typeof seat === 'string' || seat.type !== 'openai')
+    throw new UsageError(`--model is a model, openai:MODEL[@BASE_URL], not "${named}"`);
+  const timeout = wholeNumber(given, 'timeout');
+  return {
+    seat: { ...seat, ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }) },
+    key: (seat.keyName && io.environment[seat.keyName]) || '',
+    signal: io.signal,
+    onRetry: ({ attempt, of, reason }) => io.err(`${seat.model}: ${reason}; asked again (${attempt} of ${of})\n`),
+  };
+}

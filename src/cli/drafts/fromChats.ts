@@ -1,0 +1,103 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { counted } from '../../engine/core/counted.ts';
+import { gate } from '../../engine/shell/audit/draftGate.ts';
+import { makeFolder, onDisk } from '../../engine/shell/disk.ts';
+import { domainBeside } from '../../engine/shell/domainBeside.ts';
+import { draftChats } from '../../engine/shell/drafting/draftChats.ts';
+import { readRecording } from '../../engine/shell/recording.ts';
+import { recordingEnding } from '../../engine/shell/recordingName.ts';
+import { type Given, text } from '../command.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { openDomainAt, unknownDomain } from '../rolloutOptions.ts';
+import { drafterOf } from './drafter.ts';
+import { requireFree } from './freeId.ts';
+import { gatedRow, gatedText } from './gatedText.ts';
+import { freeName } from './putDrafts.ts';
+
+/** Whether a recording is of a conversation that was not rehearsed. */
+export function isImported(path: string): boolean {
+  const [first] = readRecording(path).lines;
+  return first?.event.type === 'rolloutStarted' && first.event.imported !== undefined;
+}
+
+/** Drafts a task of each of the conversations that a person named. */
+export async function draftFromChats(given: Given, io: Io): Promise<ExitCode> {
+  const recordings = conversationsNamed(given.positionals, io);
+  const [first = ''] = recordings;
+  const named = text(given, 'domain');
+  const folder = named === undefined ? domainBeside(first) : resolve(io.cwd, named);
+  if (folder === undefined) throw unknownDomain(first, 'Name its folder with --domain FOLDER');
+  return putChatDrafts({ folder, recordings, newPersonas: true }, given, io);
+}
+
+/** The recordings that a person named, those of a folder in their order. */
+export function conversationsNamed(named: readonly string[], { cwd }: Pick<Io, 'cwd'>): readonly string[] {
+  if (named.length === 0)
+    throw new UsageError('name the conversations: recordings, or the folder of the run that they were imported into');
+  return named.flatMap((each) => {
+    const path = resolve(cwd, each);
+    if (!existsSync(path)) throw new UsageError(`${each}: there is no such recording`);
+    const found = statSync(path).isDirectory()
+      ? readdirSync(path)
+          .filter((name) => name.endsWith(recordingEnding) && !name.includes('.fork-'))
+          .sort()
+          .map((name) => join(path, name))
+      : [path];
+    if (found.length === 0) throw new UsageError(`${each}: there is no recording in this folder`);
+    if (!path.endsWith(recordingEnding) && !statSync(path).isDirectory())
+      throw new UsageError(
+        `${each} is no recording (*${recordingEnding}); import the conversations first: rehearsal import chats`,
+      );
+    return found;
+  });
+}
+
+type Wanted = {
+  readonly folder: string;
+  readonly recordings: readonly string[];
+  /** Whether a persona may be drafted beside the tasks. */
+  readonly newPersonas: boolean;
+};
+
+/** Writes drafts of conversations into files of the domain, or prints them, and says what the audit finds in them. */
+export async function putChatDrafts(
+  { folder, recordings, newPersonas }: Wanted,
+  given: Given,
+  io: Io,
+): Promise<ExitCode> {
+  const loaded = openDomainAt(folder);
+  const id = text(given, 'id');
+  if (id !== undefined && recordings.length > 1)
+    throw new UsageError('--id names one task, and there are several conversations');
+  if (id !== undefined) requireFree(id, loaded);
+  const show = given.values['json'] === true ? () => undefined : progress(io);
+  const { drafts, files, ids } = await draftChats(loaded, recordings, {
+    name: freeName(loaded, 'tasks', id ?? 'from-chats', 'task'),
+    ...(id === undefined ? {} : { id }),
+    drafter: drafterOf(given, io),
+    newPersonas,
+    signal: io.signal,
+    onProgress: show,
+  });
+  const gated = await gate(folder, { ids, overlay: files, signal: io.signal, onProgress: show });
+  if (io.signal.aborted) return 2;
+  const isPrinted = given.values['print'] === true;
+  if (!isPrinted)
+    for (const [file, content] of files) {
+      makeFolder(dirname(file));
+      onDisk(file, () => writeFileSync(file, content, { flag: 'wx' }));
+    }
+  const sound = gated.filter(({ draft, passes }) => draft.kind === 'task' && passes).length;
+  const [[file = '', content = ''] = []] = files;
+  const shown = { folder, file, text: content, files: [...files.keys()], ids, sound, isWritten: !isPrinted };
+  const sources = drafts.map(({ task, recording, todos }) => ({ id: task.id, recording, todos }));
+  if (given.values['json'] === true) io.out(`${JSON.stringify({ ...shown, sources, drafts: gated.map(gatedRow) })}\n`);
+  else {
+    const told = isPrinted ? '' : [...files.keys()].map((file) => `wrote ${relative(io.cwd, file)}\n`).join('');
+    if (isPrinted) io.out([...files.values()].join('\n'));
+    const failing = gatedText(gated.filter(({ passes }) => !passes).map(gatedRow), io.cwd);
+    (isPrinted ? io.err : io.out)(`${told}${failing}${sound} of ${counted(drafts.length, 'draft')} pass the audit\n`);
+  }
+  return gated.every(({ passes }) => passes) ? 0 : 1;
+}

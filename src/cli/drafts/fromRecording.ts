@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describedDomain } from '../../engine/shell/describe.ts';
+import { domainBeside } from '../../engine/shell/domainBeside.ts';
+import { draftTask } from '../../engine/shell/drafting/draftTask.ts';
+import { readRecording } from '../../engine/shell/recording.ts';
+import { type Given, text } from '../command.ts';
+import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { domainFolder, openDomainAt, unknownDomain } from '../rolloutOptions.ts';
+import { requireFree } from './freeId.ts';
+import { isImported, putChatDrafts } from './fromChats.ts';
+import { putDrafts } from './putDrafts.ts';
+
+/** Drafts a task of what happened in a recording. */
+export async function draftFromRecording(given: Given, io: Io): Promise<ExitCode> {
+  const [named] = given.positionals;
+  const path = resolve(io.cwd, named ?? '');
+  if (!named || !existsSync(path) || !named.endsWith('.traj.jsonl'))
+    throw new UsageError(`${named ?? 'RECORDING'}: there is no such recording (a file that ends in .traj.jsonl)`);
+  const chosen = text(given, 'domain');
+  const folder = chosen === undefined ? domainBeside(path) : domainFolder(io, chosen);
+  if (folder === undefined) throw unknownDomain(path, 'Name its folder with --domain FOLDER');
+  // One task is asked for: its user is somebody whom the domain has.
+  if (isImported(path)) return putChatDrafts({ folder, recordings: [path], newPersonas: false }, given, io);
+  const loaded = await describedDomain(openDomainAt(folder));
+  const id = text(given, 'id');
+  if (id !== undefined) requireFree(id, loaded);
+  const drafted = draftTask(loaded, readRecording(path), id);
+  return putDrafts({ loaded, kind: 'task', name: drafted.id, ids: [drafted.id], text: drafted.text }, given, io);
+}

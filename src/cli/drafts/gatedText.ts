@@ -1,0 +1,25 @@
+import type { Gated } from '../../engine/shell/audit/draftGate.ts';
+import { formatDiagnostic } from '../../engine/shell/diagnostic.ts';
+
+/** A draft and what keeps it from being accepted, as data. */
+export function gatedRow({ draft, findings, undecided, passes }: Gated): GatedRow {
+  const { id } = draft.placed.value;
+  return { kind: draft.kind, id, file: draft.placed.file, passes, undecided, findings };
+}
+
+export type GatedRow = Pick<Gated, 'findings' | 'undecided' | 'passes'> & {
+  readonly kind: 'task' | 'persona';
+  readonly id: string;
+  readonly file: string;
+};
+
+/** The same as lines for people. */
+export function gatedText(rows: readonly GatedRow[], cwd: string): string {
+  return rows
+    .map(({ kind, id, findings, undecided, passes }) => {
+      const note = undecided === null ? '' : ` (not played: ${undecided})`;
+      const head = `${passes ? 'sound      ' : 'needs work '} ${kind} ${id}${note}`;
+      return [head, ...findings.map((each) => `  ${formatDiagnostic(each, cwd)}`)].map((line) => `${line}\n`).join('');
+    })
+    .join('');
+}

@@ -1,0 +1,33 @@
+import { describedDomain } from '../../engine/shell/describe.ts';
+import { drawnPersona, modelPersona } from '../../engine/shell/drafting/draftPersona.ts';
+import { draftText } from '../../engine/shell/drafting/draftText.ts';
+import { type Given, text } from '../command.ts';
+import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { domainFolder, openDomainAt } from '../rolloutOptions.ts';
+import { drafterOf } from './drafter.ts';
+import { freeName, putDrafts } from './putDrafts.ts';
+
+/** Drafts a persona. */
+export async function draftPersona(given: Given, io: Io): Promise<ExitCode> {
+  const loaded = await describedDomain(openDomainAt(domainFolder(io, given.positionals[0])));
+  const drafter = drafterOf(given, io);
+  const words = text(given, 'words');
+  if (words !== undefined && drafter === null)
+    throw new UsageError('--words goes with --model: without one a persona is drawn by seed');
+  const id = text(given, 'id');
+  if (id !== undefined && !/^[a-z0-9][a-z0-9-]{0,49}$/.test(id))
+    throw new UsageError(`--id is at most 50 lower case letters, digits and dashes, not "${id}"`);
+  if (id !== undefined && loaded.parts.personas.some(({ value }) => value.id === id))
+    throw new UsageError(`--id: the domain has a persona ${id} already`);
+  const seed = text(given, 'seed') ?? '1';
+  const made = drafter ? await modelPersona(loaded, words, drafter, id) : drawnPersona(loaded, seed, id);
+  if (typeof made === 'string') throw new UsageError(made);
+  const by = drafter ? `by ${drafter.seat.model}` : `without a model, drawn by seed ${seed}`;
+  const content = draftText([made], [`A persona, drafted ${by}. Read it, and accept it if it is right.`]);
+  const name = freeName(loaded, 'personas', made.id, 'persona');
+  return putDrafts(
+    { loaded, kind: 'persona', name, ids: [made.id], text: content, ...(drafter ? { isSound: true } : {}) },
+    given,
+    io,
+  );
+}

@@ -1,0 +1,89 @@
+import { counted } from '../../engine/core/counted.ts';
+import type { JsonObject } from '../../engine/core/json.ts';
+import type { Task } from '../../engine/core/task.ts';
+import { describedDomain } from '../../engine/shell/describe.ts';
+import { draftText } from '../../engine/shell/drafting/draftText.ts';
+import { modelVariants } from '../../engine/shell/drafting/modelVariants.ts';
+import { type Sifted, sift } from '../../engine/shell/drafting/soundDrafts.ts';
+import { sourceData } from '../../engine/shell/drafting/sourceData.ts';
+import { type TaskData, variantsOf } from '../../engine/shell/drafting/variants.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { type Given, text } from '../command.ts';
+import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { domainFolder, openDomainAt, wholeNumber } from '../rolloutOptions.ts';
+import { drafterOf } from './drafter.ts';
+import { freeName, putDrafts } from './putDrafts.ts';
+
+/** Candidates that are put through the gate at once, and how many rounds of them there are at most. */
+const candidatesPerRound = 8;
+const mostRounds = 10;
+const mostVariants = 100;
+
+/** Drafts variants of a task. */
+export async function draftVariants(given: Given, io: Io): Promise<ExitCode> {
+  const loaded = await describedDomain(openDomainAt(domainFolder(io, given.positionals[0])));
+  const [, id] = given.positionals;
+  const placed = loaded.parts.tasks.find(({ value }) => value.id === id);
+  if (!placed) {
+    const ids = loaded.parts.tasks.map(({ value }) => value.id);
+    throw new UsageError(
+      `${id === undefined ? 'name a task' : `there is no task "${id}"`}; ${loaded.folder} has ${ids.slice(0, 12).join(', ')}${ids.length > 12 ? ', ...' : ''}`,
+    );
+  }
+  const count = wholeNumber(given, 'count') ?? 5;
+  if (count > mostVariants) throw new UsageError(`--count is at most ${mostVariants}, not "${count}"`);
+  const drafter = drafterOf(given, io);
+  const seed = text(given, 'seed') ?? '1';
+  const data = sourceData(placed);
+  const { sound, refused } = drafter
+    ? await modelVariants(loaded, placed.value, data, count, drafter)
+    : await drawnVariants(loaded, placed.value, data, { count, seed }, io);
+  if (io.signal.aborted) return 2;
+  const reasons = [...new Set(refused.map(({ why }) => why))].slice(0, 3);
+  if (sound.length === 0)
+    throw new UsageError(
+      `no variant of ${placed.value.id} is sound: ${reasons.join('; ') || 'there are no other rows'}. Draft its variants with a model (--model), or by hand`,
+    );
+  const by = drafter
+    ? `by ${drafter.seat.model}`
+    : `without a model: other rows of the database, drawn by seed ${seed}`;
+  const comment = [`Variants of ${placed.value.id}, drafted ${by}. Read them, and accept those that are right.`];
+  if (sound.length < count) {
+    const why = reasons.length > 0 ? `; others were left out: ${reasons.join('; ')}` : ': there are no more rows';
+    const verb = sound.length === 1 ? 'is' : 'are';
+    io.err(`${counted(sound.length, 'variant')} of ${count} ${verb} sound${why}\n`);
+  }
+  const name = freeName(loaded, 'tasks', `${placed.value.id}-variants`, 'task');
+  const ids = sound.map((each) => each.id);
+  const code = await putDrafts(
+    { loaded, kind: 'task', name, ids, text: draftText(sound, comment), isSound: true },
+    given,
+    io,
+  );
+  return code === 0 && sound.length < count ? 1 : code;
+}
+
+/** Variants by seed, the likeliest first, until enough are sound. */
+async function drawnVariants(
+  loaded: LoadedDomain,
+  task: Task,
+  data: JsonObject,
+  { count, seed }: { readonly count: number; readonly seed: string },
+  io: Io,
+): Promise<Sifted<TaskData>> {
+  const candidates = variantsOf(loaded, task, data, seed);
+  if (typeof candidates === 'string') throw new UsageError(candidates);
+  const refused: Sifted<TaskData>['refused'][number][] = [];
+  let sound: readonly TaskData[] = [];
+  const perRound = Math.max(candidatesPerRound, 2 * count);
+  for (let round = 0; round < mostRounds && sound.length < count && !io.signal.aborted; round++) {
+    const next = candidates.slice(round * perRound, (round + 1) * perRound);
+    if (next.length === 0) break;
+    io.err(`trying ${counted(next.length, 'candidate')} (${sound.length} of ${count} found)\n`);
+    // Those that are sound so far go along, so that none says the same as another.
+    const sifted = await sift(loaded, 'task', [...sound, ...next], io.signal);
+    sound = sifted.sound;
+    refused.push(...sifted.refused);
+  }
+  return { sound: sound.slice(0, count), refused };
+}

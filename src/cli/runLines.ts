@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { byRole } from '../engine/core/measure.ts';
+import { moneyOf, type Prices } from '../engine/core/metrics.ts';
+import { outcomeOf } from '../engine/core/outcome.ts';
+import { sum } from '../engine/core/statistics.ts';
+import type { Task } from '../engine/core/task.ts';
+import type { BatchOptions, TrialResult } from '../engine/shell/batch.ts';
+import { type GuardReader, guardReader } from '../engine/shell/guardNotes.ts';
+import { readRecording, readSidecar, sidecarPath } from '../engine/shell/recording.ts';
+import { rolloutName } from '../engine/shell/recordingName.ts';
+import type { RunLine } from '../engine/shell/runLine.ts';
+import type { Io } from './io.ts';
+import { spoken } from './transcript.ts';
+
+/** Prints rollouts as JSON lines while they happen. */
+export type RunLines = Required<Pick<BatchOptions, 'onEvents' | 'onFinished' | 'onModel'>>;
+
+/**
+ * Lines for the rollouts of a batch.
+ * @param folder of the run
+ * @param prices of its models, where they were given
+ */
+export function runLines(io: Pick<Io, 'out'>, folder: string, prices: Prices = {}): RunLines {
+  const guards = new Map<string, GuardReader>();
+  const recordingOf = (name: string) => join(folder, `${name}.traj.jsonl`);
+  const begin = (task: Task, trial: number): GuardReader => {
+    const recording = recordingOf(rolloutName(task, trial));
+    const guard = guardReader(recording);
+    guards.set(recording, guard);
+    print(io, { type: 'rolloutBegan', task: task.id, trial, recording });
+    return guard;
+  };
+  return {
+    onEvents: (task, trial, events) => {
+      const guard = guards.get(recordingOf(rolloutName(task, trial))) ?? begin(task, trial);
+      const said = events.flatMap((each) => spoken(each.event, guard(each), true));
+      if (said.length > 0) print(io, { type: 'rolloutSpoke', task: task.id, trial, text: text(said) });
+    },
+    onModel: (notice) => {
+      if (notice.type !== 'answered' || !notice.usage) return;
+      const role = notice.role === 'tool' ? 'tools' : notice.role;
+      const { input, output } = notice.usage;
+      const tokens = { ...byRole(() => ({ input: 0, output: 0 })), [role]: { input, output } };
+      print(io, { type: 'modelAnswered', role, input, output, money: moneyOf(tokens, prices) });
+    },
+    onFinished: ({ recording, endReason }: Pick<TrialResult, 'recording' | 'endReason'>) => {
+      guards.delete(recording);
+      // What was cancelled goes on with the next run, and has not come out yet.
+      if (endReason !== 'cancelled') print(io, finished(recording));
+    },
+  };
+}
+
+/** The lines of a rollout that has ended: all that was said, and how it came out. */
+export function printRollout(io: Pick<Io, 'out'>, recording: string): void {
+  const guard = guardReader(recording);
+  const { lines } = readRecording(recording);
+  const line = finished(recording);
+  const { task, trial } = line.outcome;
+  const said = lines.flatMap((each) => spoken(each.event, guard(each), true));
+  print(io, { type: 'rolloutSpoke', task, trial, text: text(said) });
+  print(io, line);
+}
+
+function finished(recording: string): RunLine & { readonly type: 'rolloutFinished' } {
+  const events = readRecording(recording).lines.map(({ event }) => event);
+  const ms = sum(readSidecar(sidecarPath(recording)).lines.map((line) => line.ms ?? 0));
+  return { type: 'rolloutFinished', outcome: outcomeOf(events, ms / 1000), recording };
+}
+
+const text = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('');
+
+function print(io: Pick<Io, 'out'>, line: RunLine): void {
+  io.out(`${JSON.stringify(line)}\n`);
+}

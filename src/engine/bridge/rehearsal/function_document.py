@@ -1,0 +1,52 @@
+"""Documents of functions as BFCL writes them, and ACEBench after it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .description import BridgeError
+
+TYPES = {
+    "integer": ("integer", "byte", "short", "long", "Bigint"),
+    "number": ("number", "float", "double"),
+    "boolean": ("boolean", "bool"),
+    "array": ("array", "list", "tuple", "ArrayList", "Array", "Queue", "Stack"),
+    "object": ("dict", "object", "HashMap", "Hashtable"),
+}
+"""JSON Schema's types, and those of function documents that stand for them; every other one is a text."""
+
+
+def tool_described(said: dict[str, Any], place: str, hint: str = "") -> dict[str, Any]:
+    """A document as a tool.
+
+    Args:
+        said: The document.
+        place: Where it stands, for people.
+        hint: What is added to its description.
+    """
+    try:
+        return {
+            "name": said["name"],
+            "description": said["description"] + hint,
+            "parameters": schema(said["parameters"]),
+            "effect": "write",
+            "owner": "agent",
+        }
+    except (KeyError, TypeError) as error:
+        raise BridgeError("import/layout", f"{place}: the function lacks or garbles {error}") from error
+
+
+def schema(said: Any) -> Any:
+    """A parameter as JSON Schema, as BFCL tells it to models."""
+    if not isinstance(said, dict):
+        return said
+    kind = said.get("type", "string")
+    made = {**said, "type": next((name for name, known in TYPES.items() if kind in known), "string")}
+    if kind == "float":
+        made["format"] = "float"
+        made["description"] = said.get("description", "") + " This is a float type value."
+    if isinstance(said.get("properties"), dict):
+        made["properties"] = {name: schema(each) for name, each in said["properties"].items()}
+    if "items" in said:
+        made["items"] = schema(said["items"])
+    return made

@@ -1,0 +1,41 @@
+import type { JsonObject } from '../json.ts';
+import type { PersonalKind } from './kind.ts';
+
+const byName: readonly (readonly [RegExp, PersonalKind])[] = [
+  [/^e?mail(address)?$|email/, 'email'],
+  [/phone|mobile|^tel$|telephone|^fax$|msisdn/, 'phone'],
+  [/iban/, 'iban'],
+  [/card(number|no)|creditcard|debitcard|^pan$|lastfour|last4/, 'card'],
+  [
+    /^(first|last|full|given|family|middle|maiden|sur|nick|display|user|customer|passenger|guest|recipient|contact|holder|cardholder|client|patient|member|caller)_?names?$|^surname$|^addressee$/,
+    'name',
+  ],
+  [/postcode|postalcode|zip|^plz$/, 'postcode'],
+  [
+    /^(address|street|addressline\d?|line[12]|shippingaddress|billingaddress|deliveryaddress|homeaddress|address[12]|city|town)$/,
+    'address',
+  ],
+  [/^ip(address|v4|v6)?$|remoteaddr|clientip/, 'ip'],
+  [/^(dob|birthday|birthdate|dateofbirth)$/, 'birthDate'],
+  [/(^|[a-z])(id|ids|number|no|nr|ref|reference|uuid|guid|ssn|passport|iccid|imei|vin)$/, 'id'],
+];
+
+/** Fields whose end is that of an id, and that count or measure something. */
+const measures = /amount|price|total|count|quantity|turn|step|page|size|version|line(number|no)|phonenumber/;
+
+/** What the value of a field is by the field's name; null where the name says nothing. */
+export function kindOfField(name: string): PersonalKind | null {
+  const bare = name.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
+  const found = byName.find(([pattern]) => pattern.test(bare) || pattern.test(name.toLowerCase()))?.[1] ?? null;
+  return found === 'id' && measures.test(bare) ? null : found;
+}
+
+const ofPerson =
+  /customer|user|passenger|person|contact|owner|member|patient|guest|client|recipient|account|profile|caller|traveller|traveler|employee/i;
+const besideName = /mail|phone|first_?name|last_?name|surname|postcode|zip|birth|dob|customer_?id|user_?id|address/i;
+
+/** Whether a field that is called `name` alone is of a person: by what it stands in, and by what stands beside it. */
+export function isPersonName(value: string, beside: JsonObject, within: string): boolean {
+  if (!/^\p{L}[\p{L}'’.-]*(?: \p{L}[\p{L}'’.-]*){0,4}$/u.test(value)) return false;
+  return ofPerson.test(within) || Object.keys(beside).some((key) => besideName.test(key));
+}

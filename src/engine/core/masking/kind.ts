@@ -1,0 +1,17 @@
+/** What personal data can be told by a pattern, by the name of a field, or by the words around it. */
+export const personalKinds = [
+  'name',
+  'email',
+  'phone',
+  'card',
+  'iban',
+  'address',
+  'postcode',
+  'ip',
+  'birthDate',
+  'id',
+] as const;
+export type PersonalKind = (typeof personalKinds)[number];
+
+/** A personal value and where it stands in a text. */
+export type Found = { readonly kind: PersonalKind; readonly start: number; readonly end: number };

@@ -1,0 +1,318 @@
+import type { Json, JsonObject } from '../json.ts';
+import { put } from '../json.ts';
+import { isTooDeep } from '../nesting.ts';
+import { isPersonName, kindOfField } from './fields.ts';
+import type { Found, PersonalKind } from './kind.ts';
+import { isAlsoWord, namesIn } from './names.ts';
+import { patternsIn } from './patterns.ts';
+import { keyOf, standInFor } from './standIn.ts';
+import { type Span, ValueIndex, wordPattern } from './valueIndex.ts';
+
+export type MaskOptions = {
+  /** The same seed gives the same stand-ins. Who has it can find out whom one stands for. */
+  readonly seed: string;
+  /** Spans of a text that stay: values of the domain's own database. */
+  readonly kept?: (text: string) => readonly Span[];
+  /** Words of names that stay in these texts, in lower case: of persons of the domain's database who are named there. */
+  readonly keptNames?: (texts: readonly string[]) => ReadonlySet<string>;
+  /** Names that are known beforehand. */
+  readonly names?: readonly string[];
+  /** The shapes of ids, such as those of the domain's tables. */
+  readonly ids?: readonly RegExp[];
+};
+
+/** A text or a value of a conversation, and what it is of: a call of `find_customer` is about a person. */
+export type Piece = { readonly value: Json; readonly within?: string };
+
+/** Masks the texts and values of one conversation. */
+export type Masked = {
+  readonly text: (text: string) => string;
+  readonly json: <Value extends Json>(value: Value) => Value;
+};
+
+export type Masker = {
+  /** Looks at the texts and values of a conversation, before any is masked: a name told here is masked everywhere. */
+  readonly look: (conversation: readonly Piece[]) => void;
+  readonly conversation: (conversation: readonly Piece[]) => Masked;
+  /** How many different values of each kind were masked. */
+  readonly counts: () => Readonly<Partial<Record<PersonalKind, number>>>;
+};
+
+type Entry = { readonly kind: PersonalKind; readonly value: string; readonly lead: number };
+
+/** Consistent stand-ins for the personal data of conversations, within and across them. */
+export function maskerOf(options: MaskOptions): Masker {
+  const book = new Book(options);
+  for (const name of options.names ?? []) book.learnName(name);
+  const keptIn = (conversation: readonly Piece[]) =>
+    options.keptNames?.(textsIn(conversation.map(({ value }) => value))) ?? new Set<string>();
+  return {
+    look: (conversation) => {
+      const keptNames = keptIn(conversation);
+      for (const { value, within } of conversation) book.learn(value, keptNames, '', {}, within);
+    },
+    conversation: (conversation) => {
+      const keptNames = keptIn(conversation);
+      for (const { value, within } of conversation) book.learn(value, keptNames, '', {}, within);
+      return {
+        text: (text) => {
+          book.learn(text, keptNames);
+          return maskedText(text, book, keptNames);
+        },
+        json: (value) => {
+          book.learn(value, keptNames);
+          return maskedJson(value, book, keptNames) as typeof value;
+        },
+      };
+    },
+    counts: () => book.counts(),
+  };
+}
+
+/** All the texts in some values, keys included. */
+function textsIn(values: readonly Json[]): readonly string[] {
+  return values.flatMap((value): readonly string[] => {
+    if (typeof value === 'string') {
+      const inner = jsonIn(value);
+      return inner === undefined ? [value] : textsIn([inner]);
+    }
+    if (typeof value !== 'object' || value === null) return value === null ? [] : [String(value)];
+    return [...(Array.isArray(value) ? [] : Object.keys(value)), ...textsIn(Object.values(value as JsonObject))];
+  });
+}
+
+/** What was found so far, and what stands for it. */
+class Book {
+  readonly #options: MaskOptions;
+  /** By the first word, in lower case. */
+  readonly #entries = new Map<string, Map<string, Entry>>();
+  /** By kind and key of the value. */
+  readonly #standIns = new Map<string, string>();
+  readonly #given = new ValueIndex();
+  /** Cards in full, by their last four digits. */
+  readonly #cards = new Map<string, string>();
+  /** Words of the sources, which no stand-in may be. */
+  readonly #said = new Set<string>();
+  readonly #learned = new Set<string>();
+
+  constructor(options: MaskOptions) {
+    this.#options = options;
+  }
+
+  learn(value: Json, keptNames: ReadonlySet<string>, field = '', beside: JsonObject = {}, within = ''): void {
+    if (typeof value === 'string') {
+      const inner = jsonIn(value);
+      if (inner !== undefined) this.learn(inner, keptNames, field, beside, within);
+      else this.#learnText(value, keptNames, field, beside, within);
+    } else if (typeof value === 'number') this.#learnNumber(value, field);
+    else if (Array.isArray(value)) for (const each of value) this.learn(each, keptNames, field, {}, within);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, each] of Object.entries(value)) {
+        this.#learnText(key, keptNames, '', {}, '');
+        this.learn(
+          each,
+          keptNames,
+          key,
+          value as JsonObject,
+          /^(?:name|data|result|attributes)$/.test(field) ? within : field || within,
+        );
+      }
+    }
+  }
+
+  /** A name in full: each of its words is masked, wherever it stands. */
+  learnName(name: string): void {
+    for (const [word] of name.matchAll(/\p{L}[\p{L}'’]*\p{L}/gu)) this.#add('name', word);
+  }
+
+  entriesAt(word: string): Iterable<Entry> {
+    return this.#entries.get(word.toLowerCase())?.values() ?? [];
+  }
+
+  /** Parts of a text that stay as they are. */
+  keptIn(text: string): readonly Span[] {
+    return [...(this.#options.kept?.(text) ?? []), ...this.#given.spansIn(text)];
+  }
+
+  standIn(kind: PersonalKind, value: string): string {
+    const key = `${kind} ${keyOf(kind, value)}${kind === 'phone' || kind === 'card' || kind === 'iban' ? ` ${value.replace(/[A-Za-z0-9]/g, '0')}` : ''}`;
+    const found = this.#standIns.get(key);
+    if (found !== undefined) return kind === 'name' ? inCase(value, found) : found;
+    const card = kind === 'card' && /^\d{4}$/.test(value) ? this.#cards.get(value) : undefined;
+    if (card !== undefined) {
+      const end = this.standIn('card', card).replace(/\D/g, '').slice(-4);
+      this.#given.add(end);
+      return end;
+    }
+    let made = '';
+    for (let attempt = 0; attempt < 200; attempt++) {
+      made = standInFor(kind, value, this.#options.seed, attempt, (word) => this.standIn('name', word));
+      if (made.toLowerCase() !== value.toLowerCase() && !this.#isTaken(made)) break;
+    }
+    this.#standIns.set(key, made);
+    this.#given.add(made);
+    return made;
+  }
+
+  counts(): Readonly<Partial<Record<PersonalKind, number>>> {
+    const all = [...this.#entries.values()].flatMap((each) => [...each.values()]);
+    const counts: Partial<Record<PersonalKind, number>> = {};
+    for (const { kind } of all) counts[kind] = (counts[kind] ?? 0) + 1;
+    return counts;
+  }
+
+  #isTaken(made: string): boolean {
+    const plain = made.toLowerCase();
+    return (
+      this.#given.has(plain) ||
+      this.#said.has(plain) ||
+      (plain.match(wordPattern) ?? []).every((each) => this.#said.has(each))
+    );
+  }
+
+  #learnText(text: string, keptNames: ReadonlySet<string>, field: string, beside: JsonObject, within: string): void {
+    const known = `${field}\n${within}\n${text}`;
+    if (this.#learned.has(known)) return;
+    this.#learned.add(known);
+    for (const [word] of text.toLowerCase().matchAll(wordPattern)) this.#said.add(word);
+    this.#said.add(text.toLowerCase());
+    const kept = this.keptIn(text);
+    const whole = this.#ofField(text, field, beside, within);
+    const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
+    const all = [...found, ...patternsIn(text), ...this.#shapesIn(text), ...namesIn(text)];
+    for (const each of all) {
+      if (all.some((other) => isInside(each, other))) continue;
+      if (kept.some(({ start, end }) => start <= each.start && end >= each.end)) continue;
+      const value = text.slice(each.start, each.end);
+      if (each.kind !== 'name') this.#add(each.kind, value);
+      else
+        for (const [word] of value.matchAll(/\p{L}[\p{L}'’]*\p{L}/gu))
+          if (!keptNames.has(word.toLowerCase())) this.#add('name', word);
+    }
+  }
+
+  #ofField(text: string, field: string, beside: JsonObject, within: string): PersonalKind | null {
+    if (field === '' || text.length > 200 || !/[\p{L}\p{N}]/u.test(text)) return null;
+    const kind = kindOfField(field);
+    if (kind === 'id') return /\d/.test(text) && !/\s/.test(text) ? 'id' : null;
+    if (kind !== null) return kind;
+    return /^names?$/i.test(field) && isPersonName(text, beside, within) ? 'name' : null;
+  }
+
+  #shapesIn(text: string): readonly Found[] {
+    return (this.#options.ids ?? []).flatMap((shape) =>
+      [...text.matchAll(shape)].map(
+        ({ 0: value, index }): Found => ({ kind: 'id', start: index, end: index + value.length }),
+      ),
+    );
+  }
+
+  #learnNumber(value: number, field: string): void {
+    const text = String(value);
+    const kind = kindOfField(field);
+    this.#said.add(text);
+    if (!Number.isInteger(value) || this.keptIn(text).length > 0) return;
+    if (kind !== null && text.length >= 4) this.#add(kind, text);
+    else if (text.length >= 9 && !/time|date|_at$|At$|created|updated|stamp|amount|price|total|ms$/i.test(field))
+      for (const each of patternsIn(text)) this.#add(each.kind, text.slice(each.start, each.end));
+  }
+
+  #add(kind: PersonalKind, value: string): void {
+    const trimmed = value.trim();
+    const first = /[\p{L}\p{N}]+/u.exec(trimmed);
+    if (!first || this.#given.has(trimmed)) return;
+    const word = first[0].toLowerCase();
+    if (kind === 'card' && /\d{4}$/.test(trimmed) && trimmed.length > 8) this.#cards.set(trimmed.slice(-4), trimmed);
+    const entries = this.#entries.get(word) ?? new Map<string, Entry>();
+    this.#entries.set(word, entries);
+    const key = trimmed.toLowerCase();
+    if (!entries.has(key)) entries.set(key, { kind, value: trimmed, lead: first.index });
+  }
+}
+
+/** Whether something was found within something longer: the digits of an IBAN are no number of their own. */
+function isInside(one: Span, other: Span): boolean {
+  const isLonger = other.end - other.start > one.end - one.start;
+  return isLonger && other.start <= one.start && other.end >= one.end;
+}
+
+function inCase(like: string, name: string): string {
+  if (like.length > 1 && like === like.toUpperCase() && like !== like.toLowerCase()) return name.toUpperCase();
+  if (like === like.toLowerCase()) return name.toLowerCase();
+  return name[0]?.toUpperCase() + name.slice(1).toLowerCase();
+}
+
+/** The JSON object or list that a text is; undefined for any other text, and for one that nobody can go down into. */
+function jsonIn(text: string): Json | undefined {
+  if (!/^\s*[[{"]/.test(text)) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isTooDeep(value)) return undefined;
+    return (typeof value === 'object' && value !== null) || typeof value === 'string' ? (value as Json) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function maskedJson(value: Json, book: Book, keptNames: ReadonlySet<string>): Json {
+  if (typeof value === 'string') return maskedText(value, book, keptNames);
+  if (typeof value === 'number') {
+    if (!Number.isInteger(value) || Math.abs(value) >= 1e21) return value;
+    const masked = maskedText(String(value), book, keptNames);
+    return masked === String(value) ? value : Number(masked);
+  }
+  if (Array.isArray(value)) return value.map((each) => maskedJson(each, book, keptNames));
+  if (typeof value !== 'object' || value === null) return value;
+  const made: Record<string, Json> = {};
+  for (const [key, each] of Object.entries(value))
+    put(made, plainText(key, book, keptNames), maskedJson(each, book, keptNames));
+  return made;
+}
+
+function maskedText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
+  const inner = jsonIn(text);
+  if (inner === undefined) return plainText(text, book, keptNames);
+  const masked = JSON.stringify(maskedJson(inner, book, keptNames));
+  return masked === JSON.stringify(inner) ? text : masked;
+}
+
+function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
+  const kept = book.keptIn(text);
+  let [made, done] = ['', 0];
+  for (const { 0: word, index } of text.matchAll(wordPattern)) {
+    if (index < done) continue;
+    const entry = longest(book.entriesAt(word), (each) => {
+      const start = index - each.lead;
+      const end = start + each.value.length;
+      if (start < done || kept.some((span) => span.start <= start && span.end >= end)) return false;
+      if (each.kind === 'name' && !isNamedBy(text.slice(start, end), keptNames)) return false;
+      return isWhole(text, start, end) && text.slice(start, end).toLowerCase() === each.value.toLowerCase();
+    });
+    if (!entry) continue;
+    const start = index - entry.lead;
+    const end = start + entry.value.length;
+    made += text.slice(done, start) + book.standIn(entry.kind, text.slice(start, end));
+    done = end;
+  }
+  return made + text.slice(done);
+}
+
+/** Whether a word of a name stands for the name here. */
+function isNamedBy(word: string, keptNames: ReadonlySet<string>): boolean {
+  if (keptNames.has(word.toLowerCase())) return false;
+  return !isAlsoWord(word) || word !== word.toLowerCase();
+}
+
+function longest(entries: Iterable<Entry>, fits: (entry: Entry) => boolean): Entry | undefined {
+  let found: Entry | undefined;
+  for (const each of entries) if (each.value.length > (found?.value.length ?? 0) && fits(each)) found = each;
+  return found;
+}
+
+const isWordSign = (sign: string | undefined) => sign !== undefined && /[\p{L}\p{N}]/u.test(sign);
+
+/** Whether a piece of a text stands for itself, and is no part of a longer word. */
+function isWhole(text: string, start: number, end: number): boolean {
+  const isBegun = isWordSign(text[start]) && isWordSign(text[start - 1]);
+  return start >= 0 && !isBegun && !(isWordSign(text[end - 1]) && isWordSign(text[end]));
+}

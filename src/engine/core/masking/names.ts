@@ -1,0 +1,123 @@
+import type { Found } from './kind.ts';
+
+const word = String.raw`\p{Lu}[\p{L}'’-]{0,40}\p{L}`;
+const particle = '(?:van|von|der|den|de|del|della|di|da|dos|la|le|bin|ibn|al|el|ten|zu|zur)';
+const names = String.raw`(?<name>(?:\p{Lu}\.[ \t]?){0,3}${word}(?:[ \t]+(?:${particle}[ \t]+){0,2}${word}){0,3})`;
+/** Where somebody says a name in so many words, it may be written small. */
+const anyCase = String.raw`(?<name>\p{L}[\p{L}'’-]*(?:[ \t]+\p{L}[\p{L}'’-]*){0,2})`;
+const relatives =
+  'wife|husband|son|daughter|mother|father|mum|mom|dad|brother|sister|friend|partner|colleague|boss|neighbour|neighbor|assistant|fiancée?|girlfriend|boyfriend';
+
+/** How people say their name. */
+const introductions = [
+  '[Mm]ein Name ist|[Ii]ch hei(?:ß|ss)e|[Mm]ijn naam is|[Ii]k heet|[Jj]ag heter|[Mm]itt namn är|[Jj]eg (?:heter|hedder)|[Mm](?:itt|it) navn er',
+  "[Mm]e llamo|[Mm]i nombre es|[Jj]e m['’]appelle|[Mm]on nom est|[Mm]i chiamo|[Ii]l mio nome è|[Mm]e chamo|[Cc]hamo-me|[Oo] meu nome é|[Mm]eu nome é",
+  '[Nn]azywam się|[Mm]am na imię|[Jj]menuji se|[Nn]imeni on|[Мм]еня зовут|[Мм]оё имя',
+].join('|');
+
+/** Words before or after which a name stands. */
+const patterns: readonly RegExp[] = [
+  new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${introductions}):?[ \t]+${anyCase}`, 'gu'),
+  new RegExp(
+    String.raw`\b(?:[Mm]y (?:full |first |last |sur)?names?(?: is|'s|’s|:)|[Nn]ame(?: is|'s|:)|[Ii] am called)[ \t]+${anyCase}`,
+    'gu',
+  ),
+  new RegExp(
+    String.raw`\b(?:I am|I'm|I’m|[Tt]his is|[Ii]t is|[Cc]all me|[Ss]igned|[Ii]n the name of|[Uu]nder the name(?: of)?|[Oo]n behalf of|[Ss]peaking (?:with|to)|[Ii]ch bin|[Jj]e suis|[Ss]oy)[ \t]+${names}`,
+    'gu',
+  ),
+  /^(?:(?:hi|hey|hello|good (?:morning|afternoon|evening))[ ,!]*(?:there[ ,!]*)?)?(?<name>\p{L}[\p{L}'’-]+(?: \p{L}[\p{L}'’-]+)?) (?:here|speaking)\b/gimu,
+  new RegExp(String.raw`(?<![\p{L}\p{N}])${names} (?:here|speaking)\b`, 'gu'),
+  new RegExp(String.raw`\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Señora?|Mme|Monsieur|Madame)\.?[ \t]+${names}`, 'gu'),
+  new RegExp(
+    String.raw`\b(?:Hi|Hello|Hey|Dear|Hallo|Liebe[rs]?|Guten Tag|Good (?:morning|afternoon|evening|day)|[Ww]elcome(?: back)?|[Tt]hanks|[Tt]hank you(?: so much| very much| for (?:waiting|calling|your patience))?|Cheers|[Ss]orry|Bonjour|Hola|Danke)(?: again)?,?[ \t]+${names}(?=[ \t]*(?:[,.!?;:)\n–—-]|$))`,
+    'gu',
+  ),
+  new RegExp(
+    String.raw`(?:[Rr]egards|[Ww]ishes|[Tt]hanks|[Tt]hank you|[Cc]heers|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Bb]est|[Gg]reetings|Grüße|Gruß)[,.!]?\s{0,20}[–—-]?\s{0,20}${names}\.?[ \t]*$`,
+    'gmu',
+  ),
+  new RegExp(String.raw`^[ \t]*[–—~-][ \t]*${names}[ \t]*$`, 'gmu'),
+  new RegExp(
+    String.raw`\b(?:[Yy]ou|me|again|day|please|help|moment|today|that|this|wait|back|course|[Ss]ure|[Yy]es|[Nn]o|problem|[Oo]kay|ok|[Gg]reat|right|there|morning|afternoon|evening|sorry|welcome),[ \t]*${names}[.!?]?\s*$`,
+    'gmu',
+  ),
+  // Before an address, as on a letter or in a mail program.
+  new RegExp(String.raw`(?<![\p{L}\p{N}])${names}(?="?[ \t]*<[^<>\s]+@)`, 'gu'),
+  new RegExp(String.raw`\bto[ \t]+(?<name>${word}(?:[ \t]+${word}){1,3})(?=,[ \t]*\d)`, 'gu'),
+  new RegExp(String.raw`\b[Mm]y (?:${relatives})(?:'s name is|,| is(?: called| named)?)?[ \t]+${names}`, 'gu'),
+  new RegExp(
+    String.raw`\b(?:[Cc]ustomer|[Pp]assengers?|[Gg]uest|[Rr]ecipient|[Pp]atient|[Mm]ember|[Cc]ard ?holder|[Aa]ccount holder|[Nn]amed|[Cc]alled)(?: is|:)?[ \t]+${names}`,
+    'gu',
+  ),
+];
+
+const noName = new Set(
+  `i you he she it we they me him her us them my your his its our their this that these those there here the a an and or
+  but so if because when where what which who how why not no yes is are was were be been am do does did done have has had
+  will would can could should shall may might must to of in on at for with from by about into out up down over after before
+  until than then as very too just only also still already again now today tomorrow yesterday please thanks thank hello hi
+  hey sorry good great fine right okay ok sure all any some more other another same first last next new need want like know
+  think see look looking find take give get go going come make let help tell send calling trying writing wondering having
+  happy glad afraid interested unable able ready waiting done sir madam customer support service team agent everyone
+  anyone someone nobody folks guys morning afternoon evening day night welcome dear best kind regards wishes cheers
+  monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october
+  november december order account number email address phone name card payment refund return cancel change delivery product
+  item paypal visa mastercard amex gift actually really however perfect wonderful lovely correct exactly absolutely
+  certainly unfortunately understood one two three speaking assistant assistance chat bot manager desk office shop
+  shipping billing sales returns english german french spanish australia canada germany france london paris berlin
+  uk usa us eu god goodness much again bye goodbye nice pleased frustrated upset annoyed angry confused disappointed
+  question questions problem problems issue issues time times user thing things bug trouble concern request update error
+  stuck lost quick simple different similar weird strange situation story everything something nothing somebody someone
+  und et och og quiero mi mijn ik je ich jag jeg eu vorrei pero aber maar mais men i и`.split(/\s+/),
+);
+
+/** Names that a text says where names stand: when somebody says who they are, in a greeting, below a letter. */
+export function namesIn(text: string): readonly Found[] {
+  return patterns.flatMap((pattern, nth) =>
+    [...text.matchAll(pattern)].flatMap((match): readonly Found[] => {
+      const said = match.groups?.['name'] ?? '';
+      const start = match.index + match[0].indexOf(said, leadOf(match[0], said));
+      const kept = nameAtStart(said, nth < 2);
+      return kept === '' ? [] : [{ kind: 'name', start, end: start + kept.length }];
+    }),
+  );
+}
+
+/** A name comes last in what it was found with, or before the words that tell it. */
+function leadOf(whole: string, said: string): number {
+  return Math.max(0, whole.lastIndexOf(said));
+}
+
+/** Words that are names too: they are masked where they are written large, and make a name only beside another. */
+const alsoWords = new Set(
+  `will may april june august mark bill rose grace art frank hope joy faith dawn summer penny rich drew chase grant pat rob
+  sue miles iris ivy lily violet ruby amber young king brown white black green gray grey long short little small best day
+  price banks field wood woods stone hill park lane street church baker cook miller fox wolf rivers brook ford page bush
+  rice berry sky star`.split(/\s+/),
+);
+
+/** The words of a name up to the first that is none; empty where the first is none. */
+function nameAtStart(said: string, mayBeSmall: boolean): string {
+  const words = [...said.matchAll(/\S+/g)].map(({ 0: text, index }) => ({ text, end: index + text.length }));
+  const [first, second] = words;
+  const isNext = second && (mayBeSmall || /^\p{Lu}/u.test(second.text)) && !isNoName(second.text);
+  const isPair = first && isNext && isAlsoWord(first.text);
+  let end = isPair ? first.end : 0;
+  for (const { text, end: after } of words.slice(isPair ? 1 : 0)) {
+    if (isNoName(text)) break;
+    end = after;
+  }
+  return said.slice(0, end);
+}
+
+/** Whether a word is one of the language, and not likely somebody's name. */
+function isNoName(said: string): boolean {
+  const bare = said.toLowerCase().replace(/['’](?:m|s|d|ve|ll|re)$/, '');
+  return bare.length < 2 || noName.has(bare);
+}
+
+/** Whether a name is a word of the language as well: written small it is that word. */
+export function isAlsoWord(said: string): boolean {
+  return alsoWords.has(said.toLowerCase());
+}

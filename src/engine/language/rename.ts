@@ -1,0 +1,197 @@
+import { type Edit, type Location, placeAt } from '../shell/diagnostic.ts';
+import { isPlain } from '../shell/load/edit.ts';
+import type { TextKind } from '../shell/load/loadedDomain.ts';
+import { argumentsOf } from '../shell/load/note.ts';
+import { type LanguageDomain, shapesOf, toolsOf } from './languageDomain.ts';
+import { isYaml, type SymbolKind } from './roles.ts';
+import { type Shape, walk } from './shape.ts';
+import { mentionAt, mentionsOf, type Placed, type Position, placeOfMention } from './symbols.ts';
+import { placeOfSpan } from './text.ts';
+import { memberOf } from './typeMember.ts';
+
+/** Why something can't be renamed, in one sentence and what to do instead. */
+export type Refusal = { readonly refusal: string };
+
+/** What is about to be renamed. */
+export type Renamable = { readonly at: Location; readonly name: string };
+
+/** A rename in all files of the domain. */
+export type Renaming = {
+  readonly edits: readonly Edit[];
+  /** What is not renamed although it may mean the same; a person looks at it. */
+  readonly notes: readonly string[];
+  /** Where the types of the tools' code declare a field: who knows the language of that code can rename it from there. */
+  readonly member: Location | null;
+  /** What is said where nobody did; null where there is nothing to say of it. */
+  readonly unfollowed: string | null;
+};
+
+/** The word that a rename at a place would change, or why there is none. */
+export function renamableAt(domain: LanguageDomain, position: Position): Renamable | Refusal {
+  const mention = mentionAt(domain, position);
+  if (!mention) return { refusal: 'Nothing with a name of its own stands here.' };
+  const refusal = refusalOf(domain, mention);
+  return refusal === null ? { at: placeOfMention(mention), name: writtenName(mention) } : { refusal };
+}
+
+/** The last part of a field's pattern; of anything else its name. */
+function writtenName({ kind, name }: Pick<Placed, 'kind' | 'name'>): string {
+  return kind === 'field' ? (name.split(/[:.]/).at(-1) ?? name) : name;
+}
+
+function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | null {
+  switch (kind) {
+    case 'tool': {
+      const known = toolsOf(domain).get(name);
+      if (!known) return `There is no tool ${name} in this domain, so there is nothing to rename.`;
+      const { source } = known.tool ?? {};
+      if (source?.type === 'mcp')
+        return `${name} is a tool of the server ${source.server}, which names it: it can't be renamed here.`;
+      if (known.at === null) return `${name} is a tool of an environment, which names it: it can't be renamed here.`;
+      return null;
+    }
+    case 'rule':
+      return /\s/.test(name)
+        ? 'This quotes the policy. Change the words there and here, or give the rule an id: {#an-id}.'
+        : missing(domain, kind, name);
+    case 'persona':
+    case 'task':
+    case 'verifier':
+      return missing(domain, kind, name);
+    case 'argument':
+      return 'An argument is declared by the schema of its tool: rename it there, then here.';
+    case 'row':
+      return `${writtenRow(name)} is the key of a row. Arguments and texts say it as data, so it can't be renamed as a name.`;
+    case 'fact':
+    case 'field':
+      return null;
+    default:
+      return kind satisfies never;
+  }
+}
+
+const writtenRow = (name: string) => name.split(/[:.]/).at(-1) ?? name;
+
+function missing(domain: LanguageDomain, kind: SymbolKind, name: string): string | null {
+  const isThere = mentionsOf(domain, kind, name).some(({ declares }) => declares);
+  return isThere ? null : `There is no ${kind} ${name} in this domain, so there is nothing to rename.`;
+}
+
+/** The edits that rename what is mentioned at a place, or why it can't have the new name. */
+export function renameAt(domain: LanguageDomain, position: Position, wanted: string): Renaming | Refusal {
+  const mention = mentionAt(domain, position);
+  const renamable = renamableAt(domain, position);
+  if (!mention || 'refusal' in renamable) return renamable as Refusal;
+  const name = wanted.trim();
+  if (name === renamable.name) return { edits: [], notes: [], member: null, unfollowed: null };
+  const refusal = badName(mention, name) ?? taken(domain, mention, name);
+  if (refusal !== null) return { refusal };
+  const edits = mentionsOf(domain, mention.kind, mention.name).map((each) => editOf(each, name));
+  return {
+    edits,
+    notes: notesOf(domain, mention),
+    member: memberOfField(domain, mention),
+    unfollowed: unfollowedOf(domain, mention),
+  };
+}
+
+function editOf(mention: Placed, name: string): Edit {
+  const { text, from, to } = mention;
+  const before = text.source.text[from - 1];
+  const isQuoted = before === '"' || before === "'";
+  const inner = text.source.text.slice(from, to);
+  const isWhole = isYaml(text.kind) && inner !== '' && !isQuoted;
+  return { ...placeAt(placeOfMention(mention)), text: isWhole && !isPlain(name) ? JSON.stringify(name) : name };
+}
+
+const forms: Readonly<Record<Exclude<SymbolKind, 'argument' | 'row'>, readonly [pattern: RegExp, words: string]>> = {
+  tool: [/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'at most 64 letters, digits and underscores, the first of them no digit'],
+  rule: [/^[A-Za-z0-9][A-Za-z0-9_-]*$/, 'letters, digits, dashes and underscores'],
+  persona: [/^[a-z0-9][a-z0-9-]{0,49}$/, 'at most 50 lower case letters, digits and dashes'],
+  task: [/^[A-Za-z0-9][A-Za-z0-9._-]{0,159}$/, 'at most 160 letters, digits, dots, dashes and underscores'],
+  verifier: [/^[A-Za-z_$][\w$]*$/, 'letters, digits and underscores, the first of them no digit'],
+  fact: [/^[A-Za-z_]\w*$/, 'letters, digits and underscores, the first of them no digit'],
+  field: [/^[A-Za-z_]\w*$/, 'letters, digits and underscores, the first of them no digit'],
+};
+
+function badName({ kind }: Placed, name: string): string | null {
+  if (kind === 'argument' || kind === 'row') return null;
+  const [pattern, words] = forms[kind];
+  return pattern.test(name) ? null : `${JSON.stringify(name)} can't name a ${kind}: write ${words}.`;
+}
+
+function taken(domain: LanguageDomain, { kind, name: old }: Placed, name: string): string | null {
+  const isTaken = () => {
+    if (kind === 'tool') return toolsOf(domain).has(name);
+    if (kind === 'field') return fieldsBeside(domain, old).has(name);
+    return mentionsOf(domain, kind, name).some(({ declares }) => declares || kind === 'fact');
+  };
+  return isTaken() ? `There is a ${kind} ${name} already: choose another name.` : null;
+}
+
+/** The fields of the object that a field belongs to. */
+function fieldsBeside(domain: LanguageDomain, name: string): ReadonlyMap<string, Shape> {
+  const [side = 'agent', place = ''] = name.split(/:(.*)/s);
+  const own = side === 'user' ? 'user' : 'agent';
+  const { end } = walk(own, shapesOf(domain)[own], place.split('.').slice(0, -1));
+  return end.type === 'object' ? end.fields : new Map();
+}
+
+/** Where the types of a module of tools declare a field. */
+function memberOfField({ loaded }: LanguageDomain, { kind, name }: Placed): Location | null {
+  if (kind !== 'field') return null;
+  const [side = '', place = ''] = name.split(/:(.*)/s);
+  for (const { kind: of, source } of loaded.parts.texts.values()) {
+    const found = of === 'code' ? memberOf(source.text, side === 'user' ? 'user' : 'agent', place.split('.')) : null;
+    if (found) return placeOfSpan(source, found);
+  }
+  return null;
+}
+
+function unfollowedOf(domain: LanguageDomain, mention: Placed): string | null {
+  if (!['tool', 'field', 'verifier'].includes(mention.kind)) return null;
+  const name = writtenName(mention);
+  const files = otherFiles(domain, mention, name);
+  const says = `${files.length === 1 ? 'says' : 'say'} ${name} as a word too, and code is not followed there.`;
+  return files.length === 0 ? null : `${files.join(', ')} ${says}`;
+}
+
+function notesOf(domain: LanguageDomain, mention: Placed): readonly string[] {
+  const name = writtenName(mention);
+  switch (mention.kind) {
+    case 'field':
+      return [`What tools return is not followed: results that have ${name}, and expressions on them, keep it.`];
+    case 'fact': {
+      const named = [...toolsOf(domain).values()].flatMap(({ name: tool, tool: known }) =>
+        known && argumentsOf(known).includes(name) ? [tool] : [],
+      );
+      if (named.length === 0) return [];
+      return [`A fact is given to the argument of its name: ${named.join(', ')} keep the argument ${name}.`];
+    }
+    case 'task':
+    case 'rule':
+      return [`Recordings and runs that exist keep the ${mention.kind} ${name}.`];
+    case 'tool':
+    case 'verifier':
+    case 'persona':
+    case 'argument':
+    case 'row':
+      return [];
+    default:
+      return mention.kind satisfies never;
+  }
+}
+
+const code: readonly TextKind[] = ['code', 'python', 'verifiers'];
+
+/** Files of code that have the word outside of what the rename changes. */
+function otherFiles(domain: LanguageDomain, mention: Placed, name: string): readonly string[] {
+  const { folder, parts } = domain.loaded;
+  const changed = Map.groupBy(mentionsOf(domain, mention.kind, mention.name), ({ text }) => text.source.file);
+  const word = new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g');
+  return [...parts.texts].flatMap(([file, { kind, source }]) => {
+    if (!code.includes(kind)) return [];
+    const all = [...source.text.matchAll(word)].length;
+    return all > (changed.get(file)?.length ?? 0) ? [file.slice(folder.length + 1)] : [];
+  });
+}

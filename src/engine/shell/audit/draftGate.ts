@@ -1,0 +1,129 @@
+import type { Persona } from '../../core/persona.ts';
+import type { Task } from '../../core/task.ts';
+import { check } from '../check.ts';
+import { describeCodeTools, describeOutsideTools } from '../describe.ts';
+import { type Diagnostic, errorsOf, unfitness } from '../diagnostic.ts';
+import { Fault } from '../fault.ts';
+import { type Draft, draftsOf, isWithin, withDrafts } from '../load/drafts.ts';
+import { placeOf } from '../load/items.ts';
+import { loadDomain } from '../load/loadDomain.ts';
+import type { LoadedDomain } from '../load/loadedDomain.ts';
+import { notebook } from '../load/note.ts';
+import type { Overlay } from '../load/source.ts';
+import { type AuditOptions, audit } from './audit.ts';
+import { undecided } from './goldReplay.ts';
+import { openStage } from './stage.ts';
+
+/** A draft, and what keeps it from being accepted. */
+export type Gated = {
+  readonly draft: Draft;
+  /** Errors and warnings, of reading it and of playing it. */
+  readonly findings: readonly Diagnostic[];
+  /** Why playing it told nothing, as where only a model could; null where it did. */
+  readonly undecided: string | null;
+  readonly passes: boolean;
+};
+
+export type GateOptions = Pick<AuditOptions, 'signal' | 'onProgress'> & {
+  /** Drafts that are not written yet, by the path of their file. */
+  readonly overlay?: Overlay;
+  /** Ids of drafts; all of the domain where it is left out. */
+  readonly ids?: readonly string[];
+};
+
+/** Tasks that are played under a draft persona at most. */
+const tasksPerPersona = 3;
+
+/**
+ * What drafts must pass before they count: everything that `check --audit` finds, of them alone. Nothing is written.
+ * @throws Fault where the domain itself has errors, so that nothing of it can be played
+ */
+export async function gate(folder: string, options: GateOptions): Promise<readonly Gated[]> {
+  const { overlay, ids, signal, onProgress } = options;
+  const { loaded, diagnostics } = await check({
+    folder,
+    ...(overlay ? { overlay } : {}),
+    describeTools: () => describeCodeTools(loadDomain(folder)),
+    describeOutside: describeOutsideTools,
+  });
+  const drafts = draftsOf(loaded.parts).filter(({ placed }) => ids?.includes(placed.value.id) ?? true);
+  // What the gold path of another task breaks keeps nothing from running.
+  const errors = errorsOf(diagnostics).filter(({ code }) => code !== 'task/gold-violates');
+  if (errors.length > 0) throw new Fault({ who: 'environment', code: 'draft/unfit', message: unfitness(errors) });
+  const tasks = drafts.flatMap(({ kind, placed }) => (kind === 'task' ? [placed.value.id] : []));
+  const progress = { signal, ...(onProgress ? { onProgress } : {}) };
+  const audited = tasks.length > 0 ? await audit(loaded, { ...progress, drafts: tasks }) : null;
+  const played = await playUnder(loaded, drafts, signal);
+  const found = [...diagnostics, ...(audited?.diagnostics ?? []), ...played];
+  const gated = drafts.map((draft): Gated => {
+    const own = found.filter(({ file, line, severity }) => severity !== 'info' && isWithin(file, line, draft.placed));
+    const open = audited?.undecided.find(({ task }) => draft.kind === 'task' && task === draft.placed.value.id);
+    return { draft, findings: own, undecided: open?.reason ?? null, passes: own.length === 0 && !signal.aborted };
+  });
+  const sound = gated.flatMap(({ draft, passes }) =>
+    draft.kind === 'persona' && passes ? [draft.placed.value.id] : [],
+  );
+  return gated.map((each) => withPersona(each, sound, signal));
+}
+
+/** A task may wait for its persona where that is accepted with it. */
+function withPersona(gated: Gated, personas: readonly string[], signal: AbortSignal): Gated {
+  const { draft } = gated;
+  if (draft.kind === 'persona' || !personas.includes(draft.placed.value.persona)) return gated;
+  const findings = gated.findings.filter(({ code }) => code !== 'task/draft-persona');
+  return { ...gated, findings, passes: findings.length === 0 && !signal.aborted };
+}
+
+/** A persona is sound where the gold seat can serve it: it plays some of the domain's own tasks under it. */
+async function playUnder(
+  loaded: LoadedDomain,
+  drafts: readonly Draft[],
+  signal: AbortSignal,
+): Promise<readonly Diagnostic[]> {
+  const personas = drafts.flatMap((draft) => (draft.kind === 'persona' ? [draft.placed] : []));
+  if (personas.length === 0) return [];
+  const { found, note } = notebook();
+  const staged = withDrafts(loaded);
+  const parts = personas.flatMap((placed) =>
+    tasksFor(placed.value, loaded.tasks).map((task) => ({ placed, task, own: under(task, placed.value.id) })),
+  );
+  const stage = await openStage(
+    staged,
+    signal,
+    parts.map(({ own }) => own),
+  );
+  try {
+    for (const {
+      placed,
+      task: { id },
+      own,
+    } of parts) {
+      if (signal.aborted) break;
+      if (found.some((each) => isWithin(each.file, each.line, placed))) continue;
+      const closed = await stage.play({ task: own, agent: 'gold' });
+      if (closed.reward === 1 || undecided(closed) !== null) continue;
+      note(
+        placeOf(placed, 'id'),
+        'warning',
+        'persona/gold-fails',
+        `The gold seat, which does what the policy wants, gets reward ${closed.reward ?? 'none'} on the task ${id} under this persona (${closed.endReason}).`,
+        'Give it more patience, or fewer hard behaviours at once.',
+      );
+    }
+  } finally {
+    await stage.close();
+  }
+  return found;
+}
+
+/** Tasks that a persona can be tried on: those with words for what it does. */
+function tasksFor({ behaviours }: Persona, tasks: readonly Task[]): readonly Task[] {
+  const fit = ({ user }: Task) => (!behaviours.changes || user.change) && (!behaviours.insists || user.insist);
+  return tasks.filter(fit).slice(0, tasksPerPersona);
+}
+
+/** The task as this persona's own. */
+function under(task: Task, persona: string): Task {
+  const { under: _, ...rest } = task;
+  return { ...rest, id: `audit-${task.id}-${persona}`, persona };
+}

@@ -1,0 +1,71 @@
+import type * as z from 'zod';
+import { Fault } from '../fault.ts';
+import type { OnRetry } from '../seats/openai.ts';
+import type { ModelSeat } from '../seats/seatSpec.ts';
+
+/** A model that drafts, and how it is reached. */
+export type Drafter = {
+  readonly seat: ModelSeat;
+  readonly key: string;
+  readonly signal: AbortSignal;
+  readonly onRetry?: OnRetry;
+};
+
+/** How often a model is asked for one draft, what it got wrong told each time. */
+export const mostAsks = 3;
+
+/**
+ * Asks a model for data that fits a schema. An answer that does not is told to it with what was wrong; after that many
+ * it is a `Fault` that says so.
+ * @param judge what is wrong with data that fits, as a sentence; null where it can be used
+ */
+export async function askForData<T>(
+  drafter: Drafter,
+  instructions: string,
+  request: string,
+  schema: z.ZodType<T>,
+  judge: (value: T) => Promise<string | null>,
+): Promise<T> {
+  const { seat, key, signal, onRetry } = drafter;
+  const { complete } = await import('../seats/openai.ts');
+  let problem = '';
+  for (let asked = 0; asked < mostAsks; asked++) {
+    const before =
+      problem === ''
+        ? ''
+        : `\n\nYour last answer could not be used: ${problem}. Answer again, with the JSON object alone.`;
+    const messages = [
+      { role: 'system' as const, content: instructions },
+      { role: 'user' as const, content: `${request}${before}` },
+    ];
+    const { completion } = await complete({ temperature: 0.7, ...seat }, key, 'author', signal, { messages }, onRetry);
+    const read = valueIn(completion.choices[0]?.message.content ?? '', schema);
+    if ('problem' in read) problem = read.problem;
+    else {
+      const found = await judge(read.value);
+      if (found === null) return read.value;
+      problem = found;
+    }
+  }
+  throw new Fault({
+    who: 'infrastructure',
+    code: 'draft/model',
+    message: `${seat.model} gave no draft that can be used, after ${mostAsks} tries: ${problem}. Try another model, or draft without one`,
+  });
+}
+
+/** The value in a text that may have words or a fence around it. */
+function valueIn<T>(text: string, schema: z.ZodType<T>): { readonly value: T } | { readonly problem: string } {
+  const begin = text.indexOf('{');
+  const json = begin < 0 ? '' : text.slice(begin, text.lastIndexOf('}') + 1);
+  let data: unknown;
+  try {
+    data = JSON.parse(json);
+  } catch {
+    return { problem: `it holds no JSON object: "${text.replace(/\s+/g, ' ').slice(0, 120)}"` };
+  }
+  const parsed = schema.safeParse(data);
+  if (parsed.success) return { value: parsed.data };
+  const [issue] = parsed.error.issues;
+  return { problem: `${issue?.path.join('.') || 'the object'}: ${issue?.message ?? 'does not fit'}` };
+}

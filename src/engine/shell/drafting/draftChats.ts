@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import type { Persona } from '../../core/persona.ts';
+import { personaSchema } from '../../core/persona.ts';
+import { taskSchema } from '../../core/task.ts';
+import { openStage } from '../audit/stage.ts';
+import { eventsOfDomain } from '../domainEvents.ts';
+import { Fault } from '../fault.ts';
+import { taskIdFor } from '../import/writtenDomain.ts';
+import type { LoadedDomain } from '../load/loadedDomain.ts';
+import { inside } from '../load/source.ts';
+import type { Drafter } from './askedModel.ts';
+import { draftText } from './draftText.ts';
+import { type ConversationDraft, draftFromConversation, openDesk, writtenPersona } from './fromConversation.ts';
+import { LookUps } from './lookUps.ts';
+
+export type ChatDrafts = {
+  readonly drafts: readonly (ConversationDraft & { readonly recording: string })[];
+  /** Texts of new files of the domain, by their paths. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Ids of the tasks and personas in them. */
+  readonly ids: readonly string[];
+};
+
+export type DraftOptions = {
+  /** Name of the file of the tasks, without its suffix. */
+  readonly name: string;
+  /** A model for what conversations do not tell by themselves; null asks none. */
+  readonly drafter: Drafter | null;
+  /** Whether personas may be drafted that the domain does not have. */
+  readonly newPersonas: boolean;
+  /** The id of the task, where there is one conversation; else it is that of the recording. */
+  readonly id?: string;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (done: number, total: number, what: string) => void;
+};
+
+/** Nobody plays it: look-ups are called in a rollout of their own. */
+const lookUp = 'look-up';
+const probe = taskSchema.parse({ id: lookUp, persona: lookUp, user: { goal: 'Look something up.' } });
+const nobody = personaSchema.parse({ id: lookUp, description: 'Looks something up.' });
+
+/** Drafts a task from each recording of a conversation, and a persona where the domain has nobody who behaves so. */
+export async function draftChats(
+  loaded: LoadedDomain,
+  recordings: readonly string[],
+  { name, id: wanted, drafter, newPersonas, signal, onProgress }: DraftOptions,
+): Promise<ChatDrafts> {
+  const staged = { ...loaded, domain: { ...loaded.domain, personas: [...loaded.domain.personas, nobody] } };
+  const stage = await openStage(staged, signal, [probe]);
+  const taken = new Set(loaded.parts.tasks.map(({ value }) => value.id));
+  const drafts: (ConversationDraft & { readonly recording: string })[] = [];
+  try {
+    const { personas } = loaded.domain;
+    const domain = { ...stage.supervisor.domain, personas };
+    const desk = openDesk({ ...loaded, domain }, new LookUps(stage, probe), newPersonas);
+    for (const recording of recordings) {
+      if (signal.aborted) break;
+      const { events, id } = conversationAt(recording, loaded);
+      drafts.push({
+        ...(await draftFromConversation(events, taskIdFor(wanted ?? id, taken), desk, drafter)),
+        recording,
+      });
+      onProgress?.(drafts.length, recordings.length, 'drafted');
+    }
+  } finally {
+    await stage.close();
+  }
+  const personas = new Map(drafts.flatMap(({ persona }) => (persona ? [[persona.id, persona] as const] : [])));
+  return {
+    drafts,
+    files: filesOf(loaded, name, drafts, [...personas.values()]),
+    ids: [...drafts.map(({ task }) => task.id), ...personas.keys()],
+  };
+}
+
+/** The events of a recording of this domain, and what a task of it may be called. */
+function conversationAt(recording: string, loaded: LoadedDomain) {
+  const { started, events } = eventsOfDomain(recording, loaded);
+  return { events, id: started.imported ? started.task.id : `${started.task.id}-drafted` };
+}
+
+function filesOf(
+  { folder, file }: LoadedDomain,
+  name: string,
+  drafts: ChatDrafts['drafts'],
+  personas: readonly Persona[],
+): ReadonlyMap<string, string> {
+  const place = (key: 'tasks' | 'personas') => {
+    const found = inside(folder, file[key]);
+    if (found !== null) return found;
+    const message = `the folder of ${key}, ${file[key]}, lies outside of the domain`;
+    throw new Fault({ who: 'environment', code: 'draft/outside', message });
+  };
+  const note = ['Drafted from real conversations: read each, correct it, and accept it.'];
+  const tasks = draftText(
+    drafts.map(({ task }) => task),
+    note,
+  );
+  return new Map([
+    ...(drafts.length > 0 ? [[join(place('tasks'), `${name}.task.yaml`), tasks] as const] : []),
+    ...personas.map(
+      (each) => [join(place('personas'), `${each.id}.persona.yaml`), draftText([writtenPersona(each)], note)] as const,
+    ),
+  ]);
+}

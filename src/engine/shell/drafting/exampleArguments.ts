@@ -1,0 +1,98 @@
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
+import type { Tool } from '../../core/tool.ts';
+
+/** Deeper than any schema that a person would fill in. */
+const deepest = 8;
+/** Values and items of one list at most: a schema of a server can ask for more than a machine holds. */
+const mostValues = 200;
+const mostItems = 20;
+
+/** What is being made, and how many values it may still get. */
+type Making = { readonly root: JsonObject; left: number };
+
+/**
+ * Arguments that fit a tool's JSON Schema: its own defaults and examples, else values that say what they stand for. Only
+ * what the schema requires is there, or all of it where nothing is.
+ */
+export function exampleArguments({ parameters }: Pick<Tool, 'parameters'>): JsonObject {
+  const made = exampleOf(parameters, 'value', { root: parameters, left: mostValues }, 0);
+  return isObject(made) ? made : {};
+}
+
+function exampleOf(schema: Json | undefined, name: string, making: Making, depth: number): Json {
+  making.left -= 1;
+  if (!isObject(schema) || depth > deepest || making.left < 0) return `example ${wordsOf(name)}`;
+  if (typeof schema.$ref === 'string') return exampleOf(resolved(making.root, schema.$ref), name, making, depth + 1);
+  const given = [schema.const, schema.default, listOf(schema.examples)[0], listOf(schema.enum)[0]];
+  const first = given.find((each) => each !== undefined && each !== null);
+  if (first !== undefined) return first;
+  const [form] = [schema.anyOf, schema.oneOf, schema.allOf].flatMap(listOf).filter((each) => !isNull(each));
+  if (schema.type === undefined && form !== undefined) return exampleOf(form, name, making, depth + 1);
+  switch (typeOf(schema)) {
+    case 'object':
+      return exampleObject(schema, making, depth);
+    case 'array': {
+      const length = Math.min(Math.max(1, Number(schema.minItems ?? 1)), mostItems);
+      return Array.from({ length }, () => exampleOf(schema.items, singular(name), making, depth + 1));
+    }
+    case 'integer':
+    case 'number':
+      return Number(schema.minimum ?? 1);
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    default:
+      return exampleText(schema, name);
+  }
+}
+
+function exampleObject(schema: JsonObject, making: Making, depth: number): JsonObject {
+  const properties = isObject(schema.properties) ? schema.properties : {};
+  const required = listOf(schema.required).map(String);
+  const names = required.length > 0 || depth === 0 ? required : Object.keys(properties);
+  return Object.fromEntries(names.map((name) => [name, exampleOf(properties[name], name, making, depth + 1)]));
+}
+
+const formats = new Map(
+  Object.entries({
+    date: '2026-03-02',
+    'date-time': '2026-03-02T09:00:00Z',
+    email: 'someone@example.com',
+    uri: 'https://example.com/',
+    url: 'https://example.com/',
+    uuid: '00000000-0000-4000-8000-000000000000',
+  }),
+);
+
+function exampleText({ format, maxLength }: JsonObject, name: string): string {
+  const text = formats.get(String(format)) ?? `example ${wordsOf(name)}`;
+  return typeof maxLength === 'number' ? text.slice(0, maxLength) : text;
+}
+
+/** The type of a schema; of several the first that is something. */
+function typeOf(schema: JsonObject): string {
+  const types = listOf(schema.type).map(String);
+  const named = typeof schema.type === 'string' ? schema.type : types.find((type) => type !== 'null');
+  return named ?? (isObject(schema.properties) ? 'object' : 'string');
+}
+
+function resolved(root: JsonObject, reference: string): Json | undefined {
+  return reference
+    .split('/')
+    .slice(1)
+    .reduce<Json | undefined>((value, key) => (isObject(value) ? value[key] : undefined), root);
+}
+
+/** A name of code as people write it: `entityType` is "entity type". */
+export function wordsOf(name: string): string {
+  return name
+    .replace(/([a-z\d])([A-Z])/g, '$1 $2')
+    .replace(/[^A-Za-z\d]+/g, ' ')
+    .trim()
+    .toLowerCase();
+}
+
+const singular = (name: string) => name.replace(/ies$/, 'y').replace(/([^s])s$/, '$1');
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+const isNull = (value: Json) => isObject(value) && value.type === 'null';

@@ -1,0 +1,251 @@
+import { stringify } from 'yaml';
+import { leavesOf } from '../../core/dialogue/value.ts';
+import { type DomainFile, domainFileSchema, type McpServer } from '../../core/domain.ts';
+import type { Json, JsonObject } from '../../core/json.ts';
+import { taskIdFor } from '../import/writtenDomain.ts';
+import { scalarText } from '../load/edit.ts';
+import type { ListedTool } from '../mcp.ts';
+import { draftText } from './draftText.ts';
+import { exampleArguments, wordsOf } from './exampleArguments.ts';
+import type { Files } from './newFolder.ts';
+
+/** A server as a person named it: the keys of `mcpServers` that are not left to their defaults. */
+export type GivenServer =
+  | { readonly command: string; readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }
+  | { readonly type: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+/** A given server with everything that a declaration has. */
+export function declared(name: string, server: GivenServer): McpServer | string {
+  const parsed = domainFileSchema.safeParse({ name, mcpServers: { [name]: server } });
+  if (parsed.success) return (parsed.data as DomainFile).mcpServers[name] as McpServer;
+  const [issue] = parsed.error.issues;
+  return issue?.message ?? 'it is no server';
+}
+
+/** What a server is called where nobody says: the word of its command or address that tells it from others. */
+export function serverName(server: GivenServer): string {
+  if ('url' in server) return hostWord(new URL(server.url).hostname);
+  const words = [server.command, ...server.args];
+  const isNamed = (word: string) => !word.startsWith('-');
+  const own =
+    words.findLast((word) => /server|mcp/i.test(word) && isNamed(word)) ?? server.args.find(isNamed) ?? server.command;
+  const parts = own
+    .split(/[\\/]/)
+    .filter((part) => !/^(?:dist|build|src|index\.\w+|main\.\w+|mcp|node_modules)$/.test(part));
+  const plain = (parts.at(-1) ?? own)
+    .replace(/@[\d.^~a-z-]*$/i, '')
+    .replace(/\.\w{1,4}$/, '')
+    .replace(/(?:^|[-_])(?:mcp|server)(?=$|[-_])/gi, '')
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+  return plain === '' ? 'server' : plain;
+}
+
+/** `mcp.example.com` is "example"; an address in digits says nothing. */
+function hostWord(host: string): string {
+  const words = host.split('.').filter((word) => !/^(?:www|mcp|api|localhost|\d+|\[.*)$/.test(word));
+  return (words.length > 1 ? words.at(-2) : words[0]) ?? 'server';
+}
+
+const writing =
+  /^(?:add|append|apply|archive|assign|book|cancel|change|clear|close|commit|copy|create|delete|drop|edit|execute|fork|insert|make|merge|move|patch|post|publish|push|put|register|remove|rename|replace|reset|restore|run|save|schedule|send|set|start|stop|store|submit|toggle|trigger|update|upload|upsert|write)(?:\b|_|[A-Z])/;
+
+/** A tool that the server is asked about: whether it changes anything, by the server's word, else by its name. */
+export type Judged = ListedTool & { readonly isWrite: boolean; readonly isSure: boolean };
+
+/**
+ * Which of the tools change something.
+ * @param writes names that a person gave; nothing is left open then
+ */
+export function judged(listed: readonly ListedTool[], writes?: readonly string[]): readonly Judged[] {
+  return listed.map((each) => {
+    if (writes) return { ...each, isWrite: writes.includes(each.tool.name), isSure: true };
+    const { isReadOnly } = each;
+    if (isReadOnly !== undefined) return { ...each, isWrite: !isReadOnly, isSure: true };
+    return { ...each, isWrite: writing.test(wordsOf(each.tool.name)), isSure: false };
+  });
+}
+
+export type McpDomainOptions = {
+  readonly name: string;
+  readonly now: string;
+  readonly serverName: string;
+  readonly server: GivenServer;
+  readonly tools: readonly Judged[];
+};
+
+/** The files of a domain whose tools are those of a server: everything that a person then edits. */
+export function mcpDomainFiles(options: McpDomainOptions): Files {
+  const { tools } = options;
+  const writes = tools.filter(({ isWrite }) => isWrite);
+  // Without a write there is still something to rehearse.
+  const rehearsed = writes.length > 0 ? writes : tools.slice(0, 1);
+  const taken = new Set<string>();
+  return {
+    'domain.yaml': domainText(options),
+    'policy.md': policyText(options.name, tools),
+    'rules.yaml': rulesText(writes.length > 0),
+    'personas/plain.persona.yaml': personaText,
+    ...Object.fromEntries(
+      rehearsed.map(({ tool }) => {
+        const id = taskIdFor(tool.name, taken);
+        return [`tasks/${id}.task.yaml`, taskText(id, tool.name, tool.description, exampleArguments(tool))];
+      }),
+    ),
+  };
+}
+
+const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+const indented = (text: string, by: string) => text.replace(/^(?=.)/gm, by);
+
+function domainText({ name, now, serverName: server, server: given, tools }: McpDomainOptions): string {
+  const isOwn = !('url' in given);
+  const keys = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => typeof value === 'string' || Object.keys(value).length > 0),
+  );
+  const effects = tools.flatMap(({ tool, isWrite, isSure }) => {
+    const mark = isSure ? '' : ' # review: the server does not say whether it changes anything; its name sounds so';
+    return isWrite ? [`      - ${scalarText(tool.name)}${mark}`] : [];
+  });
+  const open = tools.filter(({ isWrite, isSure }) => !isWrite && !isSure).map(({ tool }) => tool.name);
+  const readers = tools
+    .filter(
+      ({ tool, isWrite }) =>
+        !isWrite && /graph|state|dump|everything|_all/i.test(tool.name) && takesNothing(tool.parameters),
+    )
+    .map(({ tool }) => tool.name);
+  return [
+    `name: ${scalarText(name)}`,
+    `description: Works with the MCP server ${server}.`,
+    `now: ${JSON.stringify(now)} # the agent is told this date`,
+    'turnCap: 20',
+    '',
+    'mcpServers:',
+    `  ${scalarText(server)}:`,
+    indented(yaml(keys), '    ').trimEnd(),
+    '    # How a fork gets back to an earlier state. `replay`: the recorded calls are made again on a fresh server; use it',
+    `    # where every rollout has a server and a folder of its own${isOwn ? ' (${instanceFolder} in args and env)' : ''}.`,
+    '    state: none',
+    ...(readers.length > 0
+      ? [
+          '    # A tool whose result is the whole state: tasks can then assert what stands there at the end.',
+          `    # reader: { tool: ${readers[0]} }`,
+        ]
+      : []),
+    ...(effects.length > 0
+      ? ['    writes: # tools that change something', ...effects]
+      : ['    writes: [] # tools that change something']),
+    ...(open.length > 0
+      ? [`    # review: the server does not say that these only read, and their names sound so: ${open.join(', ')}`]
+      : []),
+    '',
+  ].join('\n');
+}
+
+function takesNothing(parameters: JsonObject): boolean {
+  return !Array.isArray(parameters.required) || parameters.required.length === 0;
+}
+
+/** The first sentence of a description, on one line. */
+function firstSentence(text: string): string {
+  const plain = text.replace(/\s+/g, ' ').trim();
+  const sentence = /^.*?[.!?](?=\s|$)/.exec(plain)?.[0] ?? plain;
+  return sentence.length > 200 ? `${sentence.slice(0, 197)}...` : sentence;
+}
+
+function policyText(name: string, tools: readonly Judged[]): string {
+  const named = (list: readonly Judged[]) => list.map(({ tool }) => `\`${tool.name}\``);
+  const writes = named(tools.filter(({ isWrite }) => isWrite));
+  const all = tools.map(({ tool }) => {
+    const said = firstSentence(tool.description);
+    return `- \`${tool.name}\`${said === '' ? '' : `: ${said}`}`;
+  });
+  const last = writes.at(-1);
+  const listed = writes.length > 1 ? `${writes.slice(0, -1).join(', ')} or ${last}` : last;
+  return [
+    `# ${name}`,
+    '',
+    'You help people with what your tools can do. Say here who you are, who you talk to, and what you never do.',
+    '',
+    '## What you can do',
+    '',
+    ...all,
+    '',
+    '## How you work',
+    '',
+    ...(listed === undefined
+      ? []
+      : [
+          `- Before you call ${listed}, say exactly what you are about to do and wait for a yes. {#confirm-before-write}`,
+        ]),
+    '- Make one tool call per message. {#one-call}',
+    '',
+  ].join('\n');
+}
+
+function rulesText(hasWrites: boolean): string {
+  const confirm = `- rule: confirm-before-write
+  check: confirmed
+  tools: writes
+  gate: true
+
+`;
+  return `# What a machine can check of policy.md: \`rule\` is the id mark of a rule there. Breaking one with \`gate: true\` makes the
+# reward 0; the others show in the report card.
+${hasWrites ? confirm : ''}- rule: one-call
+  check: oneCall
+`;
+}
+
+const personaText = `id: plain
+description: Somebody who says what they want and answers what they are asked.
+`;
+
+function taskText(id: string, tool: string, description: string, args: JsonObject): string {
+  const known = factsIn(args);
+  const what = wordsOf(tool);
+  const said = Object.values(known).map(String).join(', ');
+  const call = { tool, ...(Object.keys(args).length > 0 ? { arguments: args } : {}) };
+  const task = {
+    id,
+    draft: true,
+    description: firstSentence(description) || `Calls ${tool}.`,
+    split: 'train',
+    persona: 'plain',
+    user: {
+      goal: `You want this done: ${what}${said === '' ? '' : ` (${said})`}.`,
+      opening: `Please ${what}${said === '' ? '' : `: ${said}`}.`,
+      ...(Object.keys(known).length > 0 ? { known } : {}),
+    },
+    actions: [call],
+    receipts: [call],
+    evaluate: ['receipts'],
+    train: ['receipts'],
+  };
+  return draftText(
+    [task],
+    [
+      `A draft, made of what the server says of ${tool}. Put a real request and real values in, and accept it then.`,
+      "The reward rests on receipts, calls that succeeded, since nobody can read the server's state yet.",
+    ],
+  );
+}
+
+/** What the user must know for a call: each value of its arguments, under the name that it has there. */
+export function factsIn(args: JsonObject): Readonly<Record<string, string | number | boolean>> {
+  const facts: Record<string, string | number | boolean> = {};
+  const add = (name: string, value: Json): void => {
+    if (Array.isArray(value)) for (const each of value) add(name, each);
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, each] of Object.entries(value)) add(key, each);
+    else if (value !== null && !Object.values(facts).includes(value)) facts[freeName(facts, name)] = value;
+  };
+  for (const [name, value] of Object.entries(args)) if (leavesOf(value).length > 0) add(name, value);
+  return facts;
+}
+
+function freeName(taken: Readonly<Record<string, unknown>>, name: string): string {
+  let free = name;
+  for (let number = 2; Object.hasOwn(taken, free); number++) free = `${name}_${number}`;
+  return free;
+}

@@ -1,0 +1,46 @@
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fromDisk, makeFolder, onDisk } from '../disk.ts';
+import { Fault } from '../fault.ts';
+
+/** Texts of files by their paths inside a folder. */
+export type Files = Readonly<Record<string, string>>;
+
+/** Throws a `Fault` where a new domain would lie among other files: nothing is ever written over. */
+export function requireEmpty(folder: string): void {
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  if (!stat) return;
+  if (!stat.isDirectory()) throw taken(folder, 'is a file');
+  const [first] = fromDisk(folder, () => readdirSync(folder));
+  if (first !== undefined) throw taken(folder, `is not empty (it holds ${first})`);
+}
+
+function taken(folder: string, what: string): Fault {
+  const message = `${folder} ${what}, and a new domain overwrites nothing. Choose a folder that is empty or not there yet`;
+  return new Fault({ who: 'infrastructure', code: 'domain/taken', message });
+}
+
+/**
+ * Writes the files of a new domain, all of them or none.
+ * @returns their paths inside the folder, in order
+ */
+export function writeNew(folder: string, files: Files): readonly string[] {
+  requireEmpty(folder);
+  const wasThere = statSync(folder, { throwIfNoEntry: false }) !== undefined;
+  const written: string[] = [];
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(folder, name);
+      makeFolder(dirname(path));
+      onDisk(path, () => writeFileSync(path, text, { flag: 'wx' }));
+      written.push(name);
+    }
+  } catch (error) {
+    if (!wasThere) rmSync(folder, { recursive: true, force: true });
+    else
+      for (const name of new Set(written.map((each) => each.split('/')[0] ?? '')))
+        rmSync(join(folder, name), { recursive: true, force: true });
+    throw error;
+  }
+  return written;
+}

@@ -1,0 +1,342 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { Domain } from '../../core/domain.ts';
+import type { RolloutEvent, RolloutStarted } from '../../core/event.ts';
+import type { Json } from '../../core/json.ts';
+import { keptBy, knownFrom } from '../../core/masking/database.ts';
+import type { PersonalKind } from '../../core/masking/kind.ts';
+import { type Masked, type Masker, maskerOf, type Piece } from '../../core/masking/masker.ts';
+import type { ToolCall } from '../../core/message.ts';
+import { systemPrompt } from '../../core/policy.ts';
+import { follow, type Setting, stateHash } from '../../core/rollout.ts';
+import type { RolloutState } from '../../core/state.ts';
+import type { Task } from '../../core/task.ts';
+import { taskHash } from '../../core/task.ts';
+import { taskIn } from '../../core/underPersona.ts';
+import { differenceHash } from '../../core/world.ts';
+import { openRunOf } from '../batch.ts';
+import { Fault } from '../fault.ts';
+import type { SigningKey } from '../ledger.ts';
+import { openRecording, openSidecar, sidecarPath } from '../recording.ts';
+import { baseHashOf, settingOf } from '../replay.ts';
+import type { RunFile } from '../runFile.ts';
+import { startOf } from '../start.ts';
+import type { Supervisor } from '../supervisor.ts';
+import {
+  type Conversation,
+  eventsOf,
+  gapsIn,
+  type ImportProblem,
+  type ReadConversations,
+  type SpokenMessage,
+  systemOf,
+} from './conversation.ts';
+import { taskIdFor } from './writtenDomain.ts';
+
+export type ConversationsOptions = {
+  readonly from: 'chats' | 'spans';
+  /** The folder of the new run. */
+  readonly folder: string;
+  readonly key: SigningKey;
+  /** What the stand-ins are drawn from; null keeps personal data as it is. */
+  readonly seed: string | null;
+  /** Whether values of the domain's database are masked as well: it is a copy of the real one. */
+  readonly masksDatabase: boolean;
+  readonly signal: AbortSignal;
+  /** Told after each conversation. */
+  readonly onProgress?: (done: number, total: number) => void;
+};
+
+/** What came of an import of conversations. */
+export type ConversationsReport = {
+  readonly folder: string;
+  readonly domain: string;
+  readonly recordings: readonly { readonly recording: string; readonly messages: number; readonly calls: number }[];
+  readonly problems: readonly ImportProblem[];
+  /** System messages that are the domain's policy, those that differ from it, and conversations without one. */
+  readonly system: { readonly same: number; readonly differs: number; readonly none: number };
+  /** Different values that were masked, by kind; null where personal data was kept. */
+  readonly masked: Readonly<Partial<Record<PersonalKind, number>>> | null;
+};
+
+/** Who has both seats of a conversation that was not rehearsed. */
+const recorded = 'recorded';
+const seed = 'imported';
+
+/** A secret of this machine: the same person gets the same stand-in in every import, and nobody else can work it out. */
+export function maskingSeed({ privateKey }: SigningKey): string {
+  const secret = privateKey.export({ type: 'pkcs8', format: 'der' });
+  return createHash('sha256').update('masking').update(secret).digest('hex');
+}
+
+/**
+ * Writes conversations as recordings of a domain, in a run of their own. Nothing is called, verified or rewarded: what
+ * the world was like stands in no log, so the domain's own database stays as it is at each step.
+ */
+export function importConversations(
+  supervisor: Supervisor,
+  { conversations, problems }: ReadConversations,
+  options: ConversationsOptions,
+): ConversationsReport {
+  const { domain, loaded } = supervisor;
+  const { folder } = options;
+  if (existsSync(join(folder, 'run.json')))
+    throw refusal('there', `${folder} holds a run already. Choose another --out`);
+  const [first] = problems;
+  if (conversations.length === 0)
+    throw refusal('empty', first ? `${first.file}:${first.line}: ${first.message}` : 'there is no conversation in it');
+  const masker = maskerFor(supervisor, conversations, options);
+  const setting = settingOf({ domain, world: loaded.world });
+  const named = namesOf(domain, conversations, masker);
+  const file = runFileFor(supervisor, named, options);
+  const receive = openRunOf(folder, file, options.key);
+  const system = { same: 0, differs: 0, none: 0 };
+  const recordings: ConversationsReport['recordings'][number][] = [];
+  const told: ImportProblem[] = [...problems];
+  for (const each of named) {
+    if (options.signal.aborted) break;
+    const { conversation, id, trial } = each;
+    const compared = comparedSystem(domain, systemOf(conversation));
+    system[compared] += 1;
+    const start = startFor(supervisor, each, compared, options);
+    const events = [start, ...conversationEvents(each, domain)];
+    const recording = join(folder, `${id}.${trial}.traj.jsonl`);
+    const written = writeRecording(recording, events, setting);
+    const { task, policyHash, basis } = start;
+    const difference = differenceHash(setting.world, written.state.world);
+    const end = { reward: null, endReason: written.state.ended?.reason ?? 'userStopped', databaseDiff: difference };
+    const { chain, sidecarChain } = written;
+    const rollout = `${id}.${trial}`;
+    const of = { rollout, recording: basename(recording), task: { id: task.id, hash: task.hash } };
+    receive({ ...of, trial, seed, policyHash, basis, ...end, chain, sidecarChain });
+    const calls = events.filter(({ type }) => type === 'toolCalled').length;
+    recordings.push({ recording, messages: conversation.messages.length, calls });
+    told.push(...conversation.lost, ...gapsIn(conversation), ...taskProblems(domain, conversation));
+    options.onProgress?.(recordings.length, named.length);
+  }
+  return { folder, domain: domain.name, recordings, problems: told, system, masked: masker?.counts() ?? null };
+}
+
+function refusal(code: string, message: string): Fault {
+  return new Fault({ who: 'environment', code: `import/${code}`, message });
+}
+
+function maskerFor(
+  { loaded }: Supervisor,
+  conversations: readonly Conversation[],
+  { seed: own, masksDatabase }: ConversationsOptions,
+): Masker | null {
+  if (own === null) return null;
+  const databases = [loaded.world.agent, loaded.world.user];
+  const masker = maskerOf({ seed: own, ...(masksDatabase ? knownFrom(databases) : keptBy(databases)) });
+  for (const each of conversations) masker.look(piecesOf(each));
+  return masker;
+}
+
+/** Everything of a conversation that may hold personal data. */
+function piecesOf({ id, file, messages }: Conversation): readonly Piece[] {
+  const calls = messages.flatMap((each) => (each.role === 'agent' ? each.calls : []));
+  return [
+    ...(id === null ? [] : [{ value: id }]),
+    { value: basename(file) },
+    ...messages.flatMap((message): readonly Piece[] => {
+      if (message.role === 'tool') {
+        const name = calls.find((call) => call.id === message.callId)?.name;
+        return [{ value: message.content, ...(name === undefined ? {} : { within: name }) }];
+      }
+      if (message.role !== 'agent') return [{ value: message.content }];
+      const said = [message.content, message.reasoning].flatMap((value) => (value ? [{ value }] : []));
+      return [...said, ...message.calls.map(({ name, arguments: value }) => ({ value: value as Json, within: name }))];
+    }),
+  ];
+}
+
+/** A conversation under the name that its recording gets. */
+type Named = {
+  readonly conversation: Conversation;
+  readonly id: string;
+  readonly trial: number;
+  /** The task of the domain that it is of; null for most. */
+  readonly task: Task | null;
+  readonly masked: Masked | null;
+};
+
+function namesOf(domain: Domain, conversations: readonly Conversation[], masker: Masker | null): readonly Named[] {
+  const taken = new Set(domain.tasks.map(({ id }) => id));
+  const trials = new Map<string, number>();
+  return conversations.map((conversation) => {
+    const masked = masker?.conversation(piecesOf(conversation)) ?? null;
+    const { id, line, task: given } = conversation;
+    const task = taskIn(domain, given ?? '') ?? null;
+    const trial = task ? (trials.get(task.id) ?? 0) : 0;
+    if (task) trials.set(task.id, trial + 1);
+    const own = id === null ? `chat-${line}` : (masked?.text(id) ?? id);
+    return { conversation, id: task?.id ?? taskIdFor(own, taken), trial, task, masked };
+  });
+}
+
+function taskProblems(domain: Domain, { file, line, task }: Conversation): readonly ImportProblem[] {
+  if (task === undefined || taskIn(domain, task)) return [];
+  return [{ file, line, message: `the domain has no task "${task}"; the conversation is imported without one` }];
+}
+
+const bare = (text: string) => text.replace(/\s+/g, ' ').trim().toLowerCase();
+
+function comparedSystem({ policy }: Domain, system: string | null): keyof ConversationsReport['system'] {
+  if (system === null) return 'none';
+  return bare(system).includes(bare(policy.text)) ? 'same' : 'differs';
+}
+
+function startFor(
+  { domain, loaded }: Supervisor,
+  { conversation, id, trial, task, masked }: Named,
+  system: keyof ConversationsReport['system'],
+  { from }: ConversationsOptions,
+): RolloutStarted {
+  const { messages, tools, file, line } = conversation;
+  const placeholder = { ...noTask, id };
+  const seats = { agent: { type: 'human' }, user: { type: 'human' } } as const;
+  const started = startOf(domain, baseHashOf(loaded), task ?? placeholder, {
+    seed,
+    trial,
+    basis: 'evaluate',
+    ...seats,
+  });
+  const { callCap: _, callsPerResponse: __, messageCap: ___, closing: ____, greeting: _____, ...rest } = started;
+  const given = systemOf(conversation) ?? '';
+  const said =
+    system === 'none' ? systemPrompt(domain, placeholder) : system === 'same' ? given : textBy(masked, given);
+  const greeting = greetingOf(messages);
+  return {
+    ...rest,
+    task: { id, hash: task ? taskHash(task) : '', split: task?.split ?? 'train' },
+    // Nothing that the domain limits is to cut a conversation that went on.
+    turnCap: messages.length + 1,
+    toolErrorCap: messages.length + 1,
+    seats: { agent: recorded, user: recorded },
+    system: said,
+    ...(greeting === '' ? {} : { greeting: textBy(masked, greeting) }),
+    ...(tools ? { tools: tools as RolloutStarted['tools'] } : {}),
+    imported: { from, file: textBy(masked, basename(file)), line, masked: masked !== null },
+  };
+}
+
+const noTask: Task = {
+  id: 'none',
+  split: 'train',
+  persona: '',
+  user: { goal: '', known: {}, unknown: [] },
+  state: [],
+  actions: [],
+  assertions: [],
+  communicate: [],
+  evaluate: ['database'],
+  train: ['database'],
+};
+
+const textBy = (masked: Masked | null, text: string) => masked?.text(text) ?? text;
+
+const isGreeting = (message: SpokenMessage) => message.role === 'agent' && message.calls.length === 0;
+
+/** How many messages the agent speaks first with, system messages aside. */
+function greetingEnd(messages: readonly SpokenMessage[]): number {
+  const end = messages.findIndex((each) => each.role !== 'system' && !isGreeting(each));
+  return end < 0 || messages[end]?.role !== 'user' ? 0 : end;
+}
+
+function greetingOf(messages: readonly SpokenMessage[]): string {
+  return messages
+    .slice(0, greetingEnd(messages))
+    .flatMap((each) => (each.role === 'agent' ? [each.content ?? ''] : []))
+    .join('\n\n');
+}
+
+/** What was said and done, with stand-ins and with ids of calls that nobody outside knows. */
+function conversationEvents({ conversation, masked }: Named, domain: Domain): readonly RolloutEvent[] {
+  const { messages } = conversation;
+  const ids = new Map<string, string>();
+  const idOf = (id: string) => {
+    const found = ids.get(id) ?? `call_${ids.size}`;
+    ids.set(id, found);
+    return found;
+  };
+  const events = eventsOf({ ...conversation, messages: messages.slice(greetingEnd(messages)) });
+  const said = events.map(({ event }) => maskedEvent(event, masked, idOf));
+  const last = said.findLast(({ type }) => type === 'toolCalled');
+  const handsOff = (call: ToolCall) =>
+    domain.tools.some(({ name, handsOff }) => handsOff === true && name === call.name);
+  const isHandedOff = last?.type === 'toolCalled' && handsOff(last.call as ToolCall);
+  const reason = 'a real conversation: it is of no task, so there is nothing to verify it against';
+  return [
+    { type: 'worldPrepared', writes: [] },
+    ...said,
+    { type: 'rolloutEnded', reason: isHandedOff ? 'handedOff' : 'userStopped' },
+    { type: 'rewarded', basis: 'evaluate', reward: null, reason, failedBy: null },
+  ];
+}
+
+function maskedEvent(event: RolloutEvent, masked: Masked | null, idOf: (id: string) => string): RolloutEvent {
+  const maskedCall = <Call extends { readonly id: string; readonly arguments: unknown }>(call: Call): Call => ({
+    ...call,
+    id: idOf(call.id),
+    arguments: masked ? masked.json(call.arguments as Json) : call.arguments,
+  });
+  switch (event.type) {
+    case 'userReplied':
+      return { ...event, content: textBy(masked, event.content) };
+    case 'agentReplied':
+      return {
+        ...event,
+        content: event.content === null ? null : textBy(masked, event.content),
+        ...(event.reasoning === undefined ? {} : { reasoning: textBy(masked, event.reasoning) }),
+        toolCalls: event.toolCalls.map(maskedCall),
+      };
+    case 'toolCalled':
+      return { ...event, call: maskedCall(event.call) };
+    case 'toolReturned':
+      return { ...event, callId: idOf(event.callId), content: textBy(masked, event.content) };
+    default:
+      return event;
+  }
+}
+
+function writeRecording(path: string, events: readonly RolloutEvent[], setting: Setting) {
+  const recording = openRecording(path);
+  const sidecar = openSidecar(sidecarPath(path));
+  // What the rules would say needs the world as it was.
+  const told = { ...setting, domain: { ...setting.domain, rules: [] } };
+  const at = new Date().toISOString();
+  let state: RolloutState | null = null;
+  const lines = events.map((event, n) => {
+    state = follow(told, state, event);
+    return { n, event, state: stateHash(state) };
+  });
+  recording.append(...lines);
+  sidecar.append(...lines.map(({ n }) => ({ n, at })));
+  recording.close();
+  sidecar.close();
+  if (state === null) throw new Error('a recording has events');
+  return { state: state as RolloutState, chain: recording.head(), sidecarChain: sidecar.head() };
+}
+
+function runFileFor({ domain, loaded }: Supervisor, named: readonly Named[], { key }: ConversationsOptions): RunFile {
+  return {
+    domain: domain.name,
+    folder: loaded.folder,
+    seed,
+    trials: 1 + named.reduce((most, { trial }) => Math.max(most, trial), 0),
+    basis: 'evaluate',
+    agent: recorded,
+    user: recorded,
+    tasks: [...new Set(named.map(({ id }) => id))],
+    tools: domain.tools.map(({ name, effect, generic = false, handsOff = false }) => ({
+      name,
+      effect,
+      generic,
+      handsOff,
+    })),
+    policyHash: domain.policy.hash,
+    publicKey: key.publicKey,
+  };
+}

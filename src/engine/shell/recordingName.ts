@@ -1,0 +1,32 @@
+import { basename } from 'node:path';
+
+/** How the name of every recording ends. */
+export const recordingEnding = '.traj.jsonl';
+
+/** A fork is named after the first recording: `x.fork-1.traj.jsonl` for `x.traj.jsonl` and for its forks. */
+const forkPattern = /\.fork-(\d+)$/;
+
+/** The name of a rollout in its run: that of its recording without the ending. */
+export function rolloutName({ id }: { readonly id: string }, trial: number): string {
+  return `${id}.${trial}`;
+}
+
+/** The name of a recording without its folder and ending. */
+export function nameOf(recording: string): string {
+  return basename(recording, recordingEnding);
+}
+
+/** The number of a fork, by the name of its recording; 0 for what is none. */
+export function forkNumber(recording: string): number {
+  return Number(forkPattern.exec(nameOf(recording))?.[1] ?? 0);
+}
+
+/** The name of the first recording, of which this one may be a fork, without its folder and ending. */
+export function originName(recording: string): string {
+  return nameOf(recording).replace(forkPattern, '');
+}
+
+/** The name of a fork's recording. */
+export function forkName(origin: string, number: number): string {
+  return `${origin}.fork-${number}${recordingEnding}`;
+}

@@ -1,0 +1,32 @@
+import { patchesOf } from '../core/database.ts';
+import type { Writes } from '../core/event.ts';
+import { measureOf } from '../core/measure.ts';
+import type { ReportCard } from '../core/reportCard.ts';
+import type { LoadedDomain } from './load/loadedDomain.ts';
+import { replayRecording } from './replay.ts';
+
+/** What a rollout came to, for whoever looks at one: the reward with its reason, the report card, and what changed. */
+export type RolloutSummary = {
+  readonly reward: number | null;
+  readonly reason: string;
+  readonly failedBy: string | null;
+  readonly turns: number;
+  readonly card: ReportCard;
+  /** How the databases at the end differ from those at the first message. */
+  readonly changes: Writes;
+};
+
+/** Reads a recording of a domain by folding it again; null where there is nothing to fold. */
+export function summaryOf(domain: LoadedDomain, recording: string): RolloutSummary | null {
+  const { steps } = replayRecording(domain, recording);
+  const last = steps.at(-1)?.after;
+  if (!last) return null;
+  const events = steps.map(({ event }) => event);
+  const { reward, reason, failedBy, turns } = measureOf(events, []);
+  const changes = (['agent', 'user'] as const).flatMap((side) => {
+    const patches = patchesOf(last.start[side], last.world[side]);
+    return patches.length === 0 ? [] : [{ side, patches }];
+  });
+  const card = events.findLast((event) => event.type === 'rewarded')?.card ?? [];
+  return { reward, reason, failedBy, turns, card, changes: changes as Writes };
+}

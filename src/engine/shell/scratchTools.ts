@@ -1,0 +1,207 @@
+import type { RolloutEvent, Writes } from '../core/event.ts';
+import type { JsonObject } from '../core/json.ts';
+import { offeredNow } from '../core/message.ts';
+import { personaSchema } from '../core/persona.ts';
+import { taskSchema } from '../core/task.ts';
+import type { Side, Tool } from '../core/tool.ts';
+import { Fault, messageOf } from './fault.ts';
+import type { RemoteView } from './lane/laneMessage.ts';
+import { misfitOf } from './load/arguments.ts';
+import type { LoadedDomain } from './load/loadDomain.ts';
+import { nearest } from './load/nearest.ts';
+import type { ShownTools } from './mcpServer.ts';
+import { laneSeats, outsideOf, type ReadKey } from './outside.ts';
+import { baseHashOf } from './replay.ts';
+import { startOf } from './start.ts';
+import { type LiveRollout, openSupervisor, type RolloutClosed, type Supervisor } from './supervisor.ts';
+
+/** What a call came to on the scratch database. */
+export type ScratchResult = {
+  readonly isError: boolean;
+  /** What the caller reads. */
+  readonly content: string;
+  /** What the call changed, and what `sync` did after it. */
+  readonly writes: Writes;
+};
+
+type Wanted = {
+  readonly by: Side;
+  readonly turn: string;
+  readonly resolve: (result: ScratchResult) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+type Scratch = {
+  /** Id of the task whose start the database has; without one it is the domain's own. */
+  readonly task?: string | undefined;
+  /** Finds the key of the model that answers for simulated tools. */
+  readonly readKey: ReadKey;
+  readonly signal?: AbortSignal;
+  readonly log?: (text: string) => void;
+};
+
+/** No task or persona of a domain is likely to have this id. */
+const scratchId = 'rehearsal-scratch';
+
+/** Nothing ends a scratch rollout but its owner: a person may call as often as they like. */
+const without = { turnCap: Number.MAX_SAFE_INTEGER, toolErrorCap: Number.MAX_SAFE_INTEGER };
+const person = { agent: { type: 'human' }, user: { type: 'human' } } as const;
+
+/**
+ * The tools of a domain on a scratch database, for who wants to call them by hand. It is a rollout like any other, in
+ * whose seats the caller sits: faults, rules, caches and time-outs are those that an agent meets. Nothing is recorded,
+ * and the database is gone with it.
+ */
+export class ScratchTools {
+  readonly #supervisor: Supervisor;
+  readonly #live: LiveRollout;
+  readonly #waiting: Wanted[] = [];
+  #made: Wanted | null = null;
+  /** What happened since the call was made. */
+  #since: RolloutEvent[] = [];
+  #next: (() => void) | null = null;
+  #view: RemoteView | null = null;
+  #ended: Fault | null = null;
+
+  /** Opens lanes of its own for the domain. */
+  static async open(loaded: LoadedDomain, scratch: Scratch): Promise<ScratchTools> {
+    const supervisor = await openSupervisor(withScratchTask(loaded), scratch.log ? { log: scratch.log } : {});
+    return new ScratchTools(supervisor, scratch);
+  }
+
+  private constructor(supervisor: Supervisor, { task: id = scratchId, readKey, signal }: Scratch) {
+    this.#supervisor = supervisor;
+    const { domain, loaded } = supervisor;
+    const task = domain.tasks.find((each) => each.id === id);
+    if (!task) throw new Error(`there is no task ${id}`);
+    const options = { seed: '1', trial: 0, basis: 'evaluate', ...person } as const;
+    const {
+      callCap: _,
+      callsPerResponse: __,
+      messageCap: ___,
+      ...started
+    } = startOf(domain, baseHashOf(loaded), task, options);
+    this.#live = supervisor.start(
+      {
+        task,
+        from: { ...started, ...without },
+        seats: laneSeats(person.agent, person.user),
+        outside: outsideOf(person.agent, person.user, readKey, (seat, view, end) => this.#turn(seat, view, end)),
+        recording: null,
+      },
+      (arrived) => this.#since.push(...arrived.map(({ event }) => event)),
+    );
+    this.#live.closed.then(
+      (closed) => this.#over(endOf(closed)),
+      (error: unknown) => this.#over(infrastructure(messageOf(error))),
+    );
+    if (signal?.aborted) this.#live.cancel();
+    signal?.addEventListener('abort', () => this.#live.cancel(), { once: true });
+  }
+
+  /** What a client of MCP is shown: the agent's tools. Those that only read say so. */
+  get shown(): ShownTools {
+    const { domain } = this.#supervisor;
+    const reads = new Set(domain.tools.flatMap(({ name, effect }) => (effect === 'read' ? [name] : [])));
+    // To hand over would end the rollout, and with it the database.
+    const atStart = domain.tools.filter(({ owner, handsOff }) => owner === 'agent' && !handsOff);
+    return {
+      tools: offeredNow(atStart, this.#view?.messages ?? []),
+      reads,
+      instructions: `The tools of ${domain.name}, on a scratch database that is gone with this connection.`,
+      call: (name, args) =>
+        this.#asked('agent', name, args).catch((error: unknown) => ({
+          content: `Error: ${messageOf(error)}; connect again for a fresh database`,
+          isError: true,
+        })),
+    };
+  }
+
+  /**
+   * Calls a tool of either side. Rejects with a `Fault` where there is no such tool, where the arguments do not fit its
+   * JSON Schema (it is then not called), and where the call could not be made.
+   */
+  async call(name: string, args: JsonObject): Promise<ScratchResult> {
+    const tool = toolIn(this.#supervisor.domain.tools, name);
+    const misfit = misfitOf(tool, args);
+    if (misfit !== null) throw new Fault({ who: 'agent', code: 'call/misfit', message: misfit });
+    return this.#asked(tool.owner, name, args);
+  }
+
+  async close(): Promise<void> {
+    this.#live.cancel();
+    await this.#live.closed.catch(() => undefined);
+    await this.#supervisor.close();
+  }
+
+  #asked(by: Side, name: string, args: JsonObject): Promise<ScratchResult> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ by, turn: `/call ${name} ${JSON.stringify(args)}`, resolve, reject });
+      this.#next?.();
+    });
+  }
+
+  /** A seat's turn: its call before has returned, and the agent's seat waits for the next one. */
+  async #turn(seat: Side, view: RemoteView, signal: AbortSignal): Promise<string> {
+    if (seat === 'agent') this.#view = view;
+    if (this.#made?.by === seat) this.#settle(this.#made);
+    while (seat === 'agent' && this.#waiting.length === 0) {
+      await new Promise<void>((resolve, reject) => {
+        this.#next = resolve;
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      });
+    }
+    if (this.#waiting[0]?.by !== seat) return 'Go on.';
+    this.#made = this.#waiting.shift() ?? null;
+    this.#since = [];
+    return this.#made?.turn ?? '';
+  }
+
+  /** Gives a call that was made what came of it. */
+  #settle(made: Wanted, why?: Fault): void {
+    this.#made = null;
+    const returned = this.#since.find((event) => event.type === 'toolReturned');
+    if (returned?.type !== 'toolReturned') {
+      made.reject(why ?? infrastructure('the call was not answered'));
+      return;
+    }
+    const { isError, content } = returned;
+    made.resolve({ isError, content, writes: this.#since.flatMap(writesOf) });
+  }
+
+  /** A call that hands over has its result although it is the last one. */
+  #over(why: Fault): void {
+    this.#ended = why;
+    if (this.#made) this.#settle(this.#made, why);
+    for (const { reject } of this.#waiting.splice(0)) reject(why);
+  }
+}
+
+function writesOf(event: RolloutEvent): Writes {
+  return event.type === 'databaseWritten' || event.type === 'worldSynced' ? event.writes : [];
+}
+
+function endOf({ failure, endReason }: RolloutClosed): Fault {
+  return failure ? new Fault(failure) : infrastructure(`the scratch rollout is over (${endReason})`);
+}
+
+const infrastructure = (message: string) => new Fault({ who: 'infrastructure', code: 'call/cut', message });
+
+function toolIn(tools: readonly Tool[], name: string): Tool {
+  const found = tools.find((tool) => tool.name === name);
+  if (found) return found;
+  const names = tools.map((tool) => tool.name);
+  const near = nearest(name, names);
+  const hint = near ? `did you mean ${near}?` : `there are ${names.join(', ') || 'none'}`;
+  throw new Fault({ who: 'agent', code: 'call/unknown-tool', message: `there is no tool ${name}; ${hint}` });
+}
+
+/** A domain with one more task, which asks for nothing of its own database, and with somebody to ask it. */
+function withScratchTask(loaded: LoadedDomain): LoadedDomain {
+  const nobody = personaSchema.parse({ id: scratchId, description: 'Nobody.' });
+  const task = taskSchema.parse({ id: scratchId, persona: scratchId, user: { goal: 'Nothing.', opening: 'Hello.' } });
+  const tasks = [...loaded.tasks, task];
+  const personas = [...loaded.domain.personas, nobody];
+  return { ...loaded, tasks, domain: { ...loaded.domain, tasks, personas } };
+}

@@ -1,0 +1,73 @@
+import type {
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
+import { type Message, offeredNow } from '../../core/message.ts';
+import type { SeatView, UserView } from '../../core/seat.ts';
+import { type SimulatorMessage, simulatorChat } from '../../core/simulator/prompt.ts';
+import { offered, sentCalls } from './chatCalls.ts';
+import type { ModelSeat } from './seatSpec.ts';
+
+/** What a request says beside who is asked. */
+export type ChatBody = Omit<ChatCompletionCreateParamsNonStreaming, 'model'>;
+
+/** The whole body that a model is sent; its text is this value's JSON. */
+export function requestTo(seat: ModelSeat, body: ChatBody): ChatCompletionCreateParamsNonStreaming {
+  return {
+    model: seat.model,
+    ...body,
+    ...(seat.temperature === undefined ? {} : { temperature: seat.temperature }),
+    ...(seat.maxTokens === undefined ? {} : { max_tokens: seat.maxTokens }),
+  };
+}
+
+/** What a model in the agent's seat is asked with. */
+export function agentBody(view: Pick<SeatView, 'started' | 'messages'>): ChatBody {
+  const tools = offered(offeredNow(view.started.tools, view.messages));
+  return { messages: chatOf(view), ...(tools.length > 0 ? { tools } : {}) };
+}
+
+/**
+ * What a model in the user's seat is asked with.
+ * @param problem what was wrong with its answer, where it is asked again
+ */
+export function userBody(view: UserView, problem: string | null = null): ChatBody {
+  const tools = offered(view.started.userTools ?? []);
+  return { messages: simulatorChat(view, problem).map(userMessage), ...(tools.length > 0 ? { tools } : {}) };
+}
+
+/** The conversation as the agent's seat sees it, in OpenAI's format. */
+export function chatOf({ started, messages }: Pick<SeatView, 'started' | 'messages'>): ChatCompletionMessageParam[] {
+  return [
+    ...(started.system === '' ? [] : [{ role: 'system' as const, content: started.system }]),
+    ...(started.greeting === undefined ? [] : [{ role: 'assistant' as const, content: started.greeting }]),
+    ...messages.map(agentMessage),
+  ];
+}
+
+function agentMessage(message: Message): ChatCompletionMessageParam {
+  if (message.role === 'user') return { role: 'user', content: message.content };
+  if (message.role === 'tool') return { role: 'tool', tool_call_id: message.callId, content: message.content };
+  const calls = sentCalls(message.toolCalls);
+  return {
+    role: 'assistant',
+    content: message.content,
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(message.messageId ? { rehearsal_id: message.messageId } : {}),
+  };
+}
+
+function userMessage(message: SimulatorMessage): ChatCompletionMessageParam {
+  switch (message.role) {
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: message.content };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: message.content,
+        ...(message.toolCalls ? { tool_calls: sentCalls(message.toolCalls) } : {}),
+      };
+    default:
+      return { role: message.role, content: message.content };
+  }
+}

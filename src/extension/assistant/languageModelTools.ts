@@ -1,0 +1,131 @@
+import { basename, isAbsolute, join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import { runCommand } from '../commandLine.ts';
+import type { Context } from '../context.ts';
+import { runsOfDomain } from '../runs/runPlaces.ts';
+import { domainFolders } from '../workspaceDomains.ts';
+import { runArguments } from './runArguments.ts';
+
+/** Most characters of an answer: what is longer fills a model's window, and it can ask for less. */
+const longestAnswer = 60_000;
+
+type DomainInput = { readonly domain?: string };
+type RunInput = DomainInput & { readonly task: string; readonly agent?: string };
+type RecordingInput = { readonly recording: string };
+
+/** What a tool is given, and what it says. */
+type Answer<Input> = (input: Input, token: vscode.CancellationToken) => Promise<string>;
+
+/**
+ * The tools of Rehearsal that the editor's own agent may call, so that it can change a policy and prove the change:
+ * check a domain, run a task, read a recording, explain a reward. Each is a command of the command line.
+ */
+export function registerLanguageModelTools(context: Context): vscode.Disposable {
+  const said = (args: readonly string[], token: vscode.CancellationToken) => printed(context, args, token);
+  const check: Answer<DomainInput> = async ({ domain }, token) => {
+    const folder = await folderOf(domain);
+    await vscode.workspace.saveAll(false);
+    const isStatic = vscode.workspace.isTrusted ? [] : ['--static'];
+    const { answer, message, code } = await run(context, ['check', folder, '--json', ...isStatic], token);
+    if (code !== 0 && code !== 1) throw new Error(message ?? 'the check ended without a word');
+    const { diagnostics = [], tasks } = answer as { readonly diagnostics?: readonly Diagnostic[]; tasks?: number };
+    const lines = diagnostics.map(
+      ({ severity, code: id, file, line, message: words, hint }) =>
+        `${severity} ${id} ${vscode.workspace.asRelativePath(file)}:${line} ${words}${hint ? ` ${hint}` : ''}`,
+    );
+    return [`${basename(folder)}: ${tasks ?? 0} tasks, ${diagnostics.length} findings`, ...lines].join('\n');
+  };
+  const play: Answer<RunInput> = async ({ domain, task, agent }, token) => {
+    const folder = await folderOf(domain);
+    await vscode.workspace.saveAll(false);
+    const args = runArguments({ folder, runs: runsOfDomain(folder), task, agent });
+    const { answer, message } = await run(context, args, token);
+    const { reward, recording } = answer as { readonly reward?: number | null; readonly recording?: string };
+    if (recording === undefined) throw new Error(message ?? 'the rollout ended without a word');
+    return `reward ${reward ?? 'none'}\nrecording ${recording}\n\n${await said(['explain', recording], token)}`;
+  };
+  const tools = {
+    rehearsal_checkDomain: readOnly('Checking the domain', check),
+    rehearsal_runTask: starting<RunInput>(
+      ({ task, agent }) => (agent ? `Rehearsing ${task} with ${agent}` : `Rehearsing ${task}`),
+      play,
+    ),
+    rehearsal_readTrajectory: readOnly<RecordingInput>('Reading the recording', ({ recording }, token) =>
+      said(['replay', pathOf(recording)], token),
+    ),
+    rehearsal_explainFailure: starting<RecordingInput>(
+      () => 'Explaining the reward',
+      ({ recording }, token) => said(['explain', pathOf(recording)], token),
+    ),
+  };
+  return vscode.Disposable.from(
+    ...Object.entries(tools).map(([name, tool]) =>
+      vscode.lm.registerTool(name, tool as vscode.LanguageModelTool<object>),
+    ),
+  );
+}
+
+function readOnly<Input>(invocationMessage: string, answer: Answer<Input>): vscode.LanguageModelTool<Input> {
+  return { prepareInvocation: () => ({ invocationMessage }), invoke: invoked(answer) };
+}
+
+/** A tool that lets code of the domain run: it is asked for first, and refused where nobody trusts the workspace. */
+function starting<Input>(words: (input: Input) => string, answer: Answer<Input>): vscode.LanguageModelTool<Input> {
+  return {
+    prepareInvocation: ({ input }) => ({
+      invocationMessage: words(input),
+      confirmationMessages: {
+        title: words(input),
+        message: 'The tools of the domain are programs, and they will run.',
+      },
+    }),
+    invoke: invoked(async (input, token) => {
+      if (!vscode.workspace.isTrusted)
+        throw new Error('this workspace is in Restricted Mode: nothing of a domain runs. Ask the person to trust it');
+      return answer(input, token);
+    }),
+  };
+}
+
+function invoked<Input>(answer: Answer<Input>): vscode.LanguageModelTool<Input>['invoke'] {
+  return async ({ input }, token) => {
+    const text = await answer(input, token);
+    const left = text.length - longestAnswer;
+    const shown = left > 0 ? `${text.slice(0, longestAnswer)}\n... and ${left} more characters` : text;
+    return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(shown)]);
+  };
+}
+
+const silent = { report: () => undefined };
+
+const run = (context: Context, args: readonly string[], token: vscode.CancellationToken) =>
+  runCommand(context, args, silent, token);
+
+/** What a command prints, line by line. */
+async function printed(context: Context, args: readonly string[], token: vscode.CancellationToken): Promise<string> {
+  const lines: string[] = [];
+  const { code, message } = await runCommand(context, args, silent, token, (line) => lines.push(line));
+  if (code !== 0 && code !== 1) throw new Error(message ?? `rehearsal ${args[0]} ended without a word`);
+  return lines.join('\n');
+}
+
+/** The folder of a domain that is named by its folder or its name, or of the workspace's only one. */
+async function folderOf(named: string | undefined): Promise<string> {
+  const folders = await domainFolders();
+  const found = named === undefined ? folders : folders.filter((folder) => isNamed(folder, named));
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  const names = folders.map((folder) => vscode.workspace.asRelativePath(folder)).join(', ');
+  throw new Error(
+    folders.length === 0 ? 'this workspace has no domain (a folder with domain.yaml)' : `name one domain: ${names}`,
+  );
+}
+
+const isNamed = (folder: string, named: string) =>
+  folder === named || basename(folder) === basename(named) || vscode.workspace.asRelativePath(folder) === named;
+
+function pathOf(named: string): string {
+  const [root] = vscode.workspace.workspaceFolders ?? [];
+  return isAbsolute(named) || !root ? named : join(root.uri.fsPath, named);
+}

@@ -1,0 +1,41 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import type { Context } from '../context.ts';
+import { domainFolders } from '../workspaceDomains.ts';
+
+/** Id of the provider; package.json contributes it. */
+const providerId = 'rehearsal.domains';
+
+/**
+ * Offers the tools of every domain of the workspace to the editor's own agent, each as an MCP server on a scratch
+ * database. A server starts when that agent starts it; nothing is offered in a workspace that nobody trusts.
+ */
+export function registerMcpServers(context: Context): vscode.Disposable {
+  const changed = new vscode.EventEmitter<void>();
+  const watcher = vscode.workspace.createFileSystemWatcher('**/domain.yaml', false, true, false);
+  const again = () => changed.fire();
+  return vscode.Disposable.from(
+    changed,
+    watcher,
+    watcher.onDidCreate(again),
+    watcher.onDidDelete(again),
+    vscode.workspace.onDidGrantWorkspaceTrust(again),
+    vscode.lm.registerMcpServerDefinitionProvider(providerId, {
+      onDidChangeMcpServerDefinitions: changed.event,
+      provideMcpServerDefinitions: async () =>
+        vscode.workspace.isTrusted ? (await domainFolders()).map((folder) => serverOf(context, folder)) : [],
+      // The key of a model, which a simulated tool may need, is read only when the server starts.
+      resolveMcpServerDefinition: async (server) => {
+        if (!(server instanceof vscode.McpStdioServerDefinition)) return server;
+        server.env = { ...server.env, ...(await context.environment()) };
+        return server;
+      },
+    }),
+  );
+}
+
+function serverOf({ cli, extension }: Context, folder: string): vscode.McpStdioServerDefinition {
+  const { version } = extension.extension.packageJSON as { readonly version: string };
+  const label = `${basename(folder)} (scratch database)`;
+  return new vscode.McpStdioServerDefinition(label, process.execPath, [cli, 'mcp', folder], {}, version);
+}

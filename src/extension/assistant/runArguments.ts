@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { runName } from '../../engine/shell/runName.ts';
+
+/** A rollout that the editor's own agent asks for. */
+export type AskedRun = {
+  readonly folder: string;
+  /** Where runs of the domain lie. */
+  readonly runs: string;
+  readonly task: string;
+  readonly agent: string | undefined;
+};
+
+/**
+ * The command that plays a task for the editor's own agent. What that agent writes may be what a page or a recording
+ * told it to write: so an address that a key would go to is for a person to choose, and a task is never an option.
+ */
+export function runArguments({ folder, runs, task, agent }: AskedRun): readonly string[] {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._@-]*$/.test(task))
+    throw new Error(
+      `"${task}" is no id of a task: letters, digits, dots, dashes and underscores, with @ and a persona behind them`,
+    );
+  if (agent !== undefined && !/^(?:gold|scripted|openai:[^@]+)$/.test(agent))
+    throw new Error(
+      `the agent's seat is taken by gold, scripted or openai:MODEL here, not by "${agent}": the endpoint of a model is for a person to choose, in the settings`,
+    );
+  const out = join(runs, runName(task));
+  return ['run', folder, task, '--json', '--out', out, ...(agent === undefined ? [] : ['--agent', agent])];
+}

@@ -1,0 +1,82 @@
+import * as vscode from 'vscode';
+import { activeFile, cursorLine } from '../activeFile.ts';
+import type { Context } from '../context.ts';
+import { mayRun } from '../trust.ts';
+import type { TaskNode } from '../views/domainsTree.ts';
+import { domainFolderOf, readDomain } from '../workspaceDomains.ts';
+import { firstObstacle, type GatedDraft, tell, withProgress } from './drafting.ts';
+
+/** A draft, as the light bulb and the tree name it. */
+export type DraftNamed = { readonly folder: string; readonly id: string };
+
+/**
+ * Accepts a draft where the audit finds nothing in it; else its findings are shown, and it stays one. Unsaved files of
+ * its domain are saved first.
+ * @returns whether it counts from now on
+ */
+export async function acceptDraft(context: Context, target: unknown): Promise<boolean> {
+  if (!mayRun('The audit')) return false;
+  const draft = await draftOf(target);
+  if (!draft) return false;
+  const unsaved = vscode.workspace.textDocuments.filter(
+    ({ isDirty, uri }) => isDirty && uri.scheme === 'file' && domainFolderOf(uri.fsPath) === draft.folder,
+  );
+  await Promise.all(unsaved.map((document) => document.save()));
+  const title = `Rehearsal: auditing ${draft.id}`;
+  const end = await withProgress(context, title, ['draft', 'accept', draft.folder, draft.id]);
+  if (!end) return false;
+  const left = (end.answer['left'] ?? []) as readonly GatedDraft[];
+  const obstacle = firstObstacle(left);
+  if (obstacle === undefined) {
+    void vscode.window.showInformationMessage(`${draft.id} is accepted: from now on it counts.`);
+    return true;
+  }
+  const { showChecked } = await import('../language/findings.ts');
+  showChecked(
+    draft.folder,
+    left.flatMap(({ findings }) => findings),
+  );
+  void tell(context, 'warning', `It stays a draft. ${obstacle}`);
+  return false;
+}
+
+async function draftOf(target: unknown): Promise<DraftNamed | undefined> {
+  const given = target as (Partial<DraftNamed> & Partial<TaskNode>) | undefined;
+  if (given?.folder !== undefined && typeof (given.id ?? given.task) === 'string')
+    return { folder: given.folder, id: given.id ?? given.task ?? '' };
+  const file = activeFile();
+  const folder = file && domainFolderOf(file);
+  if (!file || !folder) return undefined;
+  const { draftsOf } = await import('../../engine/shell/load/drafts.ts');
+  const { placeOf } = await import('../../engine/shell/load/items.ts');
+  const drafts = draftsOf((await readDomain(folder)).parts);
+  const own = drafts.filter(({ placed }) => placed.file === file);
+  const line = cursorLine(file);
+  const here = own.findLast(({ placed }) => placeOf(placed as never).line <= line) ?? own[0];
+  if (here) return { folder, id: here.placed.value.id };
+  const items = drafts.map(({ kind, placed }) => ({ label: placed.value.id, description: kind }));
+  if (items.length === 0) {
+    void vscode.window.showInformationMessage('This domain has no drafts.');
+    return undefined;
+  }
+  const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Which draft?' });
+  return picked && { folder, id: picked.label };
+}
+
+const codes = ['task/draft', 'persona/draft'];
+
+/** The light bulb at a draft's mark. */
+export const draftActions: vscode.CodeActionProvider = {
+  provideCodeActions: (document, _range, { diagnostics }) => {
+    const folder = domainFolderOf(document.uri.fsPath);
+    return diagnostics.flatMap((diagnostic) => {
+      const id = /^The (?:task|persona) (\S+) is a draft/.exec(diagnostic.message)?.[1];
+      if (!folder || !codes.includes(String(diagnostic.code)) || id === undefined) return [];
+      const action = new vscode.CodeAction('Accept Draft (audits it first)', vscode.CodeActionKind.QuickFix);
+      action.diagnostics = [diagnostic];
+      action.isPreferred = true;
+      action.command = { command: 'rehearsal.draft.accept', title: 'Accept Draft', arguments: [{ folder, id }] };
+      return [action];
+    });
+  },
+};

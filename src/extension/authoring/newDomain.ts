@@ -1,0 +1,160 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import * as vscode from 'vscode';
+import { counted } from '../../engine/core/counted.ts';
+import type { Context } from '../context.ts';
+import { mayRun } from '../trust.ts';
+import { firstObstacle, type GatedDraft, openAt, tell, withProgress } from './drafting.ts';
+
+type Choice = vscode.QuickPickItem & { readonly from: 'template' | 'command' | 'url'; readonly template?: string };
+
+/**
+ * Makes a new domain from a template, or from the tools of an MCP server that the person names, and opens it.
+ * @returns its folder, or undefined where it was cancelled or could not be made
+ */
+export async function newDomain(context: Context): Promise<string | undefined> {
+  const choice = await pickSource(context);
+  if (!choice) return undefined;
+  if (choice.from !== 'template' && !mayRun('MCP servers')) return undefined;
+  const server = choice.from === 'template' ? [] : await askServer(context, choice.from);
+  if (!server) return undefined;
+  const folder = await askFolder(choice.template ?? 'my-desk');
+  if (!folder) return undefined;
+  const source = choice.template === undefined ? server : ['--template', choice.template];
+  const end = await withProgress(context, 'Rehearsal: making the domain', ['new', folder, ...source]);
+  if (!end) return undefined;
+  await shown(context, folder, end.answer as Made);
+  return folder;
+}
+
+type Made = { readonly name: string; readonly drafts: readonly GatedDraft[]; readonly tools?: number };
+
+async function pickSource({ extension }: Context): Promise<Choice | undefined> {
+  const { domainTemplates } = await import('../../engine/shell/drafting/domainTemplate.ts');
+  const templates = domainTemplates(join(extension.extensionPath, 'templates')).map(
+    ({ name, description }): Choice => ({ label: name, detail: description, from: 'template', template: name }),
+  );
+  const separator = (label: string) => ({ label, kind: vscode.QuickPickItemKind.Separator }) as Choice;
+  return vscode.window.showQuickPick<Choice>(
+    [
+      separator('templates'),
+      ...templates,
+      separator('MCP servers'),
+      {
+        label: 'From an MCP server…',
+        detail: 'A program that you name is started, and asked for its tools',
+        from: 'command',
+      },
+      {
+        label: 'From an MCP server at an address…',
+        detail: 'One that runs already and speaks Streamable HTTP',
+        from: 'url',
+      },
+    ],
+    { placeHolder: 'What is the new domain made of?', matchOnDetail: true },
+  );
+}
+
+type Listed = {
+  readonly name: string;
+  readonly description: string;
+  readonly isWrite: boolean;
+  readonly isSure: boolean;
+};
+
+/** Asks for a server, starts it for its list of tools, and asks which of them change something. */
+async function askServer(context: Context, from: 'command' | 'url'): Promise<readonly string[] | undefined> {
+  const named = await vscode.window.showInputBox({
+    title: from === 'command' ? 'Command that starts the MCP server' : 'Address of the MCP server',
+    placeHolder: from === 'command' ? 'npx -y some-server --flag' : 'http://127.0.0.1:8000/mcp',
+    prompt: from === 'command' ? 'It is started on this machine, now and for each rollout.' : '',
+    ignoreFocusOut: true,
+    validateInput: (text) => (text.trim() === '' ? 'Name it, or press Escape.' : undefined),
+  });
+  if (named === undefined) return undefined;
+  const environment = from === 'command' ? await askEnvironment() : [];
+  if (!environment) return undefined;
+  const server = [from === 'command' ? '--mcp' : '--mcp-url', named, ...environment];
+  const end = await withProgress(context, 'Rehearsal: asking the server for its tools', ['new', '--list', ...server]);
+  if (!end) return undefined;
+  const tools = (end.answer['tools'] ?? []) as readonly Listed[];
+  const items = tools.map(({ name, description, isWrite, isSure }) => ({
+    label: name,
+    description: isSure ? '' : 'the server does not say',
+    detail: description.replace(/\s+/g, ' '),
+    picked: isWrite,
+  }));
+  const writes = await vscode.window.showQuickPick(items, {
+    canPickMany: true,
+    title: `${counted(tools.length, 'tool')}: which of them change something?`,
+    placeHolder: 'They are confirmed with the user first',
+    ignoreFocusOut: true,
+  });
+  return writes && [...server, '--writes', writes.map(({ label }) => label).join(',')];
+}
+
+async function askEnvironment(): Promise<readonly string[] | undefined> {
+  const text = await vscode.window.showInputBox({
+    title: 'Environment of the MCP server',
+    prompt:
+      'NAME=VALUE, with spaces between, or nothing. ${env:NAME} is taken from yours, ${instanceFolder} is a fresh folder for each rollout.',
+    placeHolder: 'MEMORY_FILE_PATH=${instanceFolder}/memory.json',
+    ignoreFocusOut: true,
+    validateInput: (value) =>
+      value.trim() === '' ||
+      value
+        .trim()
+        .split(/\s+/)
+        .every((each) => /^[^=]+=/.test(each))
+        ? undefined
+        : 'Each is NAME=VALUE.',
+  });
+  return text?.split(/\s+/).flatMap((each) => (each === '' ? [] : ['--env', each]));
+}
+
+/** A folder for the domain: in the workspace, else in one that the person chooses. */
+async function askFolder(wanted: string): Promise<string | undefined> {
+  const parent = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? (await pickParent());
+  if (parent === undefined) return undefined;
+  const name = await vscode.window.showInputBox({
+    title: 'Name of the new domain',
+    prompt: `Its folder is made in ${parent}`,
+    value: wanted,
+    ignoreFocusOut: true,
+    validateInput: (text) => problemOf(parent, text.trim()),
+  });
+  return name === undefined ? undefined : join(parent, name.trim());
+}
+
+function problemOf(parent: string, name: string): string | undefined {
+  if (name === '' || /[\\/:*?"<>|]/.test(name) || /^\.+$/.test(name)) return 'A name of a folder is expected.';
+  const stat = statSync(join(parent, name), { throwIfNoEntry: false });
+  if (!stat) return undefined;
+  const isFree = stat.isDirectory() && readdirSync(join(parent, name)).length === 0;
+  return isFree ? undefined : `${name} is there already and not empty; nothing is overwritten.`;
+}
+
+async function pickParent(): Promise<string | undefined> {
+  const title = 'Folder that the new domain goes into';
+  const [parent] = (await vscode.window.showOpenDialog({ canSelectFiles: false, canSelectFolders: true, title })) ?? [];
+  return parent?.fsPath;
+}
+
+async function shown(context: Context, folder: string, { name, drafts }: Made): Promise<void> {
+  const root = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+  if (root === undefined || relative(root, folder).startsWith('..')) {
+    await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder));
+    return;
+  }
+  const [first] = drafts;
+  await openAt(first ? (drafts.find(({ passes }) => passes) ?? first).file : join(folder, 'policy.md'));
+  const obstacle = firstObstacle(drafts);
+  const many = drafts.length > 0 ? ` It has ${counted(drafts.length, 'draft task')}: edit each, and accept it.` : '';
+  if (obstacle === undefined) {
+    void vscode.window.showInformationMessage(`Made ${name}.${many || ' F5 in a task rehearses it.'}`);
+    return;
+  }
+  const left = drafts.filter(({ passes }) => !passes).length;
+  const need = left === 1 ? 'One of them needs work first.' : `${left} of them need work first.`;
+  await tell(context, 'warning', `Made ${name}.${many} ${need} ${obstacle}`);
+}

@@ -1,0 +1,109 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { counted } from '../../engine/core/counted.ts';
+import { activeFile, cursorLine } from '../activeFile.ts';
+import type { Context } from '../context.ts';
+import { pickRecording, recordingOf } from '../runs/runCommands.ts';
+import { mayRun } from '../trust.ts';
+import type { DomainNode, TaskNode } from '../views/domainsTree.ts';
+import { domainFolderOf, domainOfRecording, pickDomain, readDomain, taskAt } from '../workspaceDomains.ts';
+import { askModel, type Drafted, firstObstacle, openAt, tell, withProgress } from './drafting.ts';
+
+/**
+ * Drafts a task of a recording and opens it unsaved, so that it is read before it is kept.
+ * @returns the path that it is saved under, or undefined where there is none
+ */
+export async function taskFromRecording(context: Context, target: unknown): Promise<string | undefined> {
+  if (!mayRun('The tools of a domain')) return undefined;
+  const shown = activeFile();
+  const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
+  const recording = recordingOf(target) ?? open ?? (await pickRecording('Which recording becomes a task?'));
+  if (!recording) return undefined;
+  const domain = await domainOfRecording(recording).catch(() => undefined);
+  const named = domain === undefined ? [] : ['--domain', domain];
+  const title = `Rehearsal: drafting a task of ${basename(recording)}`;
+  const end = await withProgress(context, title, ['draft', 'task', recording, '--print', ...named]);
+  if (!end) return undefined;
+  const { file, text, drafts } = end.answer as unknown as Drafted;
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file).with({ scheme: 'untitled' }));
+  const editor = await vscode.window.showTextDocument(document);
+  await editor.edit((edit) => edit.replace(new vscode.Range(0, 0, document.lineCount, 0), text));
+  const obstacle = firstObstacle(drafts);
+  const next = 'Save it, and accept it with the light bulb at draft: true.';
+  if (obstacle === undefined)
+    void vscode.window.showInformationMessage(`The audit finds nothing in this draft. ${next}`);
+  else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
+  return file;
+}
+
+/** The task that a command is about: a row of the tree, a file, or what the active editor shows. */
+async function taskOf(target: unknown): Promise<{ readonly folder: string; readonly task: string } | undefined> {
+  const node = target as TaskNode | undefined;
+  if (node?.type === 'task') return { folder: node.folder, task: node.task };
+  const file = target instanceof vscode.Uri ? target.fsPath : activeFile();
+  const open = file?.endsWith('.task.yaml') ? domainFolderOf(file) : undefined;
+  const folder = open ?? (await pickDomain());
+  if (!folder) return undefined;
+  const loaded = await readDomain(folder);
+  const here = file && open ? taskAt(loaded, file, cursorLine(file)) : undefined;
+  if (here !== undefined) return { folder, task: here };
+  const items = loaded.tasks.map(({ id, description = '' }) => ({ label: id, description }));
+  const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Variants of which task?' });
+  return picked && { folder, task: picked.label };
+}
+
+/** Drafts variants of a task into a file of their own. Gives the file. */
+export async function taskVariants(context: Context, target: unknown): Promise<string | undefined> {
+  if (!mayRun('The tools of a domain')) return undefined;
+  const chosen = await taskOf(target);
+  if (!chosen) return undefined;
+  const count = await vscode.window.showInputBox({
+    title: `Variants of ${chosen.task}`,
+    prompt: 'How many? What the audit finds something in is left out.',
+    value: '5',
+    validateInput: (text) =>
+      /^(?:[1-9]\d?|100)$/.test(text.trim()) ? undefined : 'A number from 1 to 100 is expected.',
+  });
+  if (count === undefined) return undefined;
+  const model = await askModel(context, 'the same request about other rows of the database');
+  if (!model) return undefined;
+  const args = ['draft', 'variants', chosen.folder, chosen.task, '--count', count.trim(), ...model];
+  return opened(context, await withProgress(context, `Rehearsal: drafting variants of ${chosen.task}`, args));
+}
+
+/** Drafts a persona that the domain does not have. Gives its file. */
+export async function generatePersona(context: Context, target: unknown): Promise<string | undefined> {
+  if (!mayRun('The tools of a domain')) return undefined;
+  const node = target as Partial<DomainNode> | undefined;
+  const open = activeFile();
+  const folder = node?.folder ?? (open && domainFolderOf(open)) ?? (await pickDomain());
+  if (!folder) return undefined;
+  const model = await askModel(context, 'a style and one or two hard behaviours, drawn by seed');
+  if (!model) return undefined;
+  const words =
+    model.length === 0
+      ? ''
+      : await vscode.window.showInputBox({
+          title: 'Who is this persona?',
+          placeHolder: 'for example: a carer who calls for somebody else and is unsure of the details',
+          prompt: 'In your words, or nothing for somebody whom the domain does not have yet',
+          ignoreFocusOut: true,
+        });
+  if (words === undefined) return undefined;
+  const args = ['draft', 'persona', folder, ...model, ...(words.trim() === '' ? [] : ['--words', words])];
+  return opened(context, await withProgress(context, 'Rehearsal: drafting a persona', args));
+}
+
+async function opened(context: Context, end: Awaited<ReturnType<typeof withProgress>>): Promise<string | undefined> {
+  if (!end) return undefined;
+  const { file, drafts } = end.answer as unknown as Drafted;
+  await openAt(file);
+  const obstacle = firstObstacle(drafts);
+  const fewer = end.code === 1 && end.message ? ` (${end.message})` : '';
+  if (obstacle === undefined)
+    void vscode.window.showInformationMessage(
+      `Drafted ${counted(drafts.length, drafts[0]?.kind ?? 'task')}${fewer}. Read them, and accept what is right.`,
+    );
+  else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
+  return file;
+}

@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { basename } from 'node:path';
+import { createInterface } from 'node:readline';
+import * as vscode from 'vscode';
+import { counted } from '../engine/core/counted.ts';
+import type { Answered } from './activity.ts';
+import type { Context } from './context.ts';
+import { beginRunning, type RunningHandle } from './running.ts';
+
+/** How a command of the command line ended. */
+export type CommandEnd = {
+  /** Its exit code; null where it was killed or could not be started. */
+  readonly code: number | null;
+  /** What it printed with --json: the last line of its output; empty where that is no object. */
+  readonly answer: Readonly<Record<string, unknown>>;
+  /** What went wrong, in its own words; undefined where it said nothing. */
+  readonly message: string | undefined;
+  /** A person stopped it where the status bar shows what runs; what is finished is kept. */
+  readonly isStopped: boolean;
+};
+
+/**
+ * Runs a command of the command line beside the editor. What it tells goes to the log and to the progress.
+ * @param onLine is told of each line of its output as it comes
+ */
+export async function runCommand(
+  context: Context,
+  args: readonly string[],
+  progress: vscode.Progress<{ message?: string }>,
+  token: vscode.CancellationToken,
+  onLine?: (line: string) => void,
+): Promise<CommandEnd> {
+  const child = spawn(process.execPath, [context.cli, ...args], {
+    env: { ...process.env, ...(await context.environment()) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let isStopped = false;
+  const handle = runningOf(args, () => {
+    isStopped = true;
+    child.kill('SIGTERM');
+  });
+  // What only reads has nothing to keep, and need not come to an end of its own.
+  const signal = args[0] === 'compare' ? 'SIGKILL' : 'SIGTERM';
+  const cancelled = token.onCancellationRequested(() => child.kill(signal));
+  const follow = handle && follower(handle);
+  let last = '';
+  let lastWords: string | undefined;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line === '') return;
+    last = line;
+    follow?.(line);
+    onLine?.(line);
+  });
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    context.log.info(line);
+    lastWords = line;
+    progress.report({ message: line });
+    handle?.say(line);
+  });
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('close', resolve);
+    child.once('error', ({ message }) => {
+      lastWords = message;
+      resolve(null);
+    });
+  });
+  handle?.end();
+  cancelled.dispose();
+  const answer = answerIn(last);
+  const { message } = (answer['error'] ?? {}) as { readonly message?: string };
+  return { code, answer, message: message ?? lastWords, isStopped };
+}
+
+/** Commands that play rollouts are shown as running, until their end; a stop lets them keep what is finished. */
+function runningOf([command, domain = '']: readonly string[], stop: () => unknown): RunningHandle | undefined {
+  if (command !== 'eval' && command !== 'run') return undefined;
+  const open = () => vscode.commands.executeCommand('rehearsal.runs.focus');
+  return beginRunning({ type: command === 'eval' ? 'evaluation' : 'rollout', title: basename(domain) }, { stop, open });
+}
+
+/** Reads from the lines of `--stream` how far it is, and what its models have used. */
+function follower(handle: RunningHandle): (line: string) => void {
+  let finished = 0;
+  return (line) => {
+    if (line.startsWith('{"type":"modelAnswered"')) handle.answered(JSON.parse(line) as Answered);
+    if (!line.startsWith('{"type":"rolloutFinished"')) return;
+    finished += 1;
+    handle.say(`${counted(finished, 'rollout')} finished`);
+  };
+}
+
+/** The object on the last line; none where the command was ended before it had printed it. */
+function answerIn(line: string): Readonly<Record<string, unknown>> {
+  try {
+    return line.startsWith('{') ? JSON.parse(line) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,56 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { debugType } from '../contributions.ts';
+import { chosenFrame, debuggedSession, doing } from './stoppedSession.ts';
+
+/** What a session says of the recording that it shows. */
+export type ShownRecording = { readonly path: string; readonly step: number };
+
+/** A command of the Debug Console at the frame that was chosen, or has the focus. */
+async function typed(target: unknown, expression: string): Promise<boolean> {
+  const session = debuggedSession();
+  if (!session) return false;
+  return doing(async () => {
+    const frameId = await chosenFrame(session, target);
+    await session.customRequest('evaluate', { expression, context: 'repl', ...(frameId ? { frameId } : {}) });
+  });
+}
+
+/** Goes on live from a frame, in a recording of its own. */
+export function forkHere(target: unknown): Promise<boolean> {
+  return typed(target, '/fork');
+}
+
+/** Goes on from a frame with the policy, personas, rules and tools as their files are now. */
+export async function forkWithChangedFiles(target: unknown): Promise<boolean> {
+  // What a person sees in an editor is meant, not what stood on the disk before.
+  await vscode.workspace.saveAll(false);
+  return typed(target, '/swap');
+}
+
+/** A person takes a seat from a frame on; its turns are typed into the Debug Console, which opens. */
+export async function takeOver(target: unknown, seat: 'agent' | 'user'): Promise<boolean> {
+  const isTaken = await typed(target, `/take ${seat}`);
+  if (isTaken) await vscode.commands.executeCommand('workbench.panel.repl.view.focus');
+  return isTaken;
+}
+
+/** Asks the model of a turn once more: a fork at the frame, as the protocol restarts one. */
+export async function resample(target: unknown): Promise<boolean> {
+  const session = debuggedSession();
+  if (!session) return false;
+  return doing(async () => session.customRequest('restartFrame', { frameId: await chosenFrame(session, target) }));
+}
+
+/** Plays the recording of what is debugged again, from its start: no model is called, and nothing is paid. */
+export async function replay(): Promise<boolean> {
+  const session = debuggedSession();
+  if (!session) return false;
+  const { path: recording }: ShownRecording = await session.customRequest('rehearsal/recording');
+  const { domain } = session.configuration as { readonly domain?: string };
+  const configuration = { type: debugType, request: 'attach', name: `Replay ${basename(recording)}`, recording };
+  return vscode.debug.startDebugging(session.workspaceFolder, {
+    ...configuration,
+    ...(typeof domain === 'string' ? { domain } : {}),
+  });
+}

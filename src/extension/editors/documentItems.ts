@@ -1,0 +1,91 @@
+import type * as vscode from 'vscode';
+import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import { partsOf } from '../../engine/shell/load/fileParts.ts';
+import { type ItemKind, parseItems } from '../../engine/shell/load/items.ts';
+import type { Source } from '../../engine/shell/load/source.ts';
+import { parseYaml } from '../../engine/shell/load/yaml.ts';
+import type { FileProblem } from '../../webview/protocol.ts';
+
+/** An entry of a file, as the engine reads it; null where it can't. */
+export type DocumentItem<T> = {
+  readonly label: string;
+  /** Where it stands in the file. */
+  readonly path: (string | number)[];
+  readonly value: T | null;
+  readonly problem: FileProblem | null;
+};
+
+/** The entries of a YAML document: one, or those of its list. */
+export type DocumentItems<T> = { readonly broken: FileProblem | null; readonly items: readonly DocumentItem<T>[] };
+
+/** A list of so many characters is read entry by entry: the whole of it would take seconds after each change. */
+const manyCharacters = 100_000;
+
+/**
+ * Reads the entries of a document with the engine's own reader and schema. A broken entry leaves the others standing. Of
+ * a long list only the entry that is shown is read, and of the others their names are looked for.
+ * @param name the key that names an entry
+ * @param index of the entry that is shown
+ */
+export function itemsOf<T>(
+  document: vscode.TextDocument,
+  of: ItemKind<T>,
+  name: string,
+  index: number,
+): DocumentItems<T> {
+  const source = sourceOf(document);
+  const parts = source.text.length > manyCharacters ? partsOf(source) : [];
+  if (parts.length < 2) return readItems(source, of, name);
+  const chosen = Math.max(0, Math.min(index, parts.length - 1));
+  const key = new RegExp(`^[- ] *${name}:[ \\t]*(["']?)(.+?)\\1[ \\t]*(?:#.*)?$`, 'm');
+  return {
+    broken: null,
+    items: parts.map((part, at): DocumentItem<T> => {
+      const path = [at];
+      const label = key.exec(part.source.text)?.[2] ?? `${of.kind} ${at + 1}`;
+      if (at !== chosen) return { label, path, value: null, problem: null };
+      const { broken, items } = readItems(part.source, of, name);
+      const [item = { label, value: null, problem: broken }] = items;
+      const { problem } = item;
+      return { ...item, path, problem: problem && { ...problem, line: problem.line + part.line } };
+    }),
+  };
+}
+
+function readItems<T>(source: Source, of: ItemKind<T>, name: string): DocumentItems<T> {
+  const { value: root, problem, places } = parseYaml(source, of.kind);
+  if (problem) return { broken: told(problem), items: [] };
+  const { items, diagnostics } = parseItems(source, of);
+  const [first] = diagnostics;
+  if (typeof root !== 'object' || root === null || (Array.isArray(root) && root.length === 0))
+    return { broken: first ? told(first) : { message: `There is no ${of.kind} in this file.`, line: 1 }, items: [] };
+  const entries = Array.isArray(root)
+    ? root.map((value, index) => ({ value, path: [index] }))
+    : [{ value: root, path: [] }];
+  return {
+    broken: null,
+    items: entries.map(({ value, path }, index) => {
+      const read = items.find((item) => item.path.join() === path.join());
+      const at = places.value(path);
+      const own = diagnostics.find(
+        ({ line, severity }) => severity === 'error' && line >= at.line && line <= at.endLine,
+      );
+      const label = (value as Record<string, unknown> | null)?.[name];
+      return {
+        label: typeof label === 'string' && label !== '' ? label : `${of.kind} ${index + 1}`,
+        path,
+        value: read?.value ?? null,
+        problem: read ? null : told(own ?? first ?? { ...at, message: `This is no ${of.kind}.` }),
+      };
+    }),
+  };
+}
+
+/** The text of a document as every reader of the engine gets it. */
+export function sourceOf(document: vscode.TextDocument): Source {
+  return { file: document.uri.fsPath, text: document.getText().replaceAll('\r\n', '\n') };
+}
+
+function told({ message, hint, line }: Pick<Diagnostic, 'message' | 'hint' | 'line'>): FileProblem {
+  return { message: hint ? `${message} ${hint}` : message, line };
+}

@@ -1,0 +1,139 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { type ParsedPolicy, type PolicyBlock, parsePolicy } from '../../engine/core/policy.ts';
+import type { Rule } from '../../engine/core/rule.ts';
+import { markEdits, ruleEdits, ruleTextOf } from '../../engine/language/policyEdit.ts';
+import { tasksThatTry } from '../../engine/shell/load/checkCoverage.ts';
+import { placeOf } from '../../engine/shell/load/items.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import type { PolicyContent, RuleCard } from '../../webview/protocol.ts';
+import { lastResults } from '../language/lastResult.ts';
+import type { RuleResult } from '../runs/lastResults.ts';
+import { runPlacesOf } from '../runs/runPlaces.ts';
+import type { Content, Scene, VisualEditor } from './editorSession.ts';
+
+/** Tasks that a rule names; the others are counted. */
+const shownTasks = 12;
+
+/** The visual editor of policies: their rules as cards. */
+export const policyEditor: VisualEditor = {
+  view: 'policyEditor',
+  title: 'Policy',
+  followsDomain: true,
+  contentOf: async (scene) => shownOf(scene, await resultsOf(scene)),
+  editsOf: (message, text) => {
+    if (message.type === 'setRule') return ruleEdits(text, message.line, message.text);
+    return message.type === 'markRule' ? markEdits(text, message.line, message.id) : undefined;
+  },
+  open: (message, scene) => {
+    if (message.type === 'openCheck') return openCheck(scene, message.index);
+    return message.type === 'openRuleRecording' ? openRecording(scene, message.rule) : undefined;
+  },
+};
+
+/** The domain whose policy the document is. */
+function domainOf({ domain, document }: Scene): LoadedDomain | undefined {
+  return domain?.parts.policyFile === document.uri.fsPath ? domain : undefined;
+}
+
+async function resultsOf(scene: Scene): Promise<ReadonlyMap<string, RuleResult>> {
+  const domain = domainOf(scene);
+  return domain ? (await lastResults()).ofRules(domain.folder, runPlacesOf(domain.folder)) : new Map();
+}
+
+async function openCheck(scene: Scene, index: number): Promise<void> {
+  const at = domainOf(scene)?.locations.rules[index];
+  if (!at) return;
+  const selection = new vscode.Range(at.line - 1, 0, at.line - 1, 0);
+  await vscode.window.showTextDocument(vscode.Uri.file(at.file), { viewColumn: vscode.ViewColumn.Beside, selection });
+}
+
+async function openRecording(scene: Scene, rule: string): Promise<void> {
+  const found = (await resultsOf(scene)).get(rule);
+  if (found)
+    await vscode.commands.executeCommand('rehearsal.recording.open', found.recording, vscode.ViewColumn.Beside);
+}
+
+function shownOf(scene: Scene, results: ReadonlyMap<string, RuleResult>): Content {
+  const text = scene.document.getText();
+  const domain = domainOf(scene);
+  const parsed = parsePolicy(text);
+  const problems = parsed.problems.map(({ message, hint, line }) => ({ message: `${message} ${hint}`, line }));
+  const content: PolicyContent = {
+    editor: 'policy',
+    sections: sectionsOf(parsed, text, domain, results),
+    problems,
+    hasDomain: domain !== undefined,
+  };
+  return { broken: null, items: [{ label: 'policy', problem: null }], index: 0, content };
+}
+
+type Section = PolicyContent['sections'][number];
+
+/** The rules below the headings that they stand under. A heading with a mark is a rule of its own section. */
+function sectionsOf(
+  parsed: ParsedPolicy,
+  text: string,
+  domain: LoadedDomain | undefined,
+  results: ReadonlyMap<string, RuleResult>,
+): Section[] {
+  const sections: Section[] = [{ title: null, line: 1, notes: [], rules: [] }];
+  const lines = text.split('\n');
+  for (const block of parsed.blocks) {
+    const isHeading = block.isRule && /^\s*#/.test((lines[block.line - 1] ?? '').slice(block.column - 1));
+    if (isHeading) sections.push({ title: block.text, line: block.line, notes: [], rules: [] });
+    const section = sections.at(-1) as Section;
+    if (!block.isRule) section.notes.push({ text: block.text, line: block.line });
+    else if (!isHeading || block.id !== null) section.rules.push(cardOf(block, parsed, text, domain, results));
+  }
+  return sections.filter(({ title, notes, rules }) => title !== null || notes.length > 0 || rules.length > 0);
+}
+
+function cardOf(
+  block: PolicyBlock,
+  { marks }: ParsedPolicy,
+  text: string,
+  domain: LoadedDomain | undefined,
+  results: ReadonlyMap<string, RuleResult>,
+): RuleCard {
+  // A check may name a rule by a quote of its words, and the domain then knows it by an id that no mark has.
+  const known = domain?.parts.policy.policy.rules.find(({ line }) => line === block.line)?.id;
+  const id = block.id ?? known ?? null;
+  const tried = id !== null && domain ? tasksThatTry(domain.parts, id) : { every: false, tasks: [] };
+  const result = id === null ? undefined : results.get(id);
+  return {
+    line: block.line,
+    id: block.id,
+    text: ruleTextOf(text, block, marks)?.text ?? null,
+    plain: block.text,
+    checks: id === null || !domain ? [] : checksOf(domain, id),
+    tasks: tried.tasks.slice(0, shownTasks),
+    taskCount: tried.tasks.length,
+    isAlwaysTried: tried.every,
+    result: result
+      ? {
+          held: result.held,
+          violated: result.violated,
+          unknown: result.unknown,
+          recording: basename(result.recording, '.traj.jsonl'),
+        }
+      : null,
+  };
+}
+
+function checksOf({ parts }: LoadedDomain, id: string): RuleCard['checks'] {
+  return parts.rules.flatMap((placed, index) => {
+    if (placed.value.rule !== id) return [];
+    const { line, file } = placeOf(placed);
+    const { check, gate, layer = null } = placed.value;
+    return [{ index, check, gate, layer, file: basename(file), line, says: wordsOf(placed.value) }];
+  });
+}
+
+/** What a check says beside its kind, in the words of its file. */
+function wordsOf(rule: Rule): string {
+  const { rule: _rule, check: _check, gate: _gate, layer: _layer, ...rest } = rule;
+  return Object.entries(rest)
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`)
+    .join('\n');
+}

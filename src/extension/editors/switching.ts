@@ -1,0 +1,41 @@
+import * as vscode from 'vscode';
+import { activeFile } from '../activeFile.ts';
+import { visualEditorTypes } from '../contributions.ts';
+
+/** Shows a file in its visual editor, in the place of its text. Gives whether there is one for it. */
+export async function openVisual(target: unknown): Promise<boolean> {
+  const uri = fileOf(target);
+  const type = uri && visualTypeOf(uri.path);
+  if (!uri || !type) return false;
+  await reopened(uri, type);
+  return true;
+}
+
+/** Shows the text of a file, in the place of its visual editor. */
+export async function openAsText(target: unknown): Promise<boolean> {
+  const uri = fileOf(target);
+  if (!uri) return false;
+  await reopened(uri, 'default');
+  return true;
+}
+
+function visualTypeOf(path: string): string | undefined {
+  return Object.entries(visualEditorTypes).find(([end]) => path.endsWith(end))?.[1];
+}
+
+function fileOf(target: unknown): vscode.Uri | undefined {
+  if (target instanceof vscode.Uri) return target;
+  const file = activeFile();
+  return file === undefined ? undefined : vscode.Uri.file(file);
+}
+
+/** One document, one tab: the editor that was there makes room, whether or not it is saved. */
+async function reopened(uri: vscode.Uri, type: string): Promise<void> {
+  const { activeTab } = vscode.window.tabGroups.activeTabGroup;
+  const input = activeTab?.input;
+  const isShown =
+    (input instanceof vscode.TabInputText || input instanceof vscode.TabInputCustom) &&
+    input.uri.toString() === uri.toString();
+  if (isShown) await vscode.commands.executeCommand('reopenActiveEditorWith', type);
+  else await vscode.commands.executeCommand('vscode.openWith', uri, type);
+}

@@ -1,0 +1,117 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { JsonObject } from '../../engine/core/json.ts';
+import { type Task, taskSchema } from '../../engine/core/task.ts';
+import type { RolloutSummary } from '../../engine/shell/rolloutSummary.ts';
+import type { TaskContent } from '../../webview/protocol.ts';
+import { itemsOf } from './documentItems.ts';
+import { type Content, chosenOf, type Outcome, type Running, type Scene, type VisualEditor } from './editorSession.ts';
+import { answered } from './running.ts';
+import { misfitsOf } from './toolContent.ts';
+import { type KnownTool, toolsOf } from './toolDescriptions.ts';
+
+const kind = { kind: 'task', schema: 'task', item: taskSchema } as const;
+
+/** The visual editor of tasks. */
+export const taskEditor: VisualEditor = {
+  view: 'taskEditor',
+  title: 'Task',
+  contentOf: async (scene) => shownOf(scene),
+  open: (message, scene) => (message.type === 'openPlayed' ? openPlayed(scene) : undefined),
+  run: (message, scene) => {
+    const task = taskOf(scene);
+    return message.type === 'playGold' && task ? goldOf(task.id, scene.document.uri) : undefined;
+  },
+};
+
+/** Recordings of what was played last, by the document; they lie outside of the workspace. */
+const played = new Map<string, string>();
+
+function taskOf({ document, choices }: Scene): Task | undefined {
+  return chosenOf(itemsOf<Task>(document, kind, 'id', choices.index).items, choices).item?.value ?? undefined;
+}
+
+/** Parts of a task that the form has no place for. */
+const textOnly = [
+  'under',
+  'setUp',
+  'faults',
+  'communicateBy',
+  'origin',
+  'receipts',
+  'endState',
+  'milestones',
+  'prompt',
+  'verifiers',
+  'judge',
+  'credit',
+  'script',
+  'tools',
+  'laterTools',
+  'agent',
+] as const satisfies readonly (keyof Task)[];
+
+function shownOf(scene: Scene): Content {
+  const { document, domain, choices } = scene;
+  const { broken, items } = itemsOf<Task>(document, kind, 'id', choices.index);
+  const { index, item } = chosenOf(items, choices);
+  const labels = items.map(({ label, problem }) => ({ label, problem }));
+  const task = item?.value;
+  if (!item || !task) return { broken, items: labels, index, content: null };
+  const known = domain ? toolsOf(scene.context, domain, scene.refresh) : { tools: [], problem: null };
+  const content: TaskContent = {
+    editor: 'task',
+    base: item.path,
+    task,
+    personas: (domain?.domain.personas ?? []).map(({ id }) => id),
+    tools: known.tools.map(({ name, owner, effect, description, parameters }) => ({
+      name,
+      owner,
+      effect,
+      description,
+      parameters: parameters as TaskContent['tools'][number]['parameters'],
+    })),
+    undescribed: known.problem,
+    misfits: task.actions.flatMap((action, at) => misfitsOfAction(known.tools, action, at)),
+    others: [
+      ...textOnly.filter((name) => task[name] !== undefined),
+      ...(task.user.script ? ['user.script'] : []),
+      ...(task.user.otherwise === undefined ? [] : ['user.otherwise']),
+    ],
+  };
+  return { broken, items: labels, index, content };
+}
+
+function misfitsOfAction(tools: readonly KnownTool[], action: Task['actions'][number], at: number) {
+  const tool = tools.find(({ name }) => name === action.tool);
+  if (!tool || tool.parameters === null) return [];
+  const found = misfitsOf(tool, action.arguments as JsonObject);
+  return found.map(({ path, message }) => ({ path: [at, ...path], message }));
+}
+
+/** What the command line says of the rollout, or why there is none. */
+type Played = Partial<RolloutSummary> & {
+  readonly recording?: string;
+  readonly error?: { readonly message: string };
+};
+
+/** Plays the task with the gold seat, and says how the databases differ then. The runs of the workspace stay as they are. */
+function goldOf(task: string, uri: vscode.Uri): (running: Running) => Promise<Outcome> {
+  return async (running) => {
+    const out = mkdtempSync(join(tmpdir(), 'rehearsal-gold-'));
+    const command = ['run', running.folder, task, '--agent', 'gold', '--user', 'agenda', '--out', out];
+    const answer = (await answered(running, command, [0, 1, 2])) as Played;
+    const { recording, reward = null, reason = '', failedBy = null, turns = 0, card = [], changes = [] } = answer;
+    if (recording === undefined) throw new Error(answer.error?.message ?? 'The rollout left no recording.');
+    played.set(uri.toString(), recording);
+    return { type: 'goldPlayed', task, reward, reason, failedBy, turns, card, writes: changes };
+  };
+}
+
+async function openPlayed({ document }: Scene): Promise<void> {
+  const recording = played.get(document.uri.toString());
+  if (recording !== undefined)
+    await vscode.commands.executeCommand('rehearsal.recording.open', recording, vscode.ViewColumn.Beside);
+}

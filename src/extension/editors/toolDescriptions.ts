@@ -1,0 +1,129 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import type { JsonObject } from '../../engine/core/json.ts';
+import { describeSimulated } from '../../engine/core/simulatedTool.ts';
+import type { Tool } from '../../engine/core/tool.ts';
+import { hasOutsideTools, hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { runCommand } from '../commandLine.ts';
+import type { Context } from '../context.ts';
+import { describeTools } from '../language/describedTools.ts';
+
+/** A tool as far as it is known: without running code only a simulated one has a schema. */
+export type KnownTool = Pick<Tool, 'name' | 'description' | 'effect' | 'owner'> &
+  Partial<
+    Pick<Tool, 'timeoutMs' | 'idempotent' | 'rateLimit' | 'idempotencyKey' | 'cache' | 'retries' | 'handsOff'>
+  > & {
+    readonly parameters: JsonObject | null;
+    readonly source: Tool['source']['type'];
+  };
+
+/** The tools of a domain; `problem` says why the arguments of some are not known. */
+export type KnownTools = { readonly tools: readonly KnownTool[]; readonly problem: string | null };
+
+type Described = { readonly key: string; answer: KnownTools | null };
+
+/** What was described last, by the folder and by whether servers were asked too. */
+const described = new Map<string, Described>();
+
+/**
+ * The tools of a domain. Those of code are described by the command line, in a lane of its own, once for each state of
+ * the files on the disk; until then, and in a workspace that nobody trusts, they have the names that the code says.
+ * @param onKnown is told when they are described
+ * @param asksServers whether servers and environments are started to be asked for theirs; else those are left out that
+ *   nobody asked for yet
+ */
+export function toolsOf(
+  context: Context,
+  domain: LoadedDomain,
+  onKnown: () => void,
+  { asksServers = false }: { readonly asksServers?: boolean } = {},
+): KnownTools {
+  const simulated = domain.parts.simulated.map(({ value }) => known(describeSimulated(value)));
+  if (domain.toolsFile === null && !hasOutsideTools(domain)) return { tools: simulated, problem: null };
+  const coded = vscode.workspace.isTrusted ? describedIn(context, domain, onKnown, asksServers) : untrusted;
+  const own = new Set(simulated.map(({ name }) => name));
+  const others = coded?.tools.filter(({ name }) => !own.has(name)) ?? [];
+  const isKnown = new Set([...own, ...others.map(({ name }) => name)]);
+  const named = coded && coded.problem === null ? [] : scanned(domain).filter(({ name }) => !isKnown.has(name));
+  return { tools: [...others, ...named, ...simulated], problem: coded ? coded.problem : 'The tools are being read…' };
+}
+
+const untrusted: KnownTools = {
+  tools: [],
+  problem:
+    'The arguments of a tool of code are known only when the code is loaded, and this workspace is not trusted: nothing of it runs.',
+};
+
+function known({ source, ...tool }: Tool): KnownTool {
+  return { ...tool, source: source.type };
+}
+
+/** What the text of the code says of its tools. */
+function scanned({ parts, pythonFile }: LoadedDomain): readonly KnownTool[] {
+  const python = pythonFile !== null;
+  return [...parts.scan.declared].map(([name, { effect, owner }]) => ({
+    name,
+    description: '',
+    effect: effect === 'write' ? 'write' : 'read',
+    owner: owner === 'user' ? 'user' : 'agent',
+    parameters: null,
+    source: python && parts.scan.tools.get(name)?.file === pythonFile ? 'python' : 'code',
+  }));
+}
+
+/** What the command line said of the files as they are on the disk; null while it is asked. */
+function describedIn(
+  context: Context,
+  { folder, file, parts }: LoadedDomain,
+  onKnown: () => void,
+  asksServers: boolean,
+): KnownTools | null {
+  const files = [join(folder, 'domain.yaml'), ...parts.scan.sources.map((source) => source.file)];
+  const key = files.map(stampOf).join('\n');
+  const whole = described.get(`${folder}\nwhole`);
+  if (whole?.key === key && (asksServers || whole.answer?.problem === null)) return whole.answer;
+  const isWhole = asksServers || !hasSources(file);
+  const name = `${folder}\n${asksServers ? 'whole' : 'local'}`;
+  const before = described.get(name);
+  if (before?.key === key) return before.answer;
+  const entry: Described = { key, answer: null };
+  described.set(name, entry);
+  void (asksServers ? askAll(context, folder) : askLocal(context, folder, key, isWhole)).then((answer) => {
+    entry.answer = answer;
+    onKnown();
+  });
+  return null;
+}
+
+/** The state of a file on the disk, which is what the command line reads. */
+function stampOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return `${file} ${stat?.mtimeMs ?? 'missing'} ${stat?.size ?? 0}`;
+}
+
+const unloadable = "The tools can't be described: their code can't be loaded. Rehearsal: Check Domain says why.";
+const unasked = 'Tools of servers and environments are known once one of them is tried (Rehearsal: Try Tool…).';
+
+/** As the language features know them: no server is started. */
+async function askLocal(context: Context, folder: string, stamp: string, isWhole: boolean): Promise<KnownTools> {
+  const tools = await describeTools(context, folder, stamp);
+  if (!tools) return { tools: [], problem: unloadable };
+  return { tools: tools.map(known), problem: isWhole ? null : unasked };
+}
+
+/** All of them, because a person asks for one. */
+async function askAll(context: Context, folder: string): Promise<KnownTools> {
+  const { token, dispose } = tokenOf();
+  const quiet = { report: () => {} };
+  const { code, answer, message } = await runCommand(context, ['tools', folder, '--json'], quiet, token);
+  dispose();
+  const { tools } = answer as { readonly tools?: readonly Tool[] };
+  if (code === 0 && tools) return { tools: tools.map(known), problem: null };
+  return { tools: [], problem: `The tools can't be described: ${message ?? 'the log may tell more'}` };
+}
+
+function tokenOf() {
+  const source = new vscode.CancellationTokenSource();
+  return { token: source.token, dispose: () => source.dispose() };
+}

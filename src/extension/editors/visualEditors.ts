@@ -1,0 +1,33 @@
+import * as vscode from 'vscode';
+import type { Context } from '../context.ts';
+import { visualEditorTypes } from '../contributions.ts';
+import { webviewOptions } from '../views/panel.ts';
+import type { VisualEditor } from './editorSession.ts';
+
+/** What each editor shows and does, loaded when the first of its files is opened in it. */
+const loaders: Readonly<
+  Record<(typeof visualEditorTypes)[keyof typeof visualEditorTypes], () => Promise<VisualEditor>>
+> = {
+  'rehearsal.persona': async () => (await import('./personaEditor.ts')).personaEditor,
+  'rehearsal.policy': async () => (await import('./policyEditor.ts')).policyEditor,
+  'rehearsal.tool': async () => (await import('./toolEditor.ts')).toolEditor,
+  'rehearsal.task': async () => (await import('./taskEditor.ts')).taskEditor,
+};
+
+/** The editors that show a file as a form. The text is the default, and stays the one truth. */
+export function registerVisualEditors(context: Context): vscode.Disposable {
+  const providers = Object.values(visualEditorTypes).map((type) =>
+    vscode.window.registerCustomEditorProvider(type, providerOf(context, loaders[type])),
+  );
+  return vscode.Disposable.from(...providers);
+}
+
+function providerOf(context: Context, load: () => Promise<VisualEditor>): vscode.CustomTextEditorProvider {
+  return {
+    resolveCustomTextEditor: async (document, panel) => {
+      panel.webview.options = webviewOptions(context.extension.extensionUri);
+      const [editor, { openSession }] = await Promise.all([load(), import('./editorSession.ts')]);
+      openSession(context, editor, document, panel);
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import * as vscode from 'vscode';
+import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import { domainFolderOf } from '../workspaceDomains.ts';
+
+const collection = { of: undefined as vscode.DiagnosticCollection | undefined };
+const shown = new WeakMap<vscode.Diagnostic, Diagnostic>();
+/** Of each domain what is found while one types, and what a check or an audit found beside that. */
+const read = new Map<string, readonly Diagnostic[]>();
+const checked = new Map<string, readonly Diagnostic[]>();
+
+/** The findings of all domains in the Problems view, each once, whoever found it. */
+export function openFindings(): vscode.Disposable {
+  const opened = vscode.languages.createDiagnosticCollection('rehearsal');
+  collection.of = opened;
+  return vscode.Disposable.from(opened, { dispose: () => (collection.of = undefined) });
+}
+
+/** Shows what reading the files of a domain found. */
+export function showRead(folder: string, found: readonly Diagnostic[]): void {
+  read.set(folder, found);
+  publish(folder);
+}
+
+/** Shows what a check or an audit found: until the next edit of the domain, which may change it. */
+export function showChecked(folder: string, found: readonly Diagnostic[]): void {
+  checked.set(folder, found);
+  publish(folder);
+}
+
+/** Forgets what a check or an audit found. */
+export function forgetChecked(folder: string): void {
+  if (checked.delete(folder)) publish(folder);
+}
+
+/** The domain is gone, and what was found in it. */
+export function forgetFindings(folder: string): void {
+  read.delete(folder);
+  checked.delete(folder);
+  publish(folder);
+}
+
+/** The finding that Problems shows as this. */
+export function findingOf(diagnostic: vscode.Diagnostic, uri: vscode.Uri): Diagnostic | undefined {
+  const known = shown.get(diagnostic);
+  if (known) return known;
+  const folder = domainFolderOf(uri.fsPath);
+  if (folder === undefined) return undefined;
+  const { range, code } = diagnostic;
+  return findingsOf(folder).find(
+    (each) =>
+      each.file === uri.fsPath &&
+      each.code === code &&
+      each.line === range.start.line + 1 &&
+      each.column === range.start.character + 1,
+  );
+}
+
+/** Everything that is found in a domain at the moment. */
+export function findingsOf(folder: string): readonly Diagnostic[] {
+  const all = [...(read.get(folder) ?? []), ...(checked.get(folder) ?? [])];
+  return [
+    ...new Map(
+      all.map((each) => [[each.file, each.line, each.column, each.code, each.message].join('\n'), each]),
+    ).values(),
+  ];
+}
+
+function publish(folder: string): void {
+  const { of: opened } = collection;
+  if (!opened) return;
+  const byFile = Map.groupBy(findingsOf(folder), ({ file }) => file);
+  const entries: [vscode.Uri, vscode.Diagnostic[] | undefined][] = [];
+  opened.forEach((uri) => {
+    if (!byFile.has(uri.fsPath) && domainFolderOf(uri.fsPath) === folder) entries.push([uri, undefined]);
+  });
+  for (const [file, found] of byFile) entries.push([vscode.Uri.file(file), found.map(shownDiagnostic)]);
+  opened.set(entries);
+}
+
+const severities = {
+  error: vscode.DiagnosticSeverity.Error,
+  warning: vscode.DiagnosticSeverity.Warning,
+  info: vscode.DiagnosticSeverity.Information,
+} as const;
+
+function shownDiagnostic(found: Diagnostic): vscode.Diagnostic {
+  const { line, column, endLine, endColumn, message, hint, severity, code } = found;
+  const range = new vscode.Range(line - 1, column - 1, (endLine ?? line) - 1, (endColumn ?? column + 1) - 1);
+  const diagnostic = new vscode.Diagnostic(range, hint ? `${message} ${hint}` : message, severities[severity]);
+  diagnostic.source = 'Rehearsal';
+  diagnostic.code = code;
+  shown.set(diagnostic, found);
+  return diagnostic;
+}

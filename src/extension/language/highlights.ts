@@ -1,0 +1,14 @@
+import * as vscode from 'vscode';
+import type { LanguageClient } from './languageClient.ts';
+import { positionAt, rangeOf, writtenFiles } from './places.ts';
+
+/** The places of a file that speak of what stands at the cursor; undefined leaves it to equal words. */
+export function registerHighlights(client: LanguageClient): vscode.Disposable {
+  return vscode.languages.registerDocumentHighlightProvider(writtenFiles, {
+    provideDocumentHighlights: async (document, position, token) => {
+      const at = positionAt(document, position);
+      const found = await client.ask(at.file, { type: 'highlights', at }, token);
+      return found && found.length > 0 ? found.map((each) => new vscode.DocumentHighlight(rangeOf(each))) : undefined;
+    },
+  });
+}

@@ -1,0 +1,28 @@
+import * as vscode from 'vscode';
+import type { Hover } from '../../engine/language/hover.ts';
+import { domainFolderOf } from '../workspaceDomains.ts';
+import type { LanguageClient } from './languageClient.ts';
+import { resultWords } from './lastResult.ts';
+import { namingFiles, positionAt, rangeOf } from './places.ts';
+
+/** What is known of a name, a key or a row, and what a task or a rule came to last. */
+export function registerHover(client: LanguageClient): vscode.Disposable {
+  return vscode.languages.registerHoverProvider(namingFiles, {
+    provideHover: async (document, position, token) => {
+      const at = positionAt(document, position);
+      const found = await client.ask(at.file, { type: 'hover', at }, token);
+      if (!found) return undefined;
+      const parts = [found.markdown, await lastOf(found, at.file)].filter((each) => each !== '');
+      return new vscode.Hover(
+        parts.map((each) => new vscode.MarkdownString(each)),
+        rangeOf(found.at),
+      );
+    },
+  });
+}
+
+async function lastOf({ about }: Hover, file: string): Promise<string> {
+  const folder = domainFolderOf(file);
+  if (!folder || (about?.kind !== 'task' && about?.kind !== 'rule')) return '';
+  return resultWords(folder, about.kind, about.name);
+}

@@ -1,0 +1,217 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import * as vscode from 'vscode';
+import type { Tool } from '../../engine/core/tool.ts';
+import type { AnswerTo, Question, QuestionOf, QuestionType } from '../../engine/language/answer.ts';
+import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import { isBesideDomains } from '../besideDomains.ts';
+import type { Context } from '../context.ts';
+import type { DomainRow, Grouping } from '../testing/domainRow.ts';
+import { domainFolderOf } from '../workspaceDomains.ts';
+import { describeTools } from './describedTools.ts';
+import type { FromWorker, Mended, ToWorker } from './messages.ts';
+
+type Pending = { readonly resolve: (value: unknown) => void };
+
+/** How often a worker that died is started again: what kills it may stand in a file. */
+const attempts = 3;
+
+/**
+ * The extension host's side of the worker: it tells it what changes in the editors and on the disk, and passes questions
+ * on. The worker is started when it is first needed.
+ */
+export class LanguageClient {
+  readonly #context: Context;
+  readonly #found = new vscode.EventEmitter<{ readonly folder: string; readonly diagnostics: readonly Diagnostic[] }>();
+  readonly #pending = new Map<number, Pending>();
+  /** Unsaved files whose text the worker has, with their domains. */
+  readonly #sent = new Map<string, string>();
+  #worker: Worker | null = null;
+  #last = 0;
+  #deaths = 0;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** The findings of a domain, whenever they have been looked for. */
+  readonly onDidFind = this.#found.event;
+
+  /** Reads a domain, or what has changed of it on the disk, and looks for its findings. */
+  touch(folder: string): void {
+    this.#post({ type: 'touch', folder });
+  }
+
+  /** The domain is gone. */
+  forget(folder: string): void {
+    this.#post({ type: 'forget', folder });
+  }
+
+  /** Answers a question about a file; undefined where it belongs to no domain, or nobody waits any more. */
+  async ask<Type extends QuestionType>(
+    file: string,
+    question: QuestionOf<Type>,
+    token?: vscode.CancellationToken,
+  ): Promise<AnswerTo<Type> | undefined> {
+    const folder = isBesideDomains(file) ? undefined : domainFolderOf(file);
+    return folder === undefined ? undefined : this.askIn(folder, question, token);
+  }
+
+  /** Answers a question about a domain. */
+  async askIn<Type extends QuestionType>(
+    folder: string,
+    question: QuestionOf<Type>,
+    token?: vscode.CancellationToken,
+  ): Promise<AnswerTo<Type> | undefined> {
+    const id = ++this.#last;
+    return this.#reply<AnswerTo<Type>>(id, { type: 'ask', id, folder, question: question as Question }, token);
+  }
+
+  /** A domain as the Test Explorer shows it; undefined where the worker has died. */
+  row(folder: string, grouping: Grouping): Promise<DomainRow | undefined> {
+    const id = ++this.#last;
+    return this.#reply<DomainRow>(id, { type: 'row', id, folder, grouping });
+  }
+
+  /** What a check of the whole domain, its servers included, was told of its tools. */
+  described(folder: string, tools: readonly Tool[]): void {
+    this.#post({ type: 'described', folder, stamp: null, tools });
+  }
+
+  /** The texts after all fixes of a file, or of the whole domain. */
+  mend(folder: string, file: string | null): Promise<Mended | undefined> {
+    const id = ++this.#last;
+    return this.#reply<Mended>(id, { type: 'mend', id, folder, file });
+  }
+
+  /** A person has changed a text. */
+  changed({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+    const file = document.uri.fsPath;
+    const folder = this.#folderOf(document);
+    if (folder === undefined) return;
+    if (!document.isDirty) {
+      // A file outside of the workspace, which nothing else watches, was changed on the disk.
+      this.#saved(file, folder);
+      if (contentChanges.length > 0) this.touch(folder);
+    } else if (!this.#sent.has(file)) {
+      this.#sent.set(file, folder);
+      this.#post({ type: 'text', folder, file, text: document.getText() });
+    } else if (contentChanges.length > 0) {
+      const changes = contentChanges.map(({ rangeOffset, rangeLength, text }) => ({
+        offset: rangeOffset,
+        length: rangeLength,
+        text,
+      }));
+      this.#post({ type: 'change', folder, file, changes });
+    }
+  }
+
+  /** A person looks at a file. Of one outside of the workspace nobody has told the worker yet. */
+  opened(document: vscode.TextDocument): void {
+    const folder = this.#folderOf(document);
+    if (folder !== undefined && !vscode.workspace.getWorkspaceFolder(document.uri)) this.touch(folder);
+  }
+
+  /** The file on the disk counts again. */
+  saved(document: vscode.TextDocument): void {
+    const folder = this.#folderOf(document);
+    if (folder !== undefined) this.#saved(document.uri.fsPath, folder);
+  }
+
+  dispose(): void {
+    void this.#worker?.terminate();
+    this.#worker = null;
+    this.#found.dispose();
+  }
+
+  #saved(file: string, folder: string): void {
+    if (this.#sent.delete(file)) this.#post({ type: 'text', folder, file, text: null });
+  }
+
+  #folderOf({ uri }: vscode.TextDocument): string | undefined {
+    if (uri.scheme !== 'file' || isBesideDomains(uri.fsPath)) return undefined;
+    return this.#sent.get(uri.fsPath) ?? domainFolderOf(uri.fsPath);
+  }
+
+  #reply<T>(id: number, message: ToWorker, token?: vscode.CancellationToken): Promise<T | undefined> {
+    if (token?.isCancellationRequested) return Promise.resolve(undefined);
+    const { promise, resolve } = Promise.withResolvers<T | undefined>();
+    this.#pending.set(id, { resolve: resolve as (value: unknown) => void });
+    const cancelled = token?.onCancellationRequested(() => {
+      if (!this.#pending.delete(id)) return;
+      this.#post({ type: 'cancel', id });
+      resolve(undefined);
+    });
+    this.#post(message);
+    return promise.finally(() => cancelled?.dispose());
+  }
+
+  #post(message: ToWorker): void {
+    this.#worker ??= this.#start();
+    this.#worker?.postMessage(message);
+  }
+
+  #start(): Worker | null {
+    if (this.#deaths >= attempts) {
+      this.#abandon();
+      return null;
+    }
+    const worker = new Worker(join(this.#context.extension.extensionPath, 'dist', 'language.mjs'), { execArgv: [] });
+    worker.unref();
+    worker.on('message', (message: FromWorker) => this.#hear(message));
+    worker.on('error', ({ message }) => this.#context.log.error(`The language features stopped: ${message}`));
+    worker.on('exit', () => {
+      if (this.#worker !== worker) return;
+      this.#worker = null;
+      this.#deaths += 1;
+      this.#abandon();
+      this.#resend();
+    });
+    return worker;
+  }
+
+  /** Nobody answers these any more. */
+  #abandon(): void {
+    for (const { resolve } of this.#pending.values()) resolve(undefined);
+    this.#pending.clear();
+  }
+
+  /** What a worker that died had been told. */
+  #resend(): void {
+    const unsaved = new Map(vscode.workspace.textDocuments.map((document) => [document.uri.fsPath, document]));
+    for (const [file, folder] of this.#sent) {
+      const document = unsaved.get(file);
+      if (document?.isDirty) this.#post({ type: 'text', folder, file, text: document.getText() });
+    }
+  }
+
+  #hear(message: FromWorker): void {
+    switch (message.type) {
+      case 'found':
+        this.#found.fire(message);
+        return;
+      case 'answer':
+        this.#settle(message.id, message.value);
+        return;
+      case 'failed':
+        this.#context.log.error(message.message);
+        this.#settle(message.id, undefined);
+        return;
+      case 'undescribed':
+        void this.#describe(message.folder, message.stamp);
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  #settle(id: number, value: unknown): void {
+    this.#pending.get(id)?.resolve(value ?? undefined);
+    this.#pending.delete(id);
+  }
+
+  async #describe(folder: string, stamp: string): Promise<void> {
+    const tools = await describeTools(this.#context, folder, stamp);
+    if (tools) this.#post({ type: 'described', folder, stamp, tools });
+  }
+}

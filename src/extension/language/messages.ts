@@ -1,0 +1,38 @@
+import type { Tool } from '../../engine/core/tool.ts';
+import type { AnswerTo, Question, QuestionType } from '../../engine/language/answer.ts';
+import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+
+import type { DomainRow, Grouping } from '../testing/domainRow.ts';
+
+/** A change of a text, at an offset of the text before it. Those of one message are made one after the other. */
+export type TextChange = { readonly offset: number; readonly length: number; readonly text: string };
+
+/** What the extension host tells the worker; `folder` is that of a domain. */
+export type ToWorker =
+  | { readonly type: 'text'; readonly folder: string; readonly file: string; readonly text: string | null }
+  | { readonly type: 'change'; readonly folder: string; readonly file: string; readonly changes: readonly TextChange[] }
+  /** Something of it on the disk has changed, or it is new. */
+  | { readonly type: 'touch'; readonly folder: string }
+  | { readonly type: 'forget'; readonly folder: string }
+  /** What its tools told of themselves; without a stamp in the state that its code is in now. */
+  | {
+      readonly type: 'described';
+      readonly folder: string;
+      readonly stamp: string | null;
+      readonly tools: readonly Tool[];
+    }
+  | { readonly type: 'ask'; readonly id: number; readonly folder: string; readonly question: Question }
+  | { readonly type: 'row'; readonly id: number; readonly folder: string; readonly grouping: Grouping }
+  | { readonly type: 'mend'; readonly id: number; readonly folder: string; readonly file: string | null }
+  | { readonly type: 'cancel'; readonly id: number };
+
+/** What the worker tells the extension host. */
+export type FromWorker =
+  | { readonly type: 'found'; readonly folder: string; readonly diagnostics: readonly Diagnostic[] }
+  | { readonly type: 'answer'; readonly id: number; readonly value: AnswerTo<QuestionType> | Mended | DomainRow | null }
+  | { readonly type: 'failed'; readonly id: number; readonly message: string }
+  /** The domain's code in this state has not told its tools yet. */
+  | { readonly type: 'undescribed'; readonly folder: string; readonly stamp: string };
+
+/** Texts of files after fixes, by their paths. */
+export type Mended = readonly (readonly [file: string, text: string])[];

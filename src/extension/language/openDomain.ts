@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Tool } from '../../engine/core/tool.ts';
+import {
+  type AnswerTo,
+  answer,
+  type Question,
+  type QuestionOf,
+  type QuestionType,
+} from '../../engine/language/answer.ts';
+import { mendedTexts, type Texts } from '../../engine/language/fixAll.ts';
+import type { LanguageDomain } from '../../engine/language/languageDomain.ts';
+import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
+import { completeDomain } from '../../engine/shell/load/completeDomain.ts';
+import { checkFiles, readFiles } from '../../engine/shell/load/loadDomain.ts';
+import { hasOutsideTools, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import { type DomainRow, domainRow, type Grouping } from '../testing/domainRow.ts';
+import type { TextChange } from './messages.ts';
+
+type Described = { readonly stamp: string; readonly tools: readonly Tool[] };
+
+/**
+ * One domain with the unsaved texts of its files. Reads again what has changed when it is next asked, and runs nothing of
+ * the domain.
+ */
+export class OpenDomain {
+  readonly #folder: string;
+  readonly #texts = new Map<string, string>();
+  #described: Described | null = null;
+  #read: LoadedDomain | null = null;
+  /** As it was when its domain.yaml could last be used. */
+  #usable: LoadedDomain | null = null;
+  #asked: LanguageDomain | null = null;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Takes an unsaved text; null where the file on the disk counts again. */
+  setText(file: string, text: string | null): void {
+    if (text === null) this.#texts.delete(file);
+    else this.#texts.set(file, text);
+    this.touch();
+  }
+
+  /** Makes changes in an unsaved text. False where it is not here, and has to be sent as a whole. */
+  change(file: string, changes: readonly TextChange[]): boolean {
+    let text = this.#texts.get(file);
+    if (text === undefined) return false;
+    for (const { offset, length, text: own } of changes)
+      text = text.slice(0, offset) + own + text.slice(offset + length);
+    this.setText(file, text);
+    return true;
+  }
+
+  /** Something on the disk has changed. */
+  touch(): void {
+    this.#read = null;
+    this.#asked = null;
+  }
+
+  /** Takes what running the code of this stamp told of its tools; tools of servers that are known already stay. */
+  describe(stamp: string | null, tools: readonly Tool[]): void {
+    const names = new Set(tools.map(({ name }) => name));
+    const isFar = ({ name, source: { type } }: Tool) => (type === 'mcp' || type === 'environment') && !names.has(name);
+    const kept = stamp === null ? [] : (this.#described?.tools ?? []).filter(isFar);
+    this.#described = { stamp: stamp ?? stampOf(this.#loaded()), tools: [...tools, ...kept] };
+    this.#asked = null;
+  }
+
+  /** What tells one state of the domain's code from another; null where it has none, or was described in this state. */
+  undescribed(): string | null {
+    const loaded = this.#loaded();
+    if (loaded.toolsFile === null && loaded.pythonFile === null) return null;
+    const stamp = stampOf(loaded);
+    return this.#described?.stamp === stamp ? null : stamp;
+  }
+
+  /** Answers a question about the texts as they are now. */
+  answer<Type extends QuestionType>(question: QuestionOf<Type>): AnswerTo<Type> {
+    return answer(this.#domain(), question as Question) as AnswerTo<Type>;
+  }
+
+  /** Everything that is found without running anything; arguments too, where the tools are described as they are now. */
+  findings(): readonly Diagnostic[] {
+    return this.#findingsOf(this.#loaded());
+  }
+
+  /** The domain as the Test Explorer shows it, as its files are now: it may be asked before their change was told. */
+  row(grouping: Grouping): DomainRow {
+    this.touch();
+    return domainRow(checkFiles(this.#loaded(), { soundness: false }), grouping);
+  }
+
+  /** The texts after all fixes, of one file or of the whole domain. */
+  mended(only?: string): Texts {
+    const look = (texts: Texts) =>
+      this.#findingsOf(readFiles(this.#folder, { overlay: new Map([...this.#texts, ...texts]) }));
+    return mendedTexts(
+      look,
+      (file) => this.#texts.get(file)?.replace(/\r\n?/g, '\n') ?? readFileSync(file, 'utf8').replace(/\r\n?/g, '\n'),
+      only,
+    );
+  }
+
+  #findingsOf(loaded: LoadedDomain): readonly Diagnostic[] {
+    const { tools, stamp } = this.#described ?? {};
+    if (!tools || stamp !== stampOf(loaded)) return checkFiles(loaded).diagnostics;
+    const code = tools.filter(({ source }) => source.type === 'code');
+    const outside = tools.filter(({ source }) => source.type !== 'code' && source.type !== 'simulated');
+    const isFar = outside.some(({ source }) => source.type === 'mcp' || source.type === 'environment');
+    const isComplete = isFar || !hasOutsideTools({ ...loaded, pythonFile: null });
+    return completeDomain(loaded, code, isComplete ? outside : null).diagnostics;
+  }
+
+  #loaded(): LoadedDomain {
+    this.#read ??= readFiles(this.#folder, { overlay: this.#texts });
+    return this.#read;
+  }
+
+  /** While domain.yaml can't be used, the rest of the domain is as it was: one wrong key does not empty every list. */
+  #domain(): LanguageDomain {
+    if (this.#asked) return this.#asked;
+    const loaded = this.#loaded();
+    const isUsable = loaded.parts.texts.size > 1;
+    if (isUsable) this.#usable = loaded;
+    const usable = this.#usable ?? loaded;
+    const texts = new Map([...usable.parts.texts, ...loaded.parts.texts]);
+    const described = new Map((this.#described?.tools ?? []).map((tool) => [tool.name, tool]));
+    this.#asked = { loaded: isUsable ? loaded : { ...usable, parts: { ...usable.parts, texts } }, described };
+    return this.#asked;
+  }
+}
+
+function stampOf({ parts }: LoadedDomain): string {
+  const hash = createHash('sha256');
+  for (const { file, text } of parts.scan.sources) hash.update(`${file}\n${text}\n`);
+  return hash.digest('hex');
+}

@@ -1,0 +1,71 @@
+import * as vscode from 'vscode';
+import type { Fix } from '../../engine/shell/diagnostic.ts';
+import { domainFolderOf } from '../workspaceDomains.ts';
+import { findingOf, findingsOf } from './findings.ts';
+import type { LanguageClient } from './languageClient.ts';
+import type { Mended } from './messages.ts';
+import { namingFiles, rangeOf } from './places.ts';
+
+const fixAll = vscode.CodeActionKind.SourceFixAll.append('rehearsal');
+
+/** The fix of a finding in the lamp bulb, and all fixes of a file or of the domain. */
+export function registerQuickFixes(client: LanguageClient): vscode.Disposable {
+  const provider: vscode.CodeActionProvider<FixAction> = {
+    provideCodeActions: ({ uri }, _range, { diagnostics, only, triggerKind }) => {
+      const folder = domainFolderOf(uri.fsPath);
+      if (folder === undefined) return [];
+      const own = diagnostics.flatMap((diagnostic) => {
+        const fix = findingOf(diagnostic, uri)?.fix;
+        return fix ? [singleFix(fix, diagnostic)] : [];
+      });
+      const isAsked = own.length > 0 || only !== undefined || triggerKind === vscode.CodeActionTriggerKind.Invoke;
+      return isAsked ? [...own, ...allFixes(folder, uri)] : own;
+    },
+    resolveCodeAction: async (action) => {
+      if (action.all) action.edit = editOf(await client.mend(action.all.folder, action.all.file));
+      return action;
+    },
+  };
+  const providedCodeActionKinds = [vscode.CodeActionKind.QuickFix, fixAll];
+  return vscode.languages.registerCodeActionsProvider(namingFiles, provider, { providedCodeActionKinds });
+}
+
+class FixAction extends vscode.CodeAction {
+  /** What all fixes of are made when it is chosen: a file, or the whole domain where that is null. */
+  all: { readonly folder: string; readonly file: string | null } | undefined;
+}
+
+function singleFix({ title, edits }: Fix, diagnostic: vscode.Diagnostic): FixAction {
+  const action = new FixAction(title, vscode.CodeActionKind.QuickFix);
+  action.diagnostics = [diagnostic];
+  action.isPreferred = true;
+  action.edit = new vscode.WorkspaceEdit();
+  for (const edit of edits) action.edit.replace(vscode.Uri.file(edit.file), rangeOf(edit), edit.text);
+  return action;
+}
+
+/** Offered where there is more than one fix to make; a save can ask for those of its file in any case. */
+function allFixes(folder: string, { fsPath: file }: vscode.Uri): readonly FixAction[] {
+  const fixable = findingsOf(folder).filter(({ fix }) => fix !== undefined);
+  const inFile = fixable.filter((each) => each.file === file);
+  const made = (title: string, kind: vscode.CodeActionKind, of: string | null) => {
+    const action = new FixAction(title, kind);
+    action.all = { folder, file: of };
+    return action;
+  };
+  return [
+    ...(inFile.length > 0 ? [made('Fix everything that needs no thought in this file', fixAll, file)] : []),
+    ...(inFile.length > 1 ? [made(`Fix all ${inFile.length} of this file`, vscode.CodeActionKind.QuickFix, file)] : []),
+    ...(fixable.length > inFile.length
+      ? [made(`Fix all ${fixable.length} of the domain`, vscode.CodeActionKind.QuickFix, null)]
+      : []),
+  ];
+}
+
+/** Whole texts in place of the files'; the editor works out what of them has changed. */
+function editOf(mended: Mended | undefined): vscode.WorkspaceEdit {
+  const edit = new vscode.WorkspaceEdit();
+  for (const [file, text] of mended ?? [])
+    edit.replace(vscode.Uri.file(file), new vscode.Range(0, 0, Number.MAX_SAFE_INTEGER, 0), text);
+  return edit;
+}

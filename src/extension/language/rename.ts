@@ -1,0 +1,58 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import type { Location } from '../../engine/shell/diagnostic.ts';
+import type { LanguageClient } from './languageClient.ts';
+import { namingFiles, positionAt, rangeOf } from './places.ts';
+
+/**
+ * Renames a tool, a rule, a persona, a task, a fact, a verifier or a field of the database in all files at once. In code
+ * the editor's own TypeScript renames a field, from where its type is declared. What is not followed is said beside, and
+ * in the preview of the rename.
+ */
+export function registerRename(client: LanguageClient): vscode.Disposable {
+  return vscode.languages.registerRenameProvider(namingFiles, {
+    prepareRename: async (document, position, token) => {
+      const at = positionAt(document, position);
+      const found = await client.ask(at.file, { type: 'renamable', at }, token);
+      if (!found) throw new Error('Nothing with a name of its own stands here.');
+      if ('refusal' in found) throw new Error(found.refusal);
+      return { range: rangeOf(found.at), placeholder: found.name };
+    },
+    provideRenameEdits: async (document, position, name, token) => {
+      const at = positionAt(document, position);
+      const found = await client.ask(at.file, { type: 'rename', at, name }, token);
+      if (!found) return undefined;
+      if ('refusal' in found) throw new Error(found.refusal);
+      const inCode = found.member ? await renamedInCode(found.member, name) : [];
+      const unfollowed = found.unfollowed !== null && inCode.length === 0 ? [found.unfollowed] : [];
+      const notes = [...unfollowed, ...found.notes].join(' ');
+      if (notes !== '') void vscode.window.showInformationMessage(notes);
+      const label = notes || `Rename to ${name}`;
+      const edit = new vscode.WorkspaceEdit();
+      const change = (uri: vscode.Uri, range: vscode.Range, text: string) =>
+        edit.replace(uri, range, text, { needsConfirmation: false, label, description: basename(uri.fsPath) });
+      for (const each of found.edits) change(vscode.Uri.file(each.file), rangeOf(each), each.text);
+      for (const [uri, edits] of inCode) for (const { range, newText } of edits) change(uri, range, newText);
+      return edit;
+    },
+  });
+}
+
+/** How long the editor's own TypeScript may take; it may still be reading the files. */
+const patience = 20_000;
+
+/** A field of the database in the code that reads and writes it, as the editor's own TypeScript renames it. */
+async function renamedInCode(member: Location, name: string): Promise<[vscode.Uri, vscode.TextEdit[]][]> {
+  const { start } = rangeOf(member);
+  const asked = Promise.resolve(
+    vscode.commands.executeCommand<vscode.WorkspaceEdit>(
+      'vscode.executeDocumentRenameProvider',
+      vscode.Uri.file(member.file),
+      start,
+      name,
+    ),
+  ).catch(() => null);
+  const waited = new Promise<null>((resolve) => setTimeout(() => resolve(null), patience));
+  const edit = await Promise.race([asked, waited]);
+  return edit?.entries() ?? [];
+}

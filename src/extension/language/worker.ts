@@ -1,0 +1,110 @@
+/**
+ * The worker thread in which the texts of domains are read, checked and asked about, so that the extension host never
+ * waits for it. It runs nothing of a domain.
+ */
+import { parentPort } from 'node:worker_threads';
+import { messageOf } from '../../engine/shell/fault.ts';
+import type { FromWorker, ToWorker } from './messages.ts';
+import { OpenDomain } from './openDomain.ts';
+
+const domains = new Map<string, OpenDomain>();
+/** Domains whose findings have to be looked for again. */
+const stale = new Set<string>();
+/** Domains that somebody works on: only of those the tools are worth being described. */
+const asked = new Set<string>();
+let waiting: ToWorker[] = [];
+let isAwake = false;
+
+const tell = (message: FromWorker) => parentPort?.postMessage(message);
+
+parentPort?.on('message', (message: ToWorker) => {
+  if (message.type === 'cancel') waiting = waiting.filter((each) => !('id' in each) || each.id !== message.id);
+  else waiting.push(message);
+  wake();
+});
+
+/** Works when every message that has arrived is known, so that what was taken back is not done. */
+function wake(): void {
+  if (isAwake) return;
+  isAwake = true;
+  setImmediate(() => {
+    isAwake = false;
+    const next = waiting.shift();
+    if (next) perform(next);
+    else look();
+    if (waiting.length > 0 || stale.size > 0) wake();
+  });
+}
+
+function perform(message: ToWorker): void {
+  if (message.type === 'cancel') return;
+  const { folder } = message;
+  if (message.type === 'forget') {
+    domains.delete(folder);
+    stale.delete(folder);
+    return;
+  }
+  const domain = domains.get(folder) ?? new OpenDomain(folder);
+  domains.set(folder, domain);
+  switch (message.type) {
+    case 'text':
+      domain.setText(message.file, message.text);
+      stale.add(folder);
+      return;
+    case 'change':
+      domain.change(message.file, message.changes);
+      stale.add(folder);
+      return;
+    case 'touch':
+      domain.touch();
+      stale.add(folder);
+      return;
+    case 'described':
+      domain.describe(message.stamp, message.tools);
+      stale.add(folder);
+      return;
+    case 'ask':
+      respond(message.id, () => domain.answer(message.question));
+      if (!asked.has(folder)) {
+        asked.add(folder);
+        tellUndescribed(folder, domain);
+      }
+      return;
+    case 'row':
+      respond(message.id, () => domain.row(message.grouping));
+      return;
+    case 'mend':
+      respond(message.id, () => [...domain.mended(message.file ?? undefined)]);
+      return;
+    default:
+      message satisfies never;
+  }
+}
+
+function respond(id: number, make: () => Extract<FromWorker, { type: 'answer' }>['value']): void {
+  try {
+    tell({ type: 'answer', id, value: make() });
+  } catch (error) {
+    tell({
+      type: 'failed',
+      id,
+      message: error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error),
+    });
+  }
+}
+
+/** Looks for the findings of one domain; what people do meanwhile comes before the next. */
+function look(): void {
+  const [folder] = stale;
+  if (folder === undefined) return;
+  stale.delete(folder);
+  const domain = domains.get(folder);
+  if (!domain) return;
+  tell({ type: 'found', folder, diagnostics: domain.findings() });
+  if (asked.has(folder)) tellUndescribed(folder, domain);
+}
+
+function tellUndescribed(folder: string, domain: OpenDomain): void {
+  const stamp = domain.undescribed();
+  if (stamp !== null) tell({ type: 'undescribed', folder, stamp });
+}

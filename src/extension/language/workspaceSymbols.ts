@@ -1,0 +1,32 @@
+import * as vscode from 'vscode';
+import type { SymbolKind } from '../../engine/language/roles.ts';
+import { domainFolders } from '../workspaceDomains.ts';
+import type { LanguageClient } from './languageClient.ts';
+import { locationOf } from './places.ts';
+
+const kinds: Readonly<Record<SymbolKind, vscode.SymbolKind>> = {
+  tool: vscode.SymbolKind.Function,
+  rule: vscode.SymbolKind.Key,
+  persona: vscode.SymbolKind.Class,
+  task: vscode.SymbolKind.Event,
+  verifier: vscode.SymbolKind.Function,
+  fact: vscode.SymbolKind.Variable,
+  argument: vscode.SymbolKind.Property,
+  field: vscode.SymbolKind.Field,
+  row: vscode.SymbolKind.Constant,
+};
+
+/** What the domains of the workspace declare, in Go to Symbol in Workspace. */
+export function registerWorkspaceSymbols(client: LanguageClient): vscode.Disposable {
+  return vscode.languages.registerWorkspaceSymbolProvider({
+    provideWorkspaceSymbols: async (query, token) => {
+      const folders = await domainFolders();
+      const found = await Promise.all(folders.map((folder) => client.askIn(folder, { type: 'symbols', query }, token)));
+      return found
+        .flatMap((each) => each ?? [])
+        .map(
+          ({ kind, name, container, at }) => new vscode.SymbolInformation(name, kinds[kind], container, locationOf(at)),
+        );
+    },
+  });
+}

@@ -1,0 +1,88 @@
+import { counted } from '../../engine/core/counted.ts';
+import type { RolloutEnd, RunRollout, RunSummary, RunTask } from './runFolder.ts';
+
+/** What a row of the Runs view says, without VS Code's own types. */
+export type Row = {
+  readonly label: string;
+  readonly description: string;
+  readonly tooltip: string;
+  /** Id of a product icon, and the colour of the theme that it has. */
+  readonly icon: string;
+  readonly color: string | null;
+};
+
+const passed = { icon: 'pass', color: 'testing.iconPassed' } as const;
+const failed = { icon: 'error', color: 'testing.iconFailed' } as const;
+const broken = { icon: 'warning', color: 'problemsWarningIcon.foreground' } as const;
+const open = { icon: 'circle-outline', color: null } as const;
+
+/** The row of a run: agent, mean reward, pass^k and time. */
+export function runRow(run: RunSummary, timeText: (time: Date) => string): Row {
+  const { id, folder, file, problem, finished, meanReward, passHat, time } = run;
+  const when = time ? timeText(time) : '';
+  if (file === null || problem !== null)
+    return { label: id, description: 'can’t be read', tooltip: problem ?? folder, ...broken };
+  const facts = [
+    file.agent,
+    meanReward === null ? 'no reward' : `reward ${meanReward.toFixed(2)}`,
+    passHat === null || passHat.k === 1 ? '' : `pass^${passHat.k} ${passHat.value.toFixed(2)}`,
+    when,
+  ];
+  return {
+    label: aboutOf(id, file.domain),
+    description: facts.filter(Boolean).join(' · '),
+    tooltip: [
+      `${file.domain}: ${file.agent} against ${file.user}`,
+      `${counted(finished, 'finished rollout')} of ${counted(file.tasks.length, 'task')} with ${counted(file.trials, 'trial')} each`,
+      `seed ${file.seed}, basis ${file.basis}`,
+      ...(file.regraded ? [`regraded from ${file.regraded.run}`] : []),
+      folder,
+    ].join('\n'),
+    icon: 'history',
+    color: null,
+  };
+}
+
+/** A run's name without its time, which stands behind it. */
+function aboutOf(id: string, domain: string): string {
+  return id.replace(/^\d{8}-\d{6}-/, '') || domain;
+}
+
+/** The row of a task: how many of its trials were right. */
+export function taskRow({ task, successes, trials, finished, unfinished, forks }: RunTask): Row {
+  const facts = [
+    trials === 0 ? (finished === 0 ? '' : 'not scored') : `${successes} of ${trials} right`,
+    finished > trials && trials > 0 ? `${finished - trials} not scored` : '',
+    unfinished === 0 ? '' : `${unfinished} unfinished`,
+    forks === 0 ? '' : counted(forks, 'fork'),
+  ];
+  const look = trials === 0 ? open : successes === trials ? passed : failed;
+  return { label: task, description: facts.filter(Boolean).join(' · '), tooltip: task, ...look };
+}
+
+/** The row of a rollout: its reward and, where that is not 1, who failed and why. */
+export function rolloutRow({ type, reward, endReason }: RunRollout, name: string, end: RolloutEnd | null): Row {
+  const label = type === 'fork' ? name : `trial ${/\.(\d+)$/.exec(name)?.[1] ?? name}`;
+  if (type === 'unfinished' && end === null)
+    return { label, description: 'unfinished', tooltip: `${name} has no receipt: it was not finished`, ...open };
+  const value = reward ?? end?.reward ?? null;
+  const facts = [
+    type === 'unfinished' ? 'unfinished' : '',
+    value === null ? 'no reward' : `reward ${Number.isInteger(value) ? value : value.toFixed(2)}`,
+    value === 1 || !end?.failedBy ? '' : `${end.failedBy} failed`,
+    value === 1 ? '' : (end?.reason ?? endReason ?? ''),
+  ];
+  const look = value === null ? open : value === 1 ? passed : failed;
+  return {
+    label,
+    description: facts.filter(Boolean).join(' · '),
+    tooltip: `${name}\n${end?.reason ?? endReason ?? ''}`.trim(),
+    ...look,
+    ...(type === 'fork' ? { icon: 'repo-forked' } : {}),
+  };
+}
+
+/** The rows of one page, and how many are left. */
+export function pageOf<T>(all: readonly T[], shown: number): { readonly rows: readonly T[]; readonly left: number } {
+  return { rows: all.slice(0, shown), left: Math.max(0, all.length - shown) };
+}

@@ -1,0 +1,197 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { eventSchema, type RolloutEvent } from '../../engine/core/event.ts';
+import { passHats, type Scored, successByTask, type TaskSuccess } from '../../engine/core/metrics.ts';
+import { mean } from '../../engine/core/statistics.ts';
+import { messageOf } from '../../engine/shell/fault.ts';
+import { type Receipt, type RunReceipts, receiptsOfRun } from '../../engine/shell/ledger.ts';
+import { lastLines } from '../../engine/shell/recordingEnds.ts';
+import { forkNumber, nameOf, originName, recordingEnding } from '../../engine/shell/recordingName.ts';
+import { type RunFile, readRunFile } from '../../engine/shell/runFile.ts';
+
+/** A run as its row says it: what stands in `run.json` and in the ledger. No recording is read for it. */
+export type RunSummary = {
+  /** Name of its folder. */
+  readonly id: string;
+  readonly folder: string;
+  readonly time: Date | null;
+  /** Null where `problem` says why. */
+  readonly file: RunFile | null;
+  readonly problem: string | null;
+  readonly finished: number;
+  /** Mean over scored rollouts; null without one. */
+  readonly meanReward: number | null;
+  /** pass^k of the most trials that some task has; null without a scored rollout. */
+  readonly passHat: { readonly k: number; readonly value: number } | null;
+};
+
+/** A task of a run: how often it was right, and what is not finished. */
+export type RunTask = TaskSuccess & { readonly finished: number; readonly unfinished: number; readonly forks: number };
+
+/** A recording in a run's folder. */
+export type RunRollout = {
+  readonly recording: string;
+  readonly type: 'finished' | 'unfinished' | 'fork';
+  readonly reward: number | null;
+  readonly endReason: string | null;
+};
+
+/** Who failed and why, as the end of a recording says it. */
+export type RolloutEnd = {
+  readonly reward: number | null;
+  readonly failedBy: string | null;
+  readonly reason: string;
+};
+
+/** Runs in the folders given, newest first; a folder that is not there has none. */
+export async function runFoldersIn(roots: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    roots.map(async (root) => {
+      const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
+      const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name));
+      return Promise.all(folders.map(async (folder) => ({ folder, time: (await timeOf(folder))?.getTime() ?? 0 })));
+    }),
+  );
+  return found
+    .flat()
+    .sort((one, other) => other.time - one.time || other.folder.localeCompare(one.folder))
+    .map(({ folder }) => folder);
+}
+
+/** When a run was begun: from its name, else from its file. Null where neither says it. */
+async function timeOf(folder: string): Promise<Date | null> {
+  const [, year, month, day, hour, minute, second] =
+    /^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)/.exec(basename(folder)) ?? [];
+  const named = second === undefined ? null : new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  if (named && !Number.isNaN(named.getTime())) return named;
+  const known = await stat(join(folder, 'run.json')).catch(() => stat(folder).catch(() => null));
+  return known?.mtime ?? null;
+}
+
+/** What the row of a run says. Never throws: what can't be read is its `problem`. */
+export async function readRunSummary(folder: string): Promise<RunSummary> {
+  const file = readRunFile(folder);
+  const about = { id: basename(folder), folder, time: await timeOf(folder) };
+  const none = { finished: 0, meanReward: null, passHat: null };
+  if (typeof file === 'string') return { ...about, ...none, file: null, problem: file };
+  try {
+    const { trials } = await receiptsOf(folder);
+    const scored = trials.map(scoredOf);
+    const rewards = scored.flatMap(({ reward }) => reward ?? []);
+    const most = passHats(successByTask(scored)).at(-1);
+    return {
+      ...about,
+      file,
+      problem: null,
+      finished: trials.length,
+      meanReward: rewards.length === 0 ? null : mean(rewards),
+      passHat: most ? { k: most.k, value: most.value } : null,
+    };
+  } catch (error) {
+    return { ...about, ...none, file, problem: messageOf(error) };
+  }
+}
+
+const scoredOf = ({ task, reward }: Receipt): Scored => ({ task: task.id, reward });
+
+/** What was read, while the ledger is as it was then: a view that is drawn anew should not read thousands of lines. */
+const known = new Map<string, { readonly receipts: Promise<RunReceipts>; readonly stamp: string }>();
+
+async function receiptsOf(folder: string): Promise<RunReceipts> {
+  const file = await stat(join(folder, 'ledger.jsonl')).catch(() => null);
+  const stamp = file ? `${file.mtimeMs} ${file.size} ${file.ino}` : '';
+  const before = known.get(folder);
+  if (before?.stamp === stamp) return before.receipts;
+  const receipts = receiptsOfRun(folder);
+  known.set(folder, { receipts, stamp });
+  receipts.catch(() => known.delete(folder));
+  return receipts;
+}
+
+/** The tasks of a run in its own order, those that it has no plan for at the end. */
+export async function readRunTasks({ folder, file }: RunSummary): Promise<readonly RunTask[]> {
+  const { trials, forks } = await receiptsOf(folder);
+  const left = await unvouched(folder, [...trials, ...forks]);
+  const success = new Map(successByTask(trials.map(scoredOf)).map((each) => [each.task, each]));
+  const finished = Map.groupBy(trials, ({ task }) => task.id);
+  const forked = Map.groupBy(forks, ({ task }) => task.id);
+  const unfinished = Map.groupBy(left, taskInName);
+  const names = new Set([...(file?.tasks ?? []), ...finished.keys(), ...forked.keys(), ...unfinished.keys()]);
+  return [...names]
+    .map((task) => {
+      const begun = unfinished.get(task) ?? [];
+      return {
+        ...(success.get(task) ?? { task, successes: 0, trials: 0 }),
+        finished: finished.get(task)?.length ?? 0,
+        unfinished: begun.filter((name) => !isForkName(name)).length,
+        forks: (forked.get(task)?.length ?? 0) + begun.filter(isForkName).length,
+      };
+    })
+    .filter((task) => task.finished + task.unfinished + task.forks > 0);
+}
+
+/** The recordings of a task in a run's folder, by trial, each before its forks. */
+export async function readRunRollouts(folder: string, task: string): Promise<readonly RunRollout[]> {
+  const { trials, forks } = await receiptsOf(folder);
+  const left = await unvouched(folder, [...trials, ...forks]);
+  const rows = [
+    ...trials.map((receipt) => ({ receipt, type: 'finished' as const })),
+    ...forks.map((receipt) => ({ receipt, type: 'fork' as const })),
+  ];
+  return [
+    ...rows
+      .filter(({ receipt }) => receipt.task.id === task)
+      .map(({ receipt: { recording, reward, endReason }, type }) => ({
+        recording: join(folder, basename(recording)),
+        type,
+        reward,
+        endReason,
+      })),
+    ...left
+      .filter((name) => taskInName(name) === task)
+      .map((name) => ({
+        recording: join(folder, name),
+        type: isForkName(name) ? ('fork' as const) : ('unfinished' as const),
+        reward: null,
+        endReason: null,
+      })),
+  ].sort((one, other) => byName.compare(nameOf(one.recording), nameOf(other.recording)));
+}
+
+const byName = new Intl.Collator('en', { numeric: true });
+
+/** Recordings that no receipt vouches for. */
+async function unvouched(folder: string, receipts: readonly Receipt[]): Promise<readonly string[]> {
+  const vouched = new Set(receipts.map(({ recording }) => basename(recording)));
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => name.endsWith(recordingEnding) && !vouched.has(name));
+}
+
+/** A recording is named after its task and trial. */
+function taskInName(name: string): string {
+  return originName(name).replace(/\.\d+$/, '');
+}
+
+const isForkName = (name: string): boolean => forkNumber(name) > 0;
+
+/** How a rollout ended, from the last lines of its recording; null where they don't say it. */
+export async function readRolloutEnd(recording: string): Promise<RolloutEnd | null> {
+  const events = (await lastLines(recording).catch(() => [])).flatMap(eventIn);
+  const ended = events.findLast((event) => event.type === 'rolloutEnded');
+  const rewarded = events.findLast((event) => event.type === 'rewarded');
+  if (!ended && !rewarded) return null;
+  return {
+    reward: rewarded?.reward ?? null,
+    failedBy: rewarded?.reward === 1 ? null : (rewarded?.failedBy ?? ended?.failure?.who ?? null),
+    reason: ended?.failure?.message ?? rewarded?.reason ?? ended?.reason ?? '',
+  };
+}
+
+function eventIn(line: string): readonly RolloutEvent[] {
+  try {
+    const parsed = eventSchema.safeParse((JSON.parse(line) as { readonly event?: unknown }).event);
+    return parsed.success ? [parsed.data] : [];
+  } catch {
+    return [];
+  }
+}

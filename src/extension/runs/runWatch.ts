@@ -1,0 +1,99 @@
+import { readdir } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import { ledgersIn } from './ledgers.ts';
+import { runPlaces } from './runPlaces.ts';
+
+/** A batch writes many files at once: they are told of together, this long after the first of them. */
+const gatherMs = 500;
+/** What is written into a folder as it is made can escape the editor's watcher, so ledgers are looked at, too. */
+const lookEveryMs = 2000;
+
+/**
+ * Tells when files of runs and training runs may have changed, of whichever process. The only one who looks, and only
+ * as long as somebody listens.
+ */
+export class RunWatch implements vscode.Disposable {
+  readonly #changed = new vscode.EventEmitter<void>();
+  #listeners = 0;
+  #looking: vscode.Disposable | undefined;
+  #places: Promise<readonly string[]> | undefined;
+  #stamp: string | undefined;
+  #gathering: NodeJS.Timeout | undefined;
+
+  readonly onDidChange: vscode.Event<void> = (listener, thisArgs, disposables) => {
+    this.#listeners += 1;
+    if (!this.#looking) {
+      this.#looking = this.#begin();
+      void this.#look();
+    }
+    const heard = this.#changed.event(listener, thisArgs);
+    let isHeard = true;
+    const end = new vscode.Disposable(() => {
+      heard.dispose();
+      if (isHeard) this.#listeners -= 1;
+      isHeard = false;
+      if (this.#listeners === 0) this.#end();
+    });
+    disposables?.push(end);
+    return end;
+  };
+
+  #begin(): vscode.Disposable {
+    const files = vscode.workspace.createFileSystemWatcher('**/.rehearsal/{runs,training}/**');
+    const domains = vscode.workspace.createFileSystemWatcher('**/domain.yaml', false, true, false);
+    const soon = () => this.#soon();
+    const elsewhere = () => {
+      this.#places = undefined;
+    };
+    const timer = setInterval(() => vscode.window.state.focused && void this.#look(), lookEveryMs);
+    return vscode.Disposable.from(
+      files,
+      files.onDidCreate(soon),
+      files.onDidChange(soon),
+      files.onDidDelete(soon),
+      domains,
+      domains.onDidCreate(elsewhere),
+      domains.onDidDelete(elsewhere),
+      vscode.workspace.onDidChangeWorkspaceFolders(elsewhere),
+      new vscode.Disposable(() => clearInterval(timer)),
+    );
+  }
+
+  /** Whoever listens next reads what is there by itself, and is told of what changes from then on. */
+  #end(): void {
+    this.#looking?.dispose();
+    this.#looking = undefined;
+    this.#places = undefined;
+    this.#stamp = undefined;
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+  }
+
+  #soon(): void {
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined;
+      this.#changed.fire();
+    }, gatherMs);
+  }
+
+  async #look(): Promise<void> {
+    const looking = this.#looking;
+    this.#places ??= runPlaces();
+    const stamp = await stampOf(await this.#places);
+    if (this.#looking !== looking) return;
+    const isChanged = this.#stamp !== undefined && stamp !== this.#stamp;
+    this.#stamp = stamp;
+    if (isChanged) this.#soon();
+  }
+
+  dispose(): void {
+    this.#end();
+    this.#changed.dispose();
+  }
+}
+
+/** What differs when a run was made, written or deleted. */
+async function stampOf(places: readonly string[]): Promise<string> {
+  const names = await Promise.all(places.map((place) => readdir(place).catch(() => [])));
+  return JSON.stringify([names, await ledgersIn(places)]);
+}

@@ -1,0 +1,65 @@
+import { basename } from 'node:path';
+import type { Diagnostic, Location } from '../../engine/shell/diagnostic.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+
+/** What tasks stand under in the Test Explorer. */
+export type Grouping = 'split' | 'persona';
+
+/** A task as the Test Explorer shows it. */
+export type TaskRow = {
+  readonly id: string;
+  readonly split: string;
+  readonly persona: string;
+  /** The agent's seat that the task names; undefined where the domain's is meant. */
+  readonly agent: string | undefined;
+  readonly at: Location | undefined;
+  /** What is wrong with it, or undefined. */
+  readonly error: string | undefined;
+};
+
+/** A file without a single task that can be read, or with one that can't. */
+export type BrokenFile = { readonly file: string; readonly line: number; readonly error: string };
+
+/** A domain as the Test Explorer shows it. */
+export type DomainRow = {
+  readonly folder: string;
+  readonly name: string;
+  readonly error: string | undefined;
+  readonly groups: readonly { readonly name: string; readonly tasks: readonly TaskRow[] }[];
+  readonly broken: readonly BrokenFile[];
+};
+
+type Read = Pick<LoadedDomain, 'folder' | 'domain' | 'tasks' | 'locations' | 'diagnostics'>;
+
+/** The rows of a domain that was read from its folder. Errors stand on the task, else on the file, else on the domain. */
+export function domainRow({ folder, domain, tasks, locations, diagnostics }: Read, grouping: Grouping): DomainRow {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const places = [...locations.tasks];
+  const owner = ({ file, line }: Diagnostic) =>
+    places.find(([, at]) => at.file === file && at.line <= line && line <= at.endLine)?.[0];
+  const byTask = Map.groupBy(errors, owner);
+  const elsewhere = byTask.get(undefined) ?? [];
+  const isTaskFile = ({ file }: Diagnostic) => file.endsWith('.task.yaml');
+  const files = Map.groupBy(elsewhere.filter(isTaskFile), ({ file }) => file);
+  const rows = [...new Map(tasks.map((task) => [task.id, task])).values()].map((task): TaskRow => {
+    const { id, split, persona, agent } = task;
+    const at = locations.tasks.get(id);
+    return { id, split, persona, agent, at, error: textOf(byTask.get(id) ?? []) };
+  });
+  return {
+    folder,
+    name: domain.name || basename(folder),
+    error: textOf(elsewhere.filter((each) => !isTaskFile(each))),
+    groups: [...Map.groupBy(rows, (row) => row[grouping])]
+      .map(([name, members]) => ({ name, tasks: members }))
+      .sort((one, other) => one.name.localeCompare(other.name)),
+    broken: [...files].map(([file, found]) => ({ file, line: found[0]?.line ?? 1, error: textOf(found) ?? '' })),
+  };
+}
+
+function textOf(errors: readonly Diagnostic[]): string | undefined {
+  if (errors.length === 0) return undefined;
+  return errors
+    .map(({ file, line, message, hint }) => `${basename(file)}:${line}: ${[message, hint].filter(Boolean).join(' ')}`)
+    .join('\n\n');
+}

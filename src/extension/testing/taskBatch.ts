@@ -1,0 +1,60 @@
+/** A task that was chosen to run, and the seat that it names for the agent. */
+export type ChosenTask = { readonly folder: string; readonly task: string; readonly agent: string | undefined };
+
+/** Tasks of one domain that one run plays: a run has one agent's seat. */
+export type TaskBatch = {
+  readonly folder: string;
+  /** Undefined: the domain's own. */
+  readonly agent: string | undefined;
+  readonly tasks: readonly string[];
+};
+
+/** One run for each domain and agent's seat, in the order in which they were chosen. */
+export function batchesOf(chosen: readonly ChosenTask[]): readonly TaskBatch[] {
+  const groups = Map.groupBy(chosen, ({ folder, agent }) => JSON.stringify([folder, agent ?? null]));
+  return [...groups.values()].flatMap((members) => {
+    const [first] = members;
+    if (!first) return [];
+    return [{ folder: first.folder, agent: first.agent, tasks: [...new Set(members.map(({ task }) => task))] }];
+  });
+}
+
+/** Characters of one list of tasks: command lines have limits, of which that of Windows is 32,767. */
+const longestList = 16_000;
+
+/**
+ * The command lines that run a batch into one folder, one after the other: a run takes more tasks on, so a list that
+ * is too long for a command line is cut in pieces.
+ */
+export function evalArguments(
+  { folder, agent, tasks }: TaskBatch,
+  { trials, out }: { readonly trials: number; readonly out: string },
+): readonly (readonly string[])[] {
+  return pieces(tasks).map((list) => [
+    'eval',
+    folder,
+    '--tasks',
+    list.join(','),
+    '--trials',
+    String(trials),
+    ...(agent === undefined ? [] : ['--agent', agent]),
+    '--out',
+    out,
+    '--json',
+    '--stream',
+  ]);
+}
+
+function pieces(tasks: readonly string[]): readonly (readonly string[])[] {
+  const lists: string[][] = [];
+  let length = Number.POSITIVE_INFINITY;
+  for (const task of tasks) {
+    if (length + task.length + 1 > longestList) {
+      lists.push([]);
+      length = 0;
+    }
+    lists.at(-1)?.push(task);
+    length += task.length + 1;
+  }
+  return lists;
+}

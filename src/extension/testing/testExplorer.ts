@@ -1,0 +1,160 @@
+import * as vscode from 'vscode';
+import { isBesideDomains } from '../besideDomains.ts';
+import type { Context } from '../context.ts';
+import type { LanguageClient } from '../language/languageClient.ts';
+import type { RunWatch } from '../runs/runWatch.ts';
+import { domainFolderOf, domainFolders } from '../workspaceDomains.ts';
+import type { Explorer } from './explorer.ts';
+import type { PublishedRuns } from './publishedRuns.ts';
+import { settingsPrefix } from './settings.ts';
+
+/** Id of the controller: people type it when they filter by a tag, and VS Code remembers results under it. */
+const controllerId = 'rehearsal';
+/** A change of several files is read once. */
+const quietMs = 300;
+
+type Parts = { readonly explorer: Explorer; readonly published: PublishedRuns };
+
+/**
+ * Tasks as tests: a tree of domains, splits or personas, and tasks; profiles that run, debug and measure them; and the
+ * results of runs made elsewhere. Domains are read, and what reads them is loaded, when VS Code first asks for them.
+ */
+export function registerTestExplorer(context: Context, runs: RunWatch, language: LanguageClient): vscode.Disposable {
+  const controller = vscode.tests.createTestController(controllerId, 'Rehearsal');
+  let parts: Promise<Parts> | undefined;
+  const open = () => {
+    parts ??= openParts(context, controller, runs, language);
+    return parts;
+  };
+  controller.resolveHandler = async (item) => {
+    const { explorer, published } = await open();
+    await explorer.tree.resolve(item);
+    await published.start();
+  };
+  controller.refreshHandler = async () => {
+    const { tree } = (await open()).explorer;
+    await tree.findDomains();
+    for (const folder of tree.folders) await tree.read(folder);
+  };
+  const showTasksOf = async ({ uri }: vscode.TextDocument): Promise<void> => {
+    const folder = isTaskFile(uri) ? domainFolderOf(uri.fsPath) : undefined;
+    if (!folder) return;
+    const { explorer, published } = await open();
+    await explorer.tree.findDomains();
+    const item = controller.items.get(folder);
+    if (item) await explorer.tree.resolve(item);
+    await published.start();
+  };
+  for (const document of vscode.workspace.textDocuments) void showTasksOf(document);
+  addProfiles(controller, open);
+  return vscode.Disposable.from(controller, vscode.workspace.onDidOpenTextDocument(showTasksOf), {
+    dispose: () => void parts?.then(({ published }) => published.dispose()),
+  });
+}
+
+const isTaskFile = ({ scheme, path }: vscode.Uri) => scheme === 'file' && path.endsWith('.task.yaml');
+
+async function openParts(
+  context: Context,
+  controller: vscode.TestController,
+  runs: RunWatch,
+  language: LanguageClient,
+): Promise<Parts> {
+  const [{ TaskTree }, { PublishedRuns: Published }] = await Promise.all([
+    import('./taskTree.ts'),
+    import('./publishedRuns.ts'),
+  ]);
+  const explorer: Explorer = {
+    context,
+    controller,
+    tree: new TaskTree(controller, domainFolders, (folder, grouping) => language.row(folder, grouping)),
+    shown: new Map(),
+    debugged: new Set(),
+  };
+  context.extension.subscriptions.push(...followFiles(explorer));
+  return { explorer, published: new Published(explorer, runs) };
+}
+
+/** Reads a domain again when a file of it changed, and everything when it is to stand under something else. */
+function followFiles({ tree }: Explorer): readonly vscode.Disposable[] {
+  const waiting = new Map<string, NodeJS.Timeout>();
+  const soon = ({ scheme, path, fsPath }: vscode.Uri) => {
+    const folder = scheme === 'file' && !isBesideDomains(fsPath) ? domainFolderOf(fsPath) : undefined;
+    const key = path.endsWith('/domain.yaml') ? '' : folder;
+    if (key === undefined) return;
+    clearTimeout(waiting.get(key));
+    waiting.set(
+      key,
+      setTimeout(() => void readAgain(folder, key === ''), quietMs),
+    );
+  };
+  const readAgain = async (folder: string | undefined, isDomain: boolean) => {
+    if (isDomain) await tree.findDomains();
+    if (folder && tree.folders.includes(folder)) await tree.read(folder);
+  };
+  const watcher = vscode.workspace.createFileSystemWatcher('**/*.{yaml,md,ts,py,json}');
+  return [
+    watcher,
+    watcher.onDidChange(soon),
+    watcher.onDidCreate(soon),
+    watcher.onDidDelete(soon),
+    vscode.workspace.onDidChangeConfiguration(async (change) => {
+      if (change.affectsConfiguration(`${settingsPrefix}.groupBy`))
+        for (const folder of tree.folders) await tree.read(folder);
+    }),
+    {
+      dispose: () => {
+        for (const timer of waiting.values()) clearTimeout(timer);
+      },
+    },
+  ];
+}
+
+function addProfiles(controller: vscode.TestController, open: () => Promise<Parts>): void {
+  const { Run, Debug, Coverage } = vscode.TestRunProfileKind;
+  const settings = () => void vscode.commands.executeCommand('workbench.action.openSettings', settingsPrefix);
+  const run = controller.createRunProfile(
+    'Run',
+    Run,
+    async (request, token) => {
+      const { explorer } = await open();
+      if (request.continuous) return (await import('./continuousRun.ts')).runContinuously(explorer, request, token);
+      const { trialsOf } = await import('./chosenTests.ts');
+      const { runTests } = await import('./testRun.ts');
+      await runTests(explorer, request, token, { trials: trialsOf(explorer.tree, request.include) });
+    },
+    true,
+    undefined,
+    true,
+  );
+  const trials = controller.createRunProfile('Run k Trials', Run, async (request, token) => {
+    const { explorer } = await open();
+    const { askTrials } = await import('./askTrials.ts');
+    const count = await askTrials(explorer.context, token);
+    if (count === undefined) return;
+    await (await import('./testRun.ts')).runTests(explorer, request, token, { trials: count });
+  });
+  const debug = controller.createRunProfile(
+    'Debug',
+    Debug,
+    async (request, token) => {
+      await (await import('./debugTests.ts')).debugTests((await open()).explorer, request, token);
+    },
+    true,
+  );
+  const coverage = controller.createRunProfile(
+    'Coverage of Policy and Tools',
+    Coverage,
+    async (request, token) => {
+      const { explorer } = await open();
+      const { trialsOf } = await import('./chosenTests.ts');
+      const options = { trials: trialsOf(explorer.tree, request.include), isCovered: true };
+      await (await import('./testRun.ts')).runTests(explorer, request, token, options);
+    },
+    true,
+  );
+  coverage.loadDetailedCoverage = async (_run, file) => (await import('./runCoverage.ts')).coverageDetails(file);
+  coverage.loadDetailedCoverageForTest = async (_run, file, test) =>
+    (await import('./runCoverage.ts')).coverageDetails(file, test);
+  for (const profile of [run, trials, debug, coverage]) profile.configureHandler = settings;
+}

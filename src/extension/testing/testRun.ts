@@ -1,0 +1,127 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { messageOf } from '../../engine/shell/fault.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
+import type { RunLine } from '../../engine/shell/runLine.ts';
+import { runCommand } from '../commandLine.ts';
+import { mayRun } from '../trust.ts';
+import { readDomain } from '../workspaceDomains.ts';
+import { chosenTests } from './chosenTests.ts';
+import { type Explorer, newRunFolder } from './explorer.ts';
+import { addCoverage, type DomainCoverage } from './runCoverage.ts';
+import { forTerminal, RunResults } from './runResults.ts';
+import { batchesOf, evalArguments, type TaskBatch } from './taskBatch.ts';
+
+export type TestRunOptions = {
+  readonly trials: number;
+  /** Whether to show what was exercised of policy and tools. */
+  readonly isCovered?: boolean;
+};
+
+/**
+ * Plays the tasks of a request on the command line, and shows what comes of each as it comes. Cancelling ends what is
+ * under way; what is finished stays recorded.
+ * @returns the tasks that came out
+ */
+export async function runTests(
+  explorer: Explorer,
+  request: vscode.TestRunRequest,
+  token: vscode.CancellationToken,
+  { trials, isCovered = false }: TestRunOptions,
+): Promise<readonly vscode.TestItem[]> {
+  if (!mayRun('Rollouts')) return [];
+  const { controller, tree } = explorer;
+  const items = await chosenTests(tree, controller, request);
+  const run = controller.createTestRun(request);
+  const stop = new vscode.CancellationTokenSource();
+  const listeners = [token, run.token].map((each) => each.onCancellationRequested(() => stop.cancel()));
+  const played: Played[] = [];
+  try {
+    for (const item of items) run.enqueued(item);
+    for (const batch of batchesOf(items.flatMap((item) => chosenIn(explorer, item))))
+      played.push(await playBatch(explorer, run, batch, trials, stop.token));
+    if (isCovered) for (const coverage of coverageOf(played)) addCoverage(run, coverage);
+  } finally {
+    for (const each of listeners) each.dispose();
+    stop.dispose();
+    run.end();
+  }
+  return played.flatMap(({ results, items: own }) => own.filter((item) => results.isDone(item)));
+}
+
+type Played = {
+  readonly domain: LoadedDomain;
+  readonly results: RunResults;
+  readonly items: readonly vscode.TestItem[];
+};
+
+/** The tasks of one domain may have been several runs, and a file of it is covered by all of them. */
+function coverageOf(played: readonly Played[]): readonly DomainCoverage[] {
+  return [...Map.groupBy(played, ({ domain }) => domain.folder).values()].flatMap((same) => {
+    const [first] = same;
+    const byTask = new Map(same.flatMap(({ results }) => [...results.coverage]));
+    return first ? [{ domain: first.domain, byTask }] : [];
+  });
+}
+
+function chosenIn({ tree }: Explorer, item: vscode.TestItem) {
+  const node = tree.node(item);
+  return node?.type === 'task' ? [{ folder: node.folder, task: node.row.id, agent: node.row.agent }] : [];
+}
+
+function itemsOf({ tree }: Explorer, { folder, tasks }: TaskBatch): readonly vscode.TestItem[] {
+  return tasks.flatMap((task) => tree.task(folder, task) ?? []);
+}
+
+async function playBatch(
+  explorer: Explorer,
+  run: vscode.TestRun,
+  batch: TaskBatch,
+  trials: number,
+  token: vscode.CancellationToken,
+): Promise<Played> {
+  const { folder, tasks, agent } = batch;
+  const items = itemsOf(explorer, batch);
+  const domain = await readDomain(folder);
+  const { locations } = domain;
+  const results = new RunResults(run, explorer.tree, { folder, tasks: tasks.length, trials, places: locations });
+  const name = domain.domain.name || basename(folder);
+  const out = newRunFolder(explorer, folder, agent === undefined ? name : `${name}-${agent}`);
+  explorer.shown.set(out, tasks.length * trials);
+  const problem = await play(explorer, run, results, evalArguments(batch, { trials, out }), token);
+  if (problem !== undefined) results.failRest(items, problem);
+  else results.skipRest(items);
+  return { domain, results, items };
+}
+
+/** Runs the command lines one after the other. Gives what kept one from doing its work; undefined when cancelled. */
+async function play(
+  { context }: Explorer,
+  run: vscode.TestRun,
+  results: RunResults,
+  commands: readonly (readonly string[])[],
+  token: vscode.CancellationToken,
+): Promise<string | undefined> {
+  const progress = {
+    report: ({ message = '' }: { readonly message?: string }) => run.appendOutput(forTerminal(`${message}\n`)),
+  };
+  for (const args of commands) {
+    if (token.isCancellationRequested) return undefined;
+    try {
+      const { code, message, isStopped } = await runCommand(context, args, progress, token, (line) =>
+        take(results, line),
+      );
+      if (token.isCancellationRequested || isStopped) return undefined;
+      if (code !== 0) return message ?? 'The run ended without a word; the log may tell more.';
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+  return undefined;
+}
+
+/** Every line but the last one has a type; that one is the result of the whole command. */
+export function take(results: RunResults, text: string): void {
+  if (!text.startsWith('{"type":')) return;
+  results.take(JSON.parse(text) as RunLine);
+}

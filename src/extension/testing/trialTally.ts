@@ -1,0 +1,29 @@
+import type { Outcome } from '../../engine/core/outcome.ts';
+import { passHat } from '../../engine/core/statistics.ts';
+
+/** How the trials of a task came out together. */
+export type TrialTally = {
+  readonly result: Outcome['result'];
+  /** A few words for beside the task. */
+  readonly short: string;
+  /** A sentence or two. */
+  readonly message: string;
+};
+
+/** Tallies the outcomes of one task's trials. What was not scored says nothing of the agent, and counts apart. */
+export function trialTally(outcomes: readonly Outcome['result'][]): TrialTally {
+  const passed = outcomes.filter((each) => each === 'passed').length;
+  const errored = outcomes.filter((each) => each === 'errored').length;
+  const scored = outcomes.length - errored;
+  const result = passed === outcomes.length ? 'passed' : passed < scored ? 'failed' : 'errored';
+  const count = `${passed} of ${scored} trials passed`;
+  const apart = errored === 0 ? '' : `, ${errored} not scored`;
+  if (scored === 0)
+    return { result, short: `${errored} trials not scored`, message: `None of ${errored} trials was scored.` };
+  const chances = [...new Set([1, scored])].map((k) => `pass^${k} ${passHat(passed, scored, k).toFixed(2)}`);
+  return {
+    result,
+    short: `${passed}/${scored} passed, ${chances.at(-1)}${apart}`,
+    message: `${count}${apart}: ${chances.join(', ')}.`,
+  };
+}

@@ -1,0 +1,120 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { debugType } from '../contributions.ts';
+import { allNodes, type ForkNode, forkTreeOf, rewardText } from '../debug/forkTree.ts';
+import type { ShownRecording } from '../debug/rolloutActions.ts';
+
+/** A session stops, forks and is rewarded in quick succession. */
+const settleMs = 300;
+
+/** The recordings of what is debugged, as a tree of forks in the Run and Debug view. */
+export function registerForksView(): vscode.Disposable {
+  const view = vscode.window.createTreeView('rehearsal.forks', {
+    treeDataProvider: forks,
+    canSelectMany: true,
+    showCollapseAll: false,
+  });
+  return vscode.Disposable.from(
+    view,
+    forks,
+    view.onDidChangeVisibility(({ visible }) => visible && forks.refresh()),
+    vscode.debug.onDidChangeActiveStackItem(() => view.visible && forks.refresh()),
+    vscode.debug.onDidTerminateDebugSession(() => view.visible && forks.refresh()),
+    vscode.debug.onDidReceiveDebugSessionCustomEvent(
+      ({ event }) => event === 'rehearsal/forked' && view.visible && forks.refresh(),
+    ),
+  );
+}
+
+/** The tree that a recording belongs to, as the view and its commands share it. */
+class ForksTree implements vscode.TreeDataProvider<ForkNode> {
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.#changed.event;
+  #timer: NodeJS.Timeout | undefined;
+  /** The recording that is debugged, or was last. */
+  #current = '';
+
+  refresh(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#changed.fire(), settleMs);
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+  }
+
+  async getChildren(node?: ForkNode): Promise<ForkNode[]> {
+    if (node) return [...node.children];
+    return [...(await this.tree())];
+  }
+
+  /** The tree that the debugged recording belongs to. */
+  async tree(): Promise<readonly ForkNode[]> {
+    const session = vscode.debug.activeDebugSession;
+    if (session?.type === debugType) {
+      const shown = await session.customRequest('rehearsal/recording').then(
+        ({ path }: ShownRecording) => path,
+        () => '',
+      );
+      if (shown !== '') this.#current = shown;
+    }
+    if (this.#current === '') return [];
+    return forkTreeOf(this.#current);
+  }
+
+  getTreeItem(node: ForkNode): vscode.TreeItem {
+    const isCurrent = node.path === this.#current;
+    const item = new vscode.TreeItem(
+      node.label,
+      node.children.length > 0 ? vscode.TreeItemCollapsibleState.Expanded : vscode.TreeItemCollapsibleState.None,
+    );
+    const reward = rewardText(node);
+    const from = node.parent ? `step ${node.parent.event}: ${node.parent.edit}` : 'the first';
+    // A row that gets its first fork is a new row, so that it opens by itself.
+    item.id = `${node.path}${node.children.length > 0 ? ' with forks' : ''}`;
+    item.description = `${isCurrent ? 'shown · ' : ''}${reward} · ${from}`;
+    item.tooltip = `${basename(node.path)}\n${reward}\n${from}\nagent: ${node.seats.agent}, user: ${node.seats.user}`;
+    item.accessibilityInformation = {
+      label: `${node.label}${isCurrent ? ', shown in the debugger' : ''}, ${reward}, from ${from}`,
+    };
+    item.iconPath = iconOf(node, isCurrent);
+    item.contextValue = 'fork';
+    item.command = { command: 'vscode.open', title: 'Open', arguments: [vscode.Uri.file(node.path)] };
+    return item;
+  }
+}
+
+const forks = new ForksTree();
+
+/** The one that is shown by its form, a reward by its form and colour. */
+function iconOf({ reward }: ForkNode, isCurrent: boolean): vscode.ThemeIcon {
+  if (isCurrent) return new vscode.ThemeIcon('debug-stackframe', new vscode.ThemeColor('charts.yellow'));
+  if (reward === undefined || reward === null) return new vscode.ThemeIcon('circle-outline');
+  return reward === 1
+    ? new vscode.ThemeIcon('pass', new vscode.ThemeColor('testing.iconPassed'))
+    : new vscode.ThemeIcon('error', new vscode.ThemeColor('testing.iconFailed'));
+}
+
+/** Compares two recordings: those that were selected, else the one of the row and one that a person picks. */
+export async function compareForks(node: unknown, selected: unknown): Promise<unknown> {
+  const chosen = (Array.isArray(selected) && selected.length === 2 ? selected : [node]) as ForkNode[];
+  const [one, other = await pickOther(one)] = chosen;
+  if (!one || !other) return undefined;
+  return vscode.commands.executeCommand(
+    'rehearsal.recordings.compare',
+    vscode.Uri.file(one.path),
+    vscode.Uri.file(other.path),
+  );
+}
+
+async function pickOther(one: ForkNode | undefined): Promise<ForkNode | undefined> {
+  const items = allNodes(await forks.tree())
+    .filter(({ path }) => path !== one?.path)
+    .map((node) => ({ label: node.label, description: rewardText(node), detail: node.parent?.edit ?? '', node }));
+  if (items.length === 0) {
+    void vscode.window.showInformationMessage('There is nothing to compare with yet: edit a message to make a fork.');
+    return undefined;
+  }
+  const placeHolder = one ? `Compare ${one.label} with which?` : 'Which recording?';
+  return (await vscode.window.showQuickPick(items, { placeHolder }))?.node;
+}

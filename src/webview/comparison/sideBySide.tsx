@@ -1,0 +1,273 @@
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { AlignedRow, RecordingsCompared, Said } from '../compared.ts';
+import { Button, DataGrid } from '../controls.ts';
+import { nameOf } from '../models/comparison.ts';
+import {
+  factsOf,
+  firstStart,
+  partingText,
+  rowsPerPage,
+  type VerdictCell,
+  verdictPairs,
+  windowOf,
+} from '../models/sideBySide.ts';
+import type { ToExtension } from '../protocol.ts';
+
+export type SideBySideProps = {
+  readonly compared: RecordingsCompared;
+  readonly post: (message: ToExtension) => void;
+  /** What the two are called; A and B unless they are runs' own. */
+  readonly letters?: readonly [string, string];
+};
+
+/** Two recordings side by side: where they part, what each did then, and what came of it. */
+export function SideBySide({ compared, post, letters = ['A', 'B'] }: SideBySideProps): JSX.Element {
+  const { recordings, settings, divergence } = compared;
+  const steps = divergence?.steps ?? [];
+  return (
+    <div class="side-by-side">
+      <div class="sides">
+        {recordings.map(({ path, measure, problems }, index) => (
+          <section key={letters[index]} class="side" aria-label={`Recording ${letters[index]}`}>
+            <div class="title-row">
+              <strong class="file" title={path}>
+                <span class="letter">{letters[index]}</span> {nameOf(path)}
+              </strong>
+              <span class={measure.reward === 1 ? 'reward won' : 'reward lost'}>
+                <span aria-hidden="true">{measure.reward === 1 ? '✓' : measure.reward === null ? '?' : '✕'}</span>{' '}
+                reward {measure.reward ?? 'none'}
+              </span>
+              <span class="spacer" />
+              <Button
+                label={`Open recording ${letters[index]}`}
+                onPress={() => post({ type: 'openCompared', recording: path, debug: false })}
+              >
+                Open
+              </Button>
+              <Button
+                label={`Debug recording ${letters[index]}`}
+                onPress={() => post({ type: 'openCompared', recording: path, debug: true, ...from(steps[index]) })}
+              >
+                Debug
+              </Button>
+            </div>
+            {problems.map((problem) => (
+              <p class="warning-box" key={problem}>
+                {problem}
+              </p>
+            ))}
+          </section>
+        ))}
+      </div>
+      <p class="parting" role="status">
+        {partingText(compared, letters)}
+      </p>
+      {settings.length > 0 && <p class="muted">They differ in {settings.join('; ')}</p>}
+      <Conversation rows={compared.rows} letters={letters} />
+      <EndStates compared={compared} letters={letters} />
+      <Verdicts compared={compared} letters={letters} />
+      <Facts compared={compared} letters={letters} />
+    </div>
+  );
+}
+
+/** A recording is debugged from where the two part. */
+function from(step: number | null | undefined): { readonly step?: number } {
+  return step === null || step === undefined ? {} : { step };
+}
+
+type Lettered = { readonly letters: readonly [string, string] };
+
+/** The conversation, from a little before the first difference on. */
+function Conversation({ rows, letters }: Lettered & { readonly rows: readonly AlignedRow[] }): JSX.Element {
+  const [start, setStart] = useState(() => firstStart(rows));
+  useEffect(() => setStart(firstStart(rows)), [rows]);
+  const shown = windowOf(rows, start);
+  return (
+    <section aria-labelledby="conversation-title">
+      <div class="title-row">
+        <h3 id="conversation-title">Conversation</h3>
+        {shown.before > 0 && (
+          <Button onPress={() => setStart(Math.max(0, shown.start - rowsPerPage))}>
+            {`Show ${Math.min(rowsPerPage, shown.before)} earlier`}
+          </Button>
+        )}
+        {shown.after > 0 && (
+          <Button onPress={() => setStart(shown.start + rowsPerPage)}>
+            {`Show ${Math.min(rowsPerPage, shown.after)} later`}
+          </Button>
+        )}
+        <span class="muted">
+          {rows.length === 0
+            ? 'Nothing was said'
+            : `Rows ${shown.start + 1} to ${shown.start + shown.rows.length} of ${rows.length}`}
+        </span>
+      </div>
+      <table class="aligned">
+        <caption class="hidden-text">Both conversations; a row is what each did at that place</caption>
+        <thead>
+          <tr>
+            <th scope="col">
+              <span class="hidden-text">Alike</span>
+            </th>
+            <th scope="col">{letters[0]}</th>
+            <th scope="col">{letters[1]}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.rows.map((row, index) => (
+            <Row
+              key={shown.start + index}
+              row={row}
+              isParting={shown.start + index === shown.parting}
+              place={shown.start + index}
+            />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+type RowProps = { readonly row: AlignedRow; readonly isParting: boolean };
+
+function Row({ row, isParting, place }: RowProps & { readonly place: number }): JSX.Element {
+  const mark = row.isAlike ? '=' : isParting ? 'They part here' : '≠';
+  return (
+    <tr class={`${row.isAlike ? 'alike' : 'differs'}${isParting ? ' parts' : ''}`} data-place={place}>
+      <td class="mark">
+        <span aria-hidden="true">{row.isAlike ? '=' : '≠'}</span>
+        <span class="hidden-text">{row.isAlike ? 'alike' : mark}</span>
+      </td>
+      <SaidCell said={row.first} row={row} isParting={isParting} />
+      <SaidCell said={row.second} row={row} isParting={isParting} />
+    </tr>
+  );
+}
+
+const speakers: Readonly<Record<Said['what'], string>> = {
+  user: 'User',
+  agent: 'Agent',
+  result: 'Tool returned',
+  end: 'Ended',
+};
+
+/** Longer texts are folded; what both did alike is there for its context only. */
+const longText = 600;
+const longAlike = 120;
+
+function SaidCell({ said, row, isParting }: RowProps & { readonly said: Said | null }): JSX.Element {
+  if (!said) return <td class="none muted">{isParting ? '(nothing more)' : ''}</td>;
+  const { n, what, text, isError } = said;
+  const most = row.isAlike ? longAlike : longText;
+  return (
+    <td class={`${what}${isError ? ' bad' : ''}`}>
+      <span class="who muted">
+        {n} {speakers[what]}
+        {isError ? ', an error' : ''}
+      </span>
+      {text.length > most ? (
+        <details>
+          <summary>{`${text.slice(0, most)}…`}</summary>
+          <p class="said">{text}</p>
+        </details>
+      ) : (
+        <p class="said">{text}</p>
+      )}
+    </td>
+  );
+}
+
+function EndStates({ compared, letters }: Lettered & { readonly compared: RecordingsCompared }): JSX.Element {
+  const { differences, more, problem } = compared.database;
+  return (
+    <section aria-labelledby="ends-title">
+      <h3 id="ends-title">Databases at the end</h3>
+      {problem !== null && <p class="warning-box">{problem}</p>}
+      {problem === null && differences.length === 0 && <p class="muted">Both ended with the same database.</p>}
+      {differences.length > 0 && (
+        <div class="table-scroll">
+          <DataGrid
+            label="Places of the database at which the two ended otherwise"
+            columns={[
+              { key: 'place', label: 'Place' },
+              { key: 'a', label: letters[0] },
+              { key: 'b', label: letters[1] },
+            ]}
+            rows={differences.map(({ place, first, second }) => ({
+              key: place,
+              cells: [<code key="place">{place}</code>, endValue(first), endValue(second)],
+            }))}
+            template="minmax(160px, 1fr) minmax(120px, 1fr) minmax(120px, 1fr)"
+          />
+        </div>
+      )}
+      {more > 0 && <p class="muted">And {more} more places.</p>}
+    </section>
+  );
+}
+
+function endValue(text: string | null): JSX.Element {
+  return text === null ? <span class="muted">not there</span> : <code>{text}</code>;
+}
+
+const marks: Readonly<Record<VerdictCell['verdict'], string>> = { held: '✓', violated: '✕', unknown: '?' };
+
+function Verdicts({ compared, letters }: Lettered & { readonly compared: RecordingsCompared }): JSX.Element | null {
+  const pairs = useMemo(() => verdictPairs(compared), [compared]);
+  if (pairs.length === 0) return null;
+  const cell = (verdict: VerdictCell | null): JSX.Element =>
+    verdict === null ? (
+      <span class="muted">no verdict</span>
+    ) : (
+      <span>
+        <strong class={verdict.verdict}>
+          <span aria-hidden="true">{marks[verdict.verdict]}</span> {verdict.verdict}
+        </strong>{' '}
+        <span class="muted">{verdict.detail}</span>
+      </span>
+    );
+  const rows = pairs.map(({ name, cells }) => ({ key: name, cells: [name, cell(cells[0]), cell(cells[1])] }));
+  return <PairTable title="Verdicts" label="Verdicts of both" of="Verifier or rule" letters={letters} rows={rows} />;
+}
+
+function Facts({ compared, letters }: Lettered & { readonly compared: RecordingsCompared }): JSX.Element {
+  const facts = useMemo(() => factsOf(compared), [compared]);
+  const rows = facts.map(({ label, cells }) => ({ key: label, cells: [label, ...cells] }));
+  const label = 'Reward, end, calls, time and tokens of both';
+  return <PairTable title="Rollouts" label={label} of="Fact" letters={letters} rows={rows} />;
+}
+
+/** Something of both recordings in a table: what it is, then each side's. */
+function PairTable({
+  title,
+  label,
+  of,
+  letters,
+  rows,
+}: Lettered & {
+  readonly title: string;
+  readonly label: string;
+  readonly of: string;
+  readonly rows: Parameters<typeof DataGrid>[0]['rows'];
+}): JSX.Element {
+  const id = `${title.toLowerCase()}-title`;
+  return (
+    <section aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
+      <div class="table-scroll">
+        <DataGrid
+          label={label}
+          columns={[
+            { key: 'name', label: of },
+            { key: 'a', label: letters[0] },
+            { key: 'b', label: letters[1] },
+          ]}
+          rows={rows}
+          template="minmax(130px, 0.6fr) minmax(140px, 1fr) minmax(140px, 1fr)"
+        />
+      </div>
+    </section>
+  );
+}

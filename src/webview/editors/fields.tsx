@@ -1,0 +1,236 @@
+import { type ComponentChildren, createContext, type JSX } from 'preact';
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { Shown } from './messages.ts';
+
+/** How long a pause in typing is: then what was typed is one change of the document, and one step of its undo. */
+const pauseMs = 400;
+
+/** The change that could not be made last: its field keeps what was typed, and says why. */
+export const Refusal = createContext<Shown['refusal']>(null);
+
+type Labelled = {
+  readonly label: string;
+  /** What it means, below the control. */
+  readonly hint?: string | undefined;
+  /** What is wrong with it. */
+  readonly problem?: string | undefined;
+  readonly isDisabled?: boolean;
+};
+
+/** A label above a control, with what is to be known of it below. */
+function Field({
+  id,
+  label,
+  hint,
+  problem,
+  children,
+}: Labelled & { readonly id: string; readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children}
+      <Notes id={id} hint={hint} problem={problem} />
+    </div>
+  );
+}
+
+function Notes({ id, hint, problem }: Pick<Labelled, 'hint' | 'problem'> & { readonly id: string }): JSX.Element {
+  return (
+    <>
+      {problem && (
+        <p id={`${id}-problem`} class="field-problem" role="alert">
+          <span aria-hidden="true">✕</span> {problem}
+        </p>
+      )}
+      {hint && (
+        <p id={`${id}-hint`} class="muted hint">
+          {hint}
+        </p>
+      )}
+    </>
+  );
+}
+
+const describedBy = (id: string, { hint, problem }: Pick<Labelled, 'hint' | 'problem'>): string | undefined =>
+  [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined;
+
+/**
+ * What is typed, until it is handed over: after a pause, when the field is left, and with the keys that save. What the
+ * document says instead, by undo or in the text, shows at once.
+ */
+function useDraft(value: string, onCommit: (value: string) => void) {
+  const [draft, setDraft] = useState(value);
+  const latest = useRef({ draft, value, onCommit });
+  latest.current = { draft: latest.current.draft, value, onCommit };
+  const refusal = useContext(Refusal);
+  const [refused, setRefused] = useState<string | null>(null);
+  useEffect(() => {
+    if (refusal && latest.current.draft !== latest.current.value) setRefused(refusal.reason);
+  }, [refusal?.number]);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => {
+    clearTimeout(timer.current);
+    latest.current.draft = value;
+    setDraft(value);
+    setRefused(null);
+  }, [value]);
+  const commit = (): void => {
+    clearTimeout(timer.current);
+    const { draft: typed, value: known, onCommit: hand } = latest.current;
+    if (typed !== known) hand(typed);
+  };
+  useEffect(() => commit, []);
+  const type = (text: string): void => {
+    latest.current.draft = text;
+    setDraft(text);
+    setRefused(null);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(commit, pauseMs);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') {
+      clearTimeout(timer.current);
+      latest.current.draft = value;
+      setDraft(value);
+      setRefused(null);
+    }
+    if ((event.ctrlKey || event.metaKey) && event.key === 's') commit();
+  };
+  return { draft, type, commit, onKeyDown, refused };
+}
+
+export type TextInputProps = Labelled & {
+  readonly value: string;
+  readonly onCommit: (value: string) => void;
+  readonly isLong?: boolean;
+  readonly placeholder?: string;
+  readonly isCode?: boolean;
+};
+
+/** A text, of one line or of several. */
+export function TextInput(given: TextInputProps): JSX.Element {
+  const { value, onCommit, isLong = false, placeholder, isCode = false, isDisabled } = given;
+  const id = useId();
+  const { draft, type, commit, onKeyDown, refused } = useDraft(value, onCommit);
+  const problem = refused === null ? given.problem : `Not in the file: ${refused}. Escape takes it back.`;
+  const props = { ...given, problem };
+  const common = {
+    id,
+    value: draft,
+    placeholder,
+    class: isCode ? 'code-input' : undefined,
+    disabled: isDisabled,
+    spellcheck: !isCode,
+    'aria-invalid': props.problem ? ('true' as const) : undefined,
+    'aria-describedby': describedBy(id, props),
+    onBlur: commit,
+    onKeyDown,
+  };
+  return (
+    <Field id={id} {...props}>
+      {isLong ? (
+        <textarea {...common} rows={rowsOf(draft)} onInput={({ currentTarget }) => type(currentTarget.value)} />
+      ) : (
+        <input type="text" {...common} onInput={({ currentTarget }) => type(currentTarget.value)} />
+      )}
+    </Field>
+  );
+}
+
+function rowsOf(text: string): number {
+  const lines = text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 90)), 0);
+  return Math.min(Math.max(lines, 2), 16);
+}
+
+export type SliderProps = Labelled & {
+  readonly value: number;
+  readonly min: number;
+  readonly max: number;
+  readonly step?: number;
+  readonly onCommit: (value: number) => void;
+};
+
+/** A number between two others. The document changes when the slider is let go. */
+export function Slider(props: SliderProps): JSX.Element {
+  const { value, min, max, step = 1, onCommit, isDisabled } = props;
+  const id = useId();
+  const [moved, setMoved] = useState<number | null>(null);
+  useEffect(() => setMoved(null), [value]);
+  const shown = moved ?? value;
+  return (
+    <Field id={id} {...props}>
+      <div class="slider">
+        <input
+          id={id}
+          type="range"
+          min={min}
+          max={max}
+          step={step}
+          value={shown}
+          disabled={isDisabled}
+          aria-describedby={describedBy(id, props)}
+          onInput={({ currentTarget }) => setMoved(Number(currentTarget.value))}
+          onChange={({ currentTarget }) => {
+            const chosen = Number(currentTarget.value);
+            if (chosen !== value) onCommit(chosen);
+          }}
+        />
+        <output for={id}>{shown}</output>
+      </div>
+    </Field>
+  );
+}
+
+export type SwitchProps = Labelled & { readonly value: boolean; readonly onCommit: (value: boolean) => void };
+
+/** Something that is so, or is not. */
+export function Switch(props: SwitchProps): JSX.Element {
+  const { label, value, onCommit, isDisabled, hint, problem } = props;
+  const id = useId();
+  return (
+    <div class="field switch">
+      <input
+        id={id}
+        type="checkbox"
+        checked={value}
+        disabled={isDisabled}
+        aria-describedby={describedBy(id, props)}
+        onChange={({ currentTarget }) => onCommit(currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+      <Notes id={id} hint={hint} problem={problem} />
+    </div>
+  );
+}
+
+export type ChoiceProps = Labelled & {
+  readonly value: string;
+  readonly options: readonly { readonly value: string; readonly label: string }[];
+  readonly onCommit: (value: string) => void;
+};
+
+/** One of several. */
+export function Choice(props: ChoiceProps): JSX.Element {
+  const { value, options, onCommit, isDisabled } = props;
+  const id = useId();
+  const isKnown = options.some((option) => option.value === value);
+  return (
+    <Field id={id} {...props}>
+      <select
+        id={id}
+        value={value}
+        disabled={isDisabled}
+        aria-invalid={props.problem ? 'true' : undefined}
+        aria-describedby={describedBy(id, props)}
+        onChange={({ currentTarget }) => onCommit(currentTarget.value)}
+      >
+        {!isKnown && <option value={value}>{value === '' ? '(choose)' : value}</option>}
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}

@@ -1,0 +1,126 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Json } from '../../engine/core/json.ts';
+import type { Bridge } from '../bridge.ts';
+import { Button, ProgressRing } from '../controls.ts';
+import { Choice, Refusal } from './fields.tsx';
+import type { EditorContent, FileProblem, FromEditor, Ran, Shown, ValuePath } from './messages.ts';
+import { afterPress } from './press.ts';
+import './editor.css';
+
+/** What an editor knows: what the document says, and what was run for it. */
+export type EditorState = { readonly shown: Shown | null; readonly ran: Ran | null };
+
+/** What an editor can ask for. */
+export type Ask = (message: FromEditor) => void;
+
+/** The editor's side of the channel. */
+export function useEditor(bridge: Bridge): EditorState & { readonly ask: Ask } {
+  const [state, setState] = useState<EditorState>({ shown: null, ran: null });
+  useEffect(() => {
+    const end = bridge.receive((message) => {
+      if (message.type !== 'editor') return;
+      const told = message.message;
+      if (told.type === 'shown') afterPress(() => setState((before) => ({ ...before, shown: told })));
+      else if (told.type === 'ran') afterPress(() => setState((before) => ({ ...before, ran: told })));
+    });
+    bridge.post({ type: 'ready' });
+    return end;
+  }, [bridge]);
+  return { ...state, ask: (message) => bridge.post({ type: 'editor', message }) };
+}
+
+/** Changes of the entry that is shown; paths begin at the entry. */
+export type Edit = {
+  readonly set: (path: ValuePath, value: Json) => void;
+  readonly insert: (path: ValuePath, value: Json) => void;
+  readonly remove: (path: ValuePath) => void;
+};
+
+/** Changes at a place of the file. */
+export function editAt(ask: Ask, base: ValuePath): Edit {
+  return {
+    set: (path, value) => ask({ type: 'set', path: [...base, ...path], value }),
+    insert: (path, value) => ask({ type: 'insert', path: [...base, ...path], value }),
+    remove: (path) => ask({ type: 'remove', path: [...base, ...path] }),
+  };
+}
+
+type FrameProps<Content extends EditorContent> = {
+  readonly title: string;
+  /** What an entry of the file is called. */
+  readonly noun: string;
+  readonly bridge: Bridge;
+  readonly editor: Content['editor'];
+  readonly children: (content: Content, editor: ReturnType<typeof useEditor> & { shown: Shown }) => ComponentChildren;
+};
+
+/** What every visual editor has: its title, the entries of the file, the way to the text, and what is wrong. */
+export function EditorFrame<Content extends EditorContent>(props: FrameProps<Content>): JSX.Element {
+  const { title, noun, bridge, children } = props;
+  const editor = useEditor(bridge);
+  const { shown, ask } = editor;
+  const openText = (): void => bridge.post({ type: 'openAsText' });
+  if (!shown)
+    return (
+      <main class="editor loading">
+        <h1>{title}</h1>
+        <ProgressRing label={`Opening the ${noun}`} />
+      </main>
+    );
+  const { broken, items, index, content, name } = shown;
+  const problem = broken ?? items[index]?.problem ?? null;
+  return (
+    <main class="editor">
+      <header class="title-row">
+        <h1>
+          {title} <span class="muted">{name}</span>
+        </h1>
+        <span class="spacer" />
+        {shown.hasText && <Button onPress={openText}>Open as Text</Button>}
+      </header>
+      {items.length > 1 && (
+        <Choice
+          label={`${noun[0]?.toUpperCase()}${noun.slice(1)} (${items.length} in this file)`}
+          value={String(index)}
+          options={items.map(({ label, problem: own }, at) => ({
+            value: String(at),
+            label: own ? `${label} (can't be read)` : label,
+          }))}
+          onCommit={(chosen) => ask({ type: 'select', index: Number(chosen) })}
+        />
+      )}
+      {problem && <Problem problem={problem} noun={broken ? 'file' : noun} ask={ask} />}
+      {content?.editor === props.editor && (
+        <Refusal.Provider value={shown.refusal}>{children(content as Content, { ...editor, shown })}</Refusal.Provider>
+      )}
+    </main>
+  );
+}
+
+function Problem({
+  problem: { message, line },
+  noun,
+  ask,
+}: {
+  readonly problem: FileProblem;
+  readonly noun: string;
+  readonly ask: Ask;
+}): JSX.Element {
+  return (
+    <div class="error-box" role="alert">
+      <p>
+        {line > 0 && `Line ${line}: `}
+        {message}
+      </p>
+      {line > 0 && (
+        <>
+          <p>This {noun} can't be edited here until that is mended. Its text is as it was.</p>
+          <Button primary onPress={() => ask({ type: 'openLine', line })}>
+            Show Line {line} in the Text
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}

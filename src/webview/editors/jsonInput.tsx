@@ -1,0 +1,49 @@
+import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Json } from '../../engine/core/json.ts';
+import { TextInput } from './fields.tsx';
+
+export type JsonInputProps = {
+  readonly label: string;
+  readonly value: Json | undefined;
+  readonly hint?: string | undefined;
+  readonly problem?: string | undefined;
+  /** What an empty field stands for is undefined. */
+  readonly onCommit: (value: Json | undefined) => void;
+  /** Is told whether what is written is JSON: until it is, the value stays what it was. */
+  readonly onRead?: (isJson: boolean) => void;
+};
+
+/** A value as JSON. What is no JSON stays in the field, with the reason, and goes nowhere. */
+export function JsonInput({ label, value, hint, problem, onCommit, onRead }: JsonInputProps): JSX.Element {
+  const written = value === undefined ? '' : JSON.stringify(value, null, 2);
+  const [broken, setBroken] = useState<{ readonly text: string; readonly reason: string } | null>(null);
+  useEffect(() => setBroken(null), [written]);
+  const commit = (text: string): void => {
+    const read = parsed(text);
+    const reason = 'reason' in read ? read.reason : null;
+    setBroken(reason === null ? null : { text, reason });
+    onRead?.(reason === null);
+    if (!('reason' in read)) onCommit(read.value);
+  };
+  return (
+    <TextInput
+      label={label}
+      hint={hint}
+      problem={broken ? `It is no JSON: ${broken.reason}` : problem}
+      value={broken?.text ?? written}
+      isLong
+      isCode
+      onCommit={commit}
+    />
+  );
+}
+
+function parsed(text: string): { readonly value: Json | undefined } | { readonly reason: string } {
+  if (text.trim() === '') return { value: undefined };
+  try {
+    return { value: JSON.parse(text) as Json };
+  } catch (error) {
+    return { reason: (error as Error).message };
+  }
+}

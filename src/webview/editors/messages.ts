@@ -1,0 +1,271 @@
+import * as z from 'zod/mini';
+import type { Writes } from '../../engine/core/event.ts';
+import type { Json } from '../../engine/core/json.ts';
+import type { Persona } from '../../engine/core/persona.ts';
+import type { ReportCard } from '../../engine/core/reportCard.ts';
+import type { Task } from '../../engine/core/task.ts';
+
+/** The engine's JSON can't be changed, and that of zod can. */
+const jsonSchema = z.json() as unknown as z.ZodMiniType<Json, Json>;
+export const pathSchema = z.array(z.union([z.string(), z.number()]));
+export type ValuePath = z.infer<typeof pathSchema>;
+
+const checked = <T>() => z.custom<T>((value) => typeof value === 'object' && value !== null);
+
+/** Something that is wrong with the file, and the line to look at. */
+export const fileProblemSchema = z.object({ message: z.string(), line: z.int() });
+export type FileProblem = z.infer<typeof fileProblemSchema>;
+
+export const personaContentSchema = z.object({
+  editor: z.literal('persona'),
+  /** Where the persona stands in its file. */
+  base: pathSchema,
+  /** As the engine reads it, with defaults. */
+  persona: checked<Persona>(),
+  /** What a model is told that plays this person at the beginning; null where there is no task to play. */
+  prompt: z.nullable(z.string()),
+  /** Tasks of the domain, those with this persona first. */
+  tasks: z.array(z.string()),
+  /** How many of them have this persona. */
+  own: z.int(),
+  /** The task that the prompt is made for. */
+  task: z.nullable(z.string()),
+  /** The model that would play the user, where one is configured. */
+  model: z.nullable(z.string()),
+});
+export type PersonaContent = z.infer<typeof personaContentSchema>;
+
+const countsSchema = z.object({ held: z.int(), violated: z.int(), unknown: z.int() });
+
+export const ruleCardSchema = z.object({
+  /** Where it begins in the file, from 1. */
+  line: z.int(),
+  /** The id of its mark; null where no check can name it. */
+  id: z.nullable(z.string()),
+  /** Its markdown without bullet and mark; null where only the text can change it. */
+  text: z.nullable(z.string()),
+  /** Its words, without markup. */
+  plain: z.string(),
+  checks: z.array(
+    z.object({
+      /** Number of the check in the domain's rules. */
+      index: z.int(),
+      check: z.string(),
+      gate: z.boolean(),
+      layer: z.nullable(z.string()),
+      file: z.string(),
+      line: z.int(),
+      /** What it says, in its own words. */
+      says: z.string(),
+    }),
+  ),
+  /** The tasks that exercise it: the first of them, and how many there are. */
+  tasks: z.array(z.string()),
+  taskCount: z.int(),
+  /** A check of it is about every conversation. */
+  isAlwaysTried: z.boolean(),
+  /** What its checks came to in the last run. */
+  result: z.nullable(z.extend(countsSchema, { recording: z.string() })),
+});
+export type RuleCard = z.infer<typeof ruleCardSchema>;
+
+export const policyContentSchema = z.object({
+  editor: z.literal('policy'),
+  sections: z.array(
+    z.object({
+      title: z.nullable(z.string()),
+      line: z.int(),
+      /** Paragraphs that are no rules. */
+      notes: z.array(z.object({ text: z.string(), line: z.int() })),
+      rules: z.array(ruleCardSchema),
+    }),
+  ),
+  /** What is wrong with its marks. */
+  problems: z.array(fileProblemSchema),
+  /** Whether the file is the policy of a domain: without one there are no checks and no tasks. */
+  hasDomain: z.boolean(),
+});
+export type PolicyContent = z.infer<typeof policyContentSchema>;
+
+export const misfitSchema = z.object({ path: pathSchema, message: z.string() });
+
+const schemaSchema = z.record(z.string(), jsonSchema);
+
+/** A tool as an agent is shown it. */
+const toolSchema = z.object({
+  name: z.string(),
+  owner: z.enum(['agent', 'user']),
+  effect: z.enum(['read', 'write']),
+  description: z.string(),
+  /** JSON Schema of its arguments; null where nobody knows it yet. */
+  parameters: z.nullable(schemaSchema),
+});
+export type ShownTool = z.infer<typeof toolSchema>;
+
+export const toolContentSchema = z.object({
+  editor: z.literal('tool'),
+  /** Where the tool stands in its file; null where the file is code, which is edited as code. */
+  base: z.nullable(pathSchema),
+  tool: toolSchema,
+  /** Where it comes from: code, python, mcp, environment or simulated. */
+  source: z.string(),
+  /** How calls are made, in words. */
+  limits: z.array(z.object({ name: z.string(), value: z.string() })),
+  /** Of a simulated tool: what its file says beside name, description and parameters. */
+  simulated: z.nullable(
+    z.object({
+      behaviour: z.string(),
+      result: schemaSchema,
+      reads: z.array(z.string()),
+      writes: z.array(z.string()),
+      limits: z.object({
+        timeoutMs: z.optional(z.int()),
+        idempotent: z.optional(z.boolean()),
+        cache: z.optional(z.boolean()),
+        retries: z.optional(z.int()),
+        rateLimit: z.optional(z.object({ calls: z.int(), perMs: z.int() })),
+      }),
+    }),
+  ),
+  /** Calls of it that tasks have among their gold actions. */
+  examples: z.array(z.object({ task: z.string(), arguments: schemaSchema })),
+  tasks: z.array(z.string()),
+  /** Why it can't be tried here; null where it can. */
+  untriable: z.nullable(z.string()),
+  /** Why nobody knows its arguments; null where they are known. */
+  undescribed: z.nullable(z.string()),
+});
+export type ToolContent = z.infer<typeof toolContentSchema>;
+
+export const taskContentSchema = z.object({
+  editor: z.literal('task'),
+  base: pathSchema,
+  task: checked<Task>(),
+  personas: z.array(z.string()),
+  tools: z.array(toolSchema),
+  /** Why the arguments of some tools are not known; null where they are. */
+  undescribed: z.nullable(z.string()),
+  /** What is wrong with arguments of gold actions; paths begin at the list of actions. */
+  misfits: z.array(misfitSchema),
+  /** Parts of the task that only the text shows. */
+  others: z.array(z.string()),
+});
+export type TaskContent = z.infer<typeof taskContentSchema>;
+
+export const editorContentSchema = z.discriminatedUnion('editor', [
+  personaContentSchema,
+  policyContentSchema,
+  toolContentSchema,
+  taskContentSchema,
+]);
+export type EditorContent = z.infer<typeof editorContentSchema>;
+
+/** What an editor shows of its document; the extension says it again after every change. */
+export const shownSchema = z.object({
+  type: z.literal('shown'),
+  name: z.string(),
+  /** Whether something may run here. */
+  isTrusted: z.boolean(),
+  /** Whether there is a text of its own to go to. */
+  hasText: z.boolean(),
+  /** What makes the whole file unreadable. */
+  broken: z.nullable(fileProblemSchema),
+  /** The entries of the file; one where it is no list. */
+  items: z.array(z.object({ label: z.string(), problem: z.nullable(fileProblemSchema) })),
+  /** The entry that is shown. */
+  index: z.int(),
+  /** Why the last change could not be made; `number` tells one refusal from the next. */
+  refusal: z.nullable(z.object({ number: z.int(), reason: z.string() })),
+  /** Null where the file, or the entry, can't be shown. */
+  content: z.nullable(editorContentSchema),
+});
+export type Shown = z.infer<typeof shownSchema>;
+
+/** One message of a conversation that was tried out. */
+export const spokenSchema = z.object({
+  who: z.enum(['user', 'agent', 'note']),
+  text: z.string(),
+});
+
+/** What was run for an editor, and what came of it. Each editor has at most one thing running. */
+export const ranSchema = z.object({
+  type: z.literal('ran'),
+  /** It is still running; `note` says how far it is. */
+  isRunning: z.boolean(),
+  note: z.string(),
+  problem: z.nullable(z.string()),
+  outcome: z.nullable(
+    z.discriminatedUnion('type', [
+      z.object({
+        type: z.literal('previewed'),
+        task: z.string(),
+        /** Whose words the agent's are. */
+        agent: z.string(),
+        user: z.string(),
+        messages: z.array(spokenSchema),
+      }),
+      z.object({
+        type: z.literal('called'),
+        tool: z.string(),
+        task: z.nullable(z.string()),
+        arguments: schemaSchema,
+        isError: z.boolean(),
+        content: z.string(),
+        writes: checked<Writes>(),
+      }),
+      z.object({
+        type: z.literal('goldPlayed'),
+        task: z.string(),
+        reward: z.nullable(z.number()),
+        reason: z.string(),
+        failedBy: z.nullable(z.string()),
+        card: checked<ReportCard>(),
+        /** How the databases at the end differ from those at the start. */
+        writes: checked<Writes>(),
+        turns: z.int(),
+      }),
+    ]),
+  ),
+});
+export type Ran = z.infer<typeof ranSchema>;
+
+/** Everything that the extension says to a visual editor. */
+export const toEditorSchema = z.discriminatedUnion('type', [
+  shownSchema,
+  ranSchema,
+  /** What is wrong with the arguments that were asked about, by the number of the question. */
+  z.object({ type: z.literal('callChecked'), question: z.int(), misfits: z.array(misfitSchema) }),
+]);
+
+export type ToEditor = z.infer<typeof toEditorSchema>;
+
+/** Everything that a visual editor asks for, besides what every view does. */
+export const fromEditorSchema = z.discriminatedUnion('type', [
+  /** Changes the document. Paths are those of the file. */
+  z.object({ type: z.literal('set'), path: pathSchema, value: jsonSchema }),
+  z.object({ type: z.literal('insert'), path: pathSchema, value: jsonSchema }),
+  z.object({ type: z.literal('remove'), path: pathSchema }),
+  /** Shows another entry of the file. */
+  z.object({ type: z.literal('select'), index: z.int() }),
+  /** Plays another task with the persona. */
+  z.object({ type: z.literal('chooseTask'), task: z.string() }),
+  /** Shows a line in the text editor. */
+  z.object({ type: z.literal('openLine'), line: z.int() }),
+  /** Gives a rule of the policy other words, or its id. */
+  z.object({ type: z.literal('setRule'), line: z.int(), text: z.string() }),
+  z.object({ type: z.literal('markRule'), line: z.int(), id: z.string() }),
+  /** Shows a check where it stands, by its number. */
+  z.object({ type: z.literal('openCheck'), index: z.int() }),
+  /** Shows the recording to look at for a rule. */
+  z.object({ type: z.literal('openRuleRecording'), rule: z.string() }),
+  z.object({ type: z.literal('preview'), withModel: z.boolean() }),
+  /** Asks what is wrong with arguments of the shown tool. */
+  z.object({ type: z.literal('checkCall'), question: z.int(), arguments: schemaSchema }),
+  /** Calls the shown tool on a scratch database, with the state of a task where one is named. */
+  z.object({ type: z.literal('call'), arguments: schemaSchema, task: z.nullable(z.string()) }),
+  z.object({ type: z.literal('playGold') }),
+  /** Shows the recording of what was played. */
+  z.object({ type: z.literal('openPlayed') }),
+  z.object({ type: z.literal('stopRunning') }),
+]);
+export type FromEditor = z.infer<typeof fromEditorSchema>;

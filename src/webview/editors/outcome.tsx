@@ -1,0 +1,34 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { Button, ProgressRing } from '../controls.ts';
+import type { Ask } from './frame.tsx';
+import type { Ran } from './messages.ts';
+
+type Outcome = NonNullable<Ran['outcome']>;
+
+export type OutcomeProps<Type extends Outcome['type']> = {
+  readonly ran: Ran | null;
+  readonly type: Type;
+  readonly ask: Ask;
+  readonly children: (outcome: Extract<Outcome, { type: Type }>) => ComponentChildren;
+};
+
+/** What was run for an editor: that it runs, why it could not, or what came of it. */
+export function RunOutcome<Type extends Outcome['type']>(props: OutcomeProps<Type>): JSX.Element | null {
+  const { ran, type, ask, children } = props;
+  if (!ran) return null;
+  if (ran.isRunning)
+    return (
+      <div class="actions" role="status">
+        <ProgressRing label="Running" /> <span>{ran.note || 'Running…'}</span>
+        <Button onPress={() => ask({ type: 'stopRunning' })}>Cancel</Button>
+      </div>
+    );
+  if (ran.problem !== null)
+    return (
+      <div class="error-box" role="alert">
+        {ran.problem}
+      </div>
+    );
+  if (ran.outcome?.type !== type) return null;
+  return <div role="status">{children(ran.outcome as Extract<Outcome, { type: Type }>)}</div>;
+}

@@ -1,0 +1,86 @@
+import type { JSX } from 'preact';
+import { Button } from '../../controls.ts';
+import { Choice } from '../fields.tsx';
+import type { Ask } from '../frame.tsx';
+import type { PersonaContent, Ran } from '../messages.ts';
+import { RunOutcome } from '../outcome.tsx';
+
+export type PromptProps = {
+  readonly content: PersonaContent;
+  readonly ran: Ran | null;
+  readonly isTrusted: boolean;
+  readonly ask: Ask;
+};
+
+/** What a model is told that plays this person, and how it speaks. */
+export function Prompt({ content, ran, isTrusted, ask }: PromptProps): JSX.Element {
+  const { tasks, own, task, prompt, model } = content;
+  if (task === null || prompt === null)
+    return (
+      <section aria-labelledby="prompt">
+        <h2 id="prompt">Prompt and preview</h2>
+        <p class="muted">
+          There is no task to play yet. Write one in the tasks folder of the domain; the prompt that this persona
+          produces then stands here.
+        </p>
+      </section>
+    );
+  const isRunning = ran?.isRunning ?? false;
+  const options = tasks.map((id, index) => ({ value: id, label: index < own ? id : `${id} (another persona's)` }));
+  return (
+    <section aria-labelledby="prompt">
+      <h2 id="prompt">Prompt and preview</h2>
+      <Choice
+        label="Task"
+        value={task}
+        options={options}
+        hint={own === 0 ? 'No task has this persona yet; it is shown in the task of another.' : undefined}
+        onCommit={(value) => ask({ type: 'chooseTask', task: value })}
+      />
+      <div class="actions">
+        <Button primary disabled={isRunning || !isTrusted} onPress={() => ask({ type: 'preview', withModel: false })}>
+          Preview First Messages
+        </Button>
+        {model !== null && (
+          <Button disabled={isRunning || !isTrusted} onPress={() => ask({ type: 'preview', withModel: true })}>
+            Preview with {model}
+          </Button>
+        )}
+      </div>
+      {!isTrusted && (
+        <p class="muted">
+          A preview plays a rollout, and the tools of a domain are programs: it needs a trusted workspace.
+        </p>
+      )}
+      <RunOutcome ran={ran} type="previewed" ask={ask}>
+        {(outcome) => <Preview outcome={outcome} />}
+      </RunOutcome>
+      <details>
+        <summary>The exact prompt of the first message</summary>
+        <pre>{prompt}</pre>
+      </details>
+    </section>
+  );
+}
+
+const names = { user: 'User', agent: 'Agent', note: '' } as const;
+
+type Previewed = Extract<NonNullable<Ran['outcome']>, { type: 'previewed' }>;
+
+function Preview({ outcome: { messages, agent, user, task } }: { readonly outcome: Previewed }): JSX.Element {
+  return (
+    <>
+      <p class="muted">
+        {task}: the user is {user}, the agent {agent}.
+      </p>
+      <ol class="spoken" aria-label="Preview">
+        {messages.map(({ who, text }, index) => (
+          <li key={index} class={who}>
+            {names[who] && <span class="who">{names[who]}</span>}
+            {text}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+import type { JSX } from 'preact';
+import type { Persona } from '../../../engine/core/persona.ts';
+import type { Bridge } from '../../bridge.ts';
+import { Choice, Slider, Switch, TextInput } from '../fields.tsx';
+import { type Edit, EditorFrame, editAt } from '../frame.tsx';
+import type { PersonaContent } from '../messages.ts';
+import { Attacks } from './attacks.tsx';
+import { Occasion } from './occasion.tsx';
+import { Prompt } from './prompt.tsx';
+
+/** Who a simulated user is and how it behaves. */
+export function PersonaEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element {
+  return (
+    <EditorFrame<PersonaContent> title="Persona" noun="persona" editor="persona" bridge={bridge}>
+      {(content, { ask, ran, shown }) => {
+        const edit = editAt(ask, content.base);
+        return (
+          <div class="form-columns">
+            <div class="stack">
+              <Character persona={content.persona} edit={edit} />
+              <Prompt content={content} ran={ran} isTrusted={shown.isTrusted} ask={ask} />
+            </div>
+            <div class="stack">
+              <Behaviours persona={content.persona} edit={edit} />
+              <Attacks attacks={content.persona.attacks} edit={edit} />
+            </div>
+          </div>
+        );
+      }}
+    </EditorFrame>
+  );
+}
+
+type PartProps = { readonly persona: Persona; readonly edit: Edit };
+
+const styles = [
+  { value: 'plain', label: 'plain: plain sentences' },
+  { value: 'brief', label: 'brief: a few words' },
+  { value: 'chatty', label: 'chatty: friendly and talkative' },
+  { value: 'formal', label: 'formal: polite and formal' },
+] as const;
+
+function Character({ persona: { id, description, style, patience }, edit }: PartProps): JSX.Element {
+  return (
+    <section aria-labelledby="character">
+      <h2 id="character">Character</h2>
+      <TextInput
+        label="Id"
+        value={id}
+        isCode
+        hint="Tasks name the persona by it."
+        onCommit={(value) => edit.set(['id'], value)}
+      />
+      <TextInput
+        label="Description"
+        value={description}
+        isLong
+        hint="Who this person is, in a sentence or two. Told to a model that plays the user."
+        onCommit={(value) => edit.set(['description'], value)}
+      />
+      <Choice
+        label="Style"
+        value={style}
+        options={styles}
+        hint="How long and how formally this person writes."
+        onCommit={(value) => edit.set(['style'], value)}
+      />
+      <Slider
+        label="Patience"
+        value={patience}
+        min={1}
+        max={20}
+        hint="Replies that lead nowhere before this person gives up."
+        onCommit={(value) => edit.set(['patience'], value)}
+      />
+    </section>
+  );
+}
+
+const hard = [
+  ['omits', 'Leaves out key information', 'Out of the opening; tells it only when asked.'],
+  ['changes', 'Changes the request midway', 'The task says when and to what (user.change).'],
+  ['insists', 'Insists on what is forbidden', 'Once more after it was refused; the task says on what (user.insist).'],
+] as const;
+
+const occasional = [
+  ['interrupts', 'Interrupts', 'Cuts in with something of its own in place of an answer.'],
+  ['misunderstands', 'Misunderstands', 'Takes what the agent proposes or asks for something else.'],
+  ['contradicts', 'Contradicts itself', 'Takes back what it said before, and comes back to it.'],
+  ['getsUpset', 'Gets upset', 'Complains with feeling, beside its answer.'],
+  ['evades', 'Evades', 'Does not answer a question the first time.'],
+] as const;
+
+function Behaviours({ persona: { behaviours }, edit }: PartProps): JSX.Element {
+  return (
+    <section aria-labelledby="behaviours">
+      <h2 id="behaviours">Behaviours</h2>
+      <h3>In every rollout</h3>
+      {hard.map(([name, label, hint]) => (
+        <Switch
+          key={name}
+          label={label}
+          hint={hint}
+          value={behaviours[name]}
+          onCommit={(value) => edit.set(['behaviours', name], value)}
+        />
+      ))}
+      <h3>Once in a rollout, when the seed says so</h3>
+      {occasional.map(([name, label, hint]) => (
+        <Occasion
+          key={name}
+          label={label}
+          hint={hint}
+          value={behaviours[name]}
+          onCommit={(value) => edit.set(['behaviours', name], value)}
+        />
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,168 @@
+import type { JSX } from 'preact';
+import type { Json } from '../../../engine/core/json.ts';
+import type { Assertion, Task, VerifierName } from '../../../engine/core/task.ts';
+import { Button } from '../../controls.ts';
+import { Choice, Switch, TextInput } from '../fields.tsx';
+import type { Edit } from '../frame.tsx';
+import { JsonInput } from '../jsonInput.tsx';
+
+/** Verifiers that a task of one's own is decided by; the others come with imported benchmarks, in the text. */
+const verifiers: readonly (readonly [VerifierName, string])[] = [
+  ['database', 'The database is as after the gold actions.'],
+  ['assertions', 'The assertions above hold.'],
+  ['communicate', 'What has to be said was said.'],
+  ['receipts', 'Calls that must have succeeded did, and others did not.'],
+  ['judge', 'A judge, a model, finds statements true.'],
+  ['custom', 'Verifiers of verifiers.ts hold.'],
+];
+
+/** What counts as done. */
+export function Demands({ task, edit }: { readonly task: Task; readonly edit: Edit }): JSX.Element {
+  const commit = (text: string): void => {
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    if (lines.length > 0) edit.set(['communicate'], lines);
+    else edit.remove(['communicate']);
+  };
+  return (
+    <section aria-labelledby="demands">
+      <h2 id="demands">What counts as done</h2>
+      <TextInput
+        label="Has to be said"
+        value={task.communicate.join('\n')}
+        isLong
+        hint="Texts that the agent must have said to the user, one a line."
+        onCommit={commit}
+      />
+      <h3>Assertions</h3>
+      {task.assertions.length === 0 && <p class="muted">None.</p>}
+      {task.assertions.map((assertion, index) => (
+        <AssertionCard key={index} assertion={assertion} index={index} edit={edit} />
+      ))}
+      <div class="actions">
+        <Button
+          onPress={() => edit.insert(['assertions', task.assertions.length], { path: 'table.row', exists: true })}
+        >
+          Add Assertion
+        </Button>
+      </div>
+      <Basis title="The reward of an evaluation" name="evaluate" chosen={task.evaluate} edit={edit} />
+      <Basis title="The reward in training" name="train" chosen={task.train} edit={edit} />
+    </section>
+  );
+}
+
+function Basis({
+  title,
+  name,
+  chosen,
+  edit,
+}: {
+  readonly title: string;
+  readonly name: 'evaluate' | 'train';
+  readonly chosen: readonly VerifierName[];
+  readonly edit: Edit;
+}): JSX.Element {
+  const others = chosen.filter((each) => !verifiers.some(([own]) => own === each));
+  const toggle = (verifier: VerifierName, isChosen: boolean): void => {
+    const next = isChosen ? [...chosen, verifier] : chosen.filter((each) => each !== verifier);
+    edit.set([name], [...next]);
+  };
+  return (
+    <fieldset class="card">
+      <legend>{title}</legend>
+      {verifiers.map(([verifier, hint]) => (
+        <Switch
+          key={verifier}
+          label={verifier}
+          hint={hint}
+          value={chosen.includes(verifier)}
+          isDisabled={chosen.length === 1 && chosen[0] === verifier}
+          onCommit={(isChosen) => toggle(verifier, isChosen)}
+        />
+      ))}
+      {others.length > 0 && <p class="muted">Also {others.join(', ')}, of the benchmark that it comes from.</p>}
+    </fieldset>
+  );
+}
+
+const demands = [
+  { value: 'equals', label: 'equals' },
+  { value: 'contains', label: 'contains' },
+  { value: 'exists', label: 'is there' },
+  { value: 'absent', label: 'is not there' },
+] as const;
+
+function demandOf({ equals, contains, exists }: Assertion): string {
+  if (equals !== undefined) return 'equals';
+  if (contains !== undefined) return 'contains';
+  return exists === false ? 'absent' : 'exists';
+}
+
+function AssertionCard({
+  assertion,
+  index,
+  edit,
+}: {
+  readonly assertion: Assertion;
+  readonly index: number;
+  readonly edit: Edit;
+}): JSX.Element {
+  const at = ['assertions', index];
+  const { equals: _, contains: __, exists: ___, ...place } = assertion;
+  const about = {
+    ...(place.in === 'agent' ? {} : { in: place.in }),
+    ...(place.path === undefined ? {} : { path: place.path }),
+  };
+  const choose = (demand: string): void => {
+    const value: Record<string, Json> =
+      demand === 'exists' ? { exists: true } : demand === 'absent' ? { exists: false } : { [demand]: '' };
+    edit.set(at, { ...about, ...value });
+  };
+  const demand = demandOf(assertion);
+  const isExpression = assertion.that !== undefined || assertion.call !== undefined;
+  return (
+    <fieldset class="card">
+      <legend>Assertion {index + 1}</legend>
+      <TextInput
+        label="In"
+        value={assertion.in}
+        isCode
+        hint="agent, user, or a tool source."
+        onCommit={(value) => edit.set([...at, 'in'], value)}
+      />
+      {isExpression ? (
+        <TextInput
+          label="Expression that must hold"
+          value={assertion.that ?? ''}
+          isLong
+          isCode
+          onCommit={(value) => edit.set([...at, 'that'], value)}
+        />
+      ) : (
+        <>
+          <TextInput
+            label="Path"
+            value={assertion.path ?? ''}
+            isCode
+            hint="With dots and [index] or [field=value]: orders.W1.status"
+            onCommit={(value) => edit.set([...at, 'path'], value)}
+          />
+          <Choice label="Must be so that it" value={demand} options={demands} onCommit={choose} />
+          {(demand === 'equals' || demand === 'contains') && (
+            <JsonInput
+              label="Value"
+              value={(demand === 'equals' ? assertion.equals : assertion.contains) as Json}
+              hint="JSON: a text stands in quotes."
+              onCommit={(value) => value !== undefined && edit.set([...at, demand], value)}
+            />
+          )}
+        </>
+      )}
+      <div class="actions">
+        <Button label={`Remove assertion ${index + 1}`} onPress={() => edit.remove(at)}>
+          Remove
+        </Button>
+      </div>
+    </fieldset>
+  );
+}

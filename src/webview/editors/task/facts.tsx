@@ -1,0 +1,221 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Fact, Task } from '../../../engine/core/task.ts';
+import { Button } from '../../controls.ts';
+import { pathFrom, pathText, typedFact } from '../../models/taskForm.ts';
+import { Choice, TextInput } from '../fields.tsx';
+import type { Edit } from '../frame.tsx';
+import { JsonInput } from '../jsonInput.tsx';
+import type { ValuePath } from '../messages.ts';
+
+type Scalar = string | number | boolean;
+
+const factValue = (fact: Fact): Scalar => (typeof fact === 'object' ? fact.value : fact);
+
+const kinds = [
+  { value: 'string', label: 'text' },
+  { value: 'number', label: 'number' },
+  { value: 'boolean', label: 'yes or no' },
+] as const;
+
+const asKind = (value: Scalar, kind: string): Scalar => {
+  if (kind === 'number') return Number(value) || 0;
+  return kind === 'boolean' ? value === true || value === 'true' : String(value);
+};
+
+export type KnownFactsProps = {
+  readonly known: Readonly<Record<string, Fact>>;
+  readonly path: ValuePath;
+  readonly edit: Edit;
+};
+
+/** Facts that the user tells when asked, by name. */
+export function KnownFacts({ known, path, edit }: KnownFactsProps): JSX.Element {
+  const names = Object.keys(known);
+  return (
+    <>
+      {names.length === 0 && <p class="muted">No facts yet.</p>}
+      {Object.entries(known).map(([name, fact]) => (
+        <KnownFact key={name} name={name} fact={fact} path={[...path, name]} edit={edit} />
+      ))}
+      <AddNamed label="Another fact" taken={names} onAdd={(name) => edit.set([...path, name], '')} />
+    </>
+  );
+}
+
+function KnownFact({
+  name,
+  fact,
+  path,
+  edit,
+}: {
+  readonly name: string;
+  readonly fact: Fact;
+  readonly path: ValuePath;
+  readonly edit: Edit;
+}): JSX.Element {
+  const value = factValue(fact);
+  const valuePath = typeof fact === 'object' ? [...path, 'value'] : path;
+  const say = typeof fact === 'object' ? (fact.say ?? '') : '';
+  const setSay = (text: string): void => {
+    if (text.trim() === '') edit.set(path, value);
+    else if (typeof fact === 'object') edit.set([...path, 'say'], text);
+    else edit.set(path, { value, say: text });
+  };
+  return (
+    <fieldset class="card">
+      <legend>{name}</legend>
+      <div class="fields-row">
+        <TextInput
+          label="Value"
+          value={String(value)}
+          onCommit={(typed) => edit.set(valuePath, typedFact(typed, value))}
+        />
+        <Choice
+          label="Kind"
+          value={typeof value}
+          options={kinds}
+          onCommit={(kind) => edit.set(valuePath, asKind(value, kind))}
+        />
+        <TextInput label="Says it as" value={say} placeholder={String(value)} onCommit={setSay} />
+      </div>
+      <div class="actions">
+        <Button label={`Remove fact ${name}`} onPress={() => edit.remove(path)}>
+          Remove
+        </Button>
+      </div>
+    </fieldset>
+  );
+}
+
+/** A name for something that is added. */
+function AddNamed({
+  label,
+  taken,
+  onAdd,
+}: {
+  readonly label: string;
+  readonly taken: readonly string[];
+  readonly onAdd: (name: string) => void;
+}): JSX.Element {
+  const [name, setName] = useState('');
+  const isTaken = taken.includes(name);
+  const add = (): void => {
+    onAdd(name);
+    setName('');
+  };
+  return (
+    <div class="with-remove">
+      <TextInput
+        label={label}
+        value={name}
+        isCode
+        placeholder="name"
+        problem={isTaken ? `${name} is there already` : undefined}
+        onCommit={setName}
+      />
+      <Button disabled={name.trim() === '' || isTaken} label={`Add: ${label}`} onPress={add}>
+        Add
+      </Button>
+    </div>
+  );
+}
+
+/** Names of facts that the user is sure not to know. */
+export function UnknownFacts({
+  unknown,
+  edit,
+}: {
+  readonly unknown: readonly string[];
+  readonly edit: Edit;
+}): JSX.Element {
+  const commit = (text: string): void => {
+    const names = text
+      .split('\n')
+      .map((name) => name.trim())
+      .filter((name) => name !== '');
+    if (names.length > 0) edit.set(['user', 'unknown'], names);
+    else edit.remove(['user', 'unknown']);
+  };
+  return (
+    <TextInput
+      label="Is sure not to know"
+      value={unknown.join('\n')}
+      isLong
+      hint="Names of facts, one a line."
+      onCommit={commit}
+    />
+  );
+}
+
+const sides = [
+  { value: 'agent', label: "the agent's" },
+  { value: 'user', label: "the user's" },
+] as const;
+
+/** What differs from the database at the start. */
+export function StateChanges({ state, edit }: { readonly state: Task['state']; readonly edit: Edit }): JSX.Element {
+  return (
+    <section aria-labelledby="state">
+      <h2 id="state">Initial state</h2>
+      {state.length === 0 && <p class="muted">It starts with the database of the domain, as it is.</p>}
+      {state.map((change, index) => (
+        <StateChange key={index} change={change} index={index} edit={edit} />
+      ))}
+      <div class="actions">
+        <Button onPress={() => edit.insert(['state', state.length], { path: ['table', 'row'], value: null })}>
+          Add Change
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+function StateChange({
+  change: { side, path, value },
+  index,
+  edit,
+}: {
+  readonly change: Task['state'][number];
+  readonly index: number;
+  readonly edit: Edit;
+}): JSX.Element {
+  const [refused, setRefused] = useState<string | null>(null);
+  const setPath = (text: string): void => {
+    const read = pathFrom(text);
+    setRefused(read ? null : text);
+    if (read) edit.set(['state', index, 'path'], read);
+  };
+  return (
+    <fieldset class="card">
+      <legend>Change {index + 1}</legend>
+      <div class="fields-row">
+        <TextInput
+          label="Path"
+          value={refused ?? pathText(path)}
+          isCode
+          hint="orders.W1.status, or a list in JSON where a key has a dot."
+          problem={refused === null ? undefined : 'It is no path: keys with dots between them.'}
+          onCommit={setPath}
+        />
+        <Choice
+          label="Database"
+          value={side}
+          options={sides}
+          onCommit={(chosen) => edit.set(['state', index, 'side'], chosen)}
+        />
+      </div>
+      <JsonInput
+        label="Value"
+        value={value}
+        hint="JSON; null removes the entry."
+        onCommit={(next) => next !== undefined && edit.set(['state', index, 'value'], next)}
+      />
+      <div class="actions">
+        <Button label={`Remove change ${index + 1}`} onPress={() => edit.remove(['state', index])}>
+          Remove
+        </Button>
+      </div>
+    </fieldset>
+  );
+}

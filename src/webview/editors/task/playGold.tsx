@@ -1,0 +1,85 @@
+import type { JSX } from 'preact';
+import type { ReportCard } from '../../../engine/core/reportCard.ts';
+import { Button } from '../../controls.ts';
+import { changesOf } from '../../models/trajectory.ts';
+import { Changes } from '../../trajectory/blocks.tsx';
+import { Mark } from '../../trajectory/verdicts.tsx';
+import type { Ask } from '../frame.tsx';
+import type { Ran } from '../messages.ts';
+import { RunOutcome } from '../outcome.tsx';
+
+export type PlayGoldProps = {
+  readonly ran: Ran | null;
+  readonly ask: Ask;
+  readonly isTrusted: boolean;
+  readonly taskId: string;
+};
+
+/** The gold seat plays the task: what it changes, and what the verifiers and rules say of it. */
+export function PlayGold({ ran, ask, isTrusted, taskId }: PlayGoldProps): JSX.Element {
+  const played = ran?.outcome?.type === 'goldPlayed' && ran.outcome.task !== taskId ? null : ran;
+  return (
+    <section aria-labelledby="gold">
+      <h2 id="gold">Play gold</h2>
+      <div class="actions">
+        <Button primary disabled={!isTrusted || (ran?.isRunning ?? false)} onPress={() => ask({ type: 'playGold' })}>
+          Play Gold
+        </Button>
+        <span class="muted">
+          {isTrusted
+            ? 'The gold seat makes the gold actions in a rollout of its own; nothing of it is kept in the runs.'
+            : 'A rollout runs the tools of the domain, and they are programs: it needs a trusted workspace.'}
+        </span>
+      </div>
+      <RunOutcome ran={played} type="goldPlayed" ask={ask}>
+        {({ reward, reason, failedBy, card, writes, turns }) => (
+          <div class="called">
+            <p>
+              <strong>{reward === 1 ? '✓ Reward 1' : `✕ ${reward === null ? 'No reward' : `Reward ${reward}`}`}</strong>{' '}
+              <span class="muted">
+                {reason}
+                {failedBy && ` · failed by: ${failedBy}`} · {turns} turns
+              </span>
+            </p>
+            <div class="form-columns">
+              <div>
+                <h3>What it changed</h3>
+                {writes.length > 0 ? <Changes changes={changesOf(writes)} whole /> : <p class="muted">Nothing.</p>}
+              </div>
+              <Card card={card} />
+            </div>
+            <div class="actions">
+              <Button onPress={() => ask({ type: 'openPlayed' })}>Open Recording</Button>
+            </div>
+          </div>
+        )}
+      </RunOutcome>
+    </section>
+  );
+}
+
+function Card({ card }: { readonly card: ReportCard }): JSX.Element {
+  return (
+    <div>
+      <h3>Report card</h3>
+      <ul class="plain-list">
+        {card.map(({ layer, verdict, items }) => (
+          <li key={layer}>
+            <details open={verdict === 'violated'}>
+              <summary>
+                {layer} <Mark verdict={verdict} />
+              </summary>
+              <ul>
+                {items.map(({ name, verdict: own, reason }, index) => (
+                  <li key={index}>
+                    <Mark verdict={own} /> <strong>{name}</strong> <span class="muted">{reason}</span>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

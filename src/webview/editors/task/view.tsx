@@ -1,0 +1,152 @@
+import type { JSX } from 'preact';
+import type { Bridge } from '../../bridge.ts';
+import { Choice, TextInput } from '../fields.tsx';
+import { type Edit, EditorFrame, editAt } from '../frame.tsx';
+import type { TaskContent } from '../messages.ts';
+import { Actions } from './actions.tsx';
+import { Demands } from './demands.tsx';
+import { KnownFacts, StateChanges, UnknownFacts } from './facts.tsx';
+import { PlayGold } from './playGold.tsx';
+
+/** One problem: what the user wants and knows, where the world stands, and what counts as done. */
+export function TaskEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element {
+  return (
+    <EditorFrame<TaskContent> title="Task" noun="task" editor="task" bridge={bridge}>
+      {(content, { ask, ran, shown }) => {
+        const edit = editAt(ask, content.base);
+        return (
+          <>
+            <PlayGold ran={ran} ask={ask} isTrusted={shown.isTrusted} taskId={content.task.id} />
+            <div class="form-columns">
+              <Scenario content={content} edit={edit} />
+              <section aria-labelledby="facts">
+                <h2 id="facts">What the user knows</h2>
+                <KnownFacts known={content.task.user.known} path={['user', 'known']} edit={edit} />
+                <UnknownFacts unknown={content.task.user.unknown} edit={edit} />
+              </section>
+            </div>
+            <Actions content={content} edit={edit} />
+            <div class="form-columns">
+              <StateChanges state={content.task.state} edit={edit} />
+              <Demands task={content.task} edit={edit} />
+            </div>
+            {content.others.length > 0 && (
+              <p class="muted">Only the text shows of this task: {content.others.join(', ')}. It stays as it is.</p>
+            )}
+          </>
+        );
+      }}
+    </EditorFrame>
+  );
+}
+
+const splits = [
+  { value: 'train', label: 'train' },
+  { value: 'test', label: 'test' },
+] as const;
+
+function Scenario({
+  content: { task, personas },
+  edit,
+}: {
+  readonly content: TaskContent;
+  readonly edit: Edit;
+}): JSX.Element {
+  const { user } = task;
+  const optional = (path: string[], value: string): void => {
+    if (value.trim() === '') edit.remove(path);
+    else edit.set(path, value);
+  };
+  const people = personas.map((id) => ({ value: id, label: id }));
+  return (
+    <section aria-labelledby="scenario">
+      <h2 id="scenario">Scenario</h2>
+      <TextInput label="Id" value={task.id} isCode onCommit={(value) => edit.set(['id'], value)} />
+      <TextInput
+        label="Description"
+        value={task.description ?? ''}
+        isLong
+        hint="For people: what this task is about and what it tries."
+        onCommit={(value) => optional(['description'], value)}
+      />
+      <div class="fields-row">
+        <Choice
+          label="Persona"
+          value={task.persona}
+          options={people}
+          onCommit={(value) => edit.set(['persona'], value)}
+        />
+        <Choice label="Split" value={task.split} options={splits} onCommit={(value) => edit.set(['split'], value)} />
+      </div>
+      <TextInput
+        label="Goal"
+        value={user.goal}
+        isLong
+        hint="What the user wants, told to the user's seat in the second person."
+        onCommit={(value) => edit.set(['user', 'goal'], value)}
+      />
+      <TextInput
+        label="Opening (optional)"
+        value={user.opening ?? ''}
+        isLong
+        hint="First words of the user. Written from the goal where it is left out."
+        onCommit={(value) => optional(['user', 'opening'], value)}
+      />
+      <TextInput
+        label="Insists on (optional)"
+        value={user.insist?.say ?? ''}
+        isLong
+        hint="What the user asks for although the policy forbids it (persona behaviour insists)."
+        onCommit={(value) =>
+          value.trim() === '' ? edit.remove(['user', 'insist']) : edit.set(['user', 'insist', 'say'], value)
+        }
+      />
+      <Change task={task} edit={edit} />
+      <TextInput
+        label="Now (optional)"
+        value={task.now ?? ''}
+        isCode
+        hint="The date and time at which it happens, ISO 8601; that of the domain where it is left out."
+        onCommit={(value) => optional(['now'], value)}
+      />
+    </section>
+  );
+}
+
+const whens = [
+  { value: '', label: '(it does not)' },
+  { value: 'proposed', label: 'after the first proposal' },
+  { value: 'done', label: 'after the first completed request' },
+] as const;
+
+function Change({ task: { user }, edit }: { readonly task: TaskContent['task']; readonly edit: Edit }): JSX.Element {
+  const { change } = user;
+  const choose = (when: string): void => {
+    if (when === '') edit.remove(['user', 'change']);
+    else if (change) edit.set(['user', 'change', 'when'], when);
+    else edit.set(['user', 'change'], { when, say: 'Something else would be better after all.', known: {} });
+  };
+  return (
+    <>
+      <Choice
+        label="The request changes"
+        value={change?.when ?? ''}
+        options={whens}
+        hint="Persona behaviour changes."
+        onCommit={choose}
+      />
+      {change && (
+        <fieldset class="inner">
+          <legend class="hidden-text">The change</legend>
+          <TextInput
+            label="Says then"
+            value={change.say}
+            isLong
+            onCommit={(value) => edit.set(['user', 'change', 'say'], value)}
+          />
+          <KnownFacts known={change.known} path={['user', 'change', 'known']} edit={edit} />
+        </fieldset>
+      )}
+    </>
+  );
+}

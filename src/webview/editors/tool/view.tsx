@@ -1,0 +1,203 @@
+import type { JSX } from 'preact';
+import type { Bridge } from '../../bridge.ts';
+import { Link } from '../../trajectory/link.tsx';
+import { Choice, TextInput } from '../fields.tsx';
+import { type Edit, EditorFrame, editAt } from '../frame.tsx';
+import { JsonInput } from '../jsonInput.tsx';
+import type { ToolContent } from '../messages.ts';
+import { Limits } from './limits.tsx';
+import { SchemaEditor } from './schemaEditor.tsx';
+import { SchemaTable } from './schemaTable.tsx';
+import { TryIt } from './tryIt.tsx';
+
+/** A tool: what it does, what it takes, how it is called, and what a call does on a scratch database. */
+export function ToolEditor({ bridge }: { readonly bridge: Bridge }): JSX.Element {
+  return (
+    <EditorFrame<ToolContent> title="Tool" noun="tool" editor="tool" bridge={bridge}>
+      {(content, { ask, ran, shown }) => {
+        const edit = content.base && editAt(ask, content.base);
+        const open = (kind: 'tool' | 'task', name: string) => bridge.post({ type: 'openPlace', kind, name });
+        return (
+          <div class="form-columns">
+            <div class="stack">
+              {edit ? <Written content={content} edit={edit} /> : <Described content={content} open={open} />}
+              {edit ? (
+                <SchemaEditor parameters={content.tool.parameters ?? {}} edit={edit} />
+              ) : (
+                <SchemaTable content={content} />
+              )}
+              {edit && <Answers content={content} edit={edit} />}
+              {edit && content.simulated ? (
+                <Limits limits={content.simulated.limits} effect={content.tool.effect} edit={edit} />
+              ) : (
+                <LimitList content={content} />
+              )}
+              <Examples content={content} open={open} />
+            </div>
+            <TryIt
+              key={`${content.tool.name} ${content.tool.parameters === null}`}
+              content={content}
+              bridge={bridge}
+              ask={ask}
+              ran={ran}
+              isTrusted={shown.isTrusted}
+            />
+          </div>
+        );
+      }}
+    </EditorFrame>
+  );
+}
+
+type Open = (kind: 'tool' | 'task', name: string) => void;
+
+function Described({ content, open }: { readonly content: ToolContent; readonly open: Open }): JSX.Element {
+  const { tool, source } = content;
+  const nothing =
+    tool.parameters === null ? 'Its description is known only when the code is loaded.' : 'It has no description.';
+  return (
+    <section aria-labelledby="about">
+      <h2 id="about">{tool.name}</h2>
+      <p class="multiline">{tool.description || nothing}</p>
+      <p>
+        <span class="label">Effect</span> {tool.effect} · <span class="label">Called by</span> the {tool.owner} ·{' '}
+        <span class="label">Source</span> {source}
+      </p>
+      <p>
+        <Link label={`Open its code, ${tool.name}`} onPress={() => open('tool', tool.name)}>
+          Open its code
+        </Link>{' '}
+        <span class="muted">A tool of code is changed there; this form reads it.</span>
+      </p>
+    </section>
+  );
+}
+
+const effects = [
+  { value: 'read', label: 'read: changes nothing' },
+  { value: 'write', label: 'write: may change the database' },
+] as const;
+const owners = [
+  { value: 'agent', label: 'agent' },
+  { value: 'user', label: 'user' },
+] as const;
+
+type WrittenProps = { readonly content: ToolContent; readonly edit: Edit };
+
+function Written({ content: { tool, simulated }, edit }: WrittenProps): JSX.Element {
+  return (
+    <section aria-labelledby="about">
+      <h2 id="about">What it is</h2>
+      <TextInput label="Name" value={tool.name} isCode onCommit={(value) => edit.set(['name'], value)} />
+      <TextInput
+        label="Description"
+        value={tool.description}
+        isLong
+        hint="What the tool does, for the model that calls it."
+        onCommit={(value) => edit.set(['description'], value)}
+      />
+      <div class="fields-row">
+        <Choice
+          label="Effect"
+          value={tool.effect}
+          options={effects}
+          onCommit={(value) => edit.set(['effect'], value)}
+        />
+        <Choice
+          label="Called by"
+          value={tool.owner}
+          options={owners}
+          onCommit={(value) => edit.set(['owner'], value)}
+        />
+      </div>
+      <TextInput
+        label="Behaviour"
+        value={simulated?.behaviour ?? ''}
+        isLong
+        hint="How the tool behaves, told to the model that simulates it."
+        onCommit={(value) => edit.set(['behaviour'], value)}
+      />
+    </section>
+  );
+}
+
+/** One path a line, as the database has it. */
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+function Answers({ content: { simulated }, edit }: WrittenProps): JSX.Element | null {
+  if (!simulated) return null;
+  return (
+    <section aria-labelledby="answers">
+      <h2 id="answers">What it sees and answers</h2>
+      <TextInput
+        label="Reads"
+        value={simulated.reads.join('\n')}
+        isLong
+        isCode
+        hint="Paths of the database that the simulator is shown, one a line: orders.{order_id} or customers.*"
+        onCommit={(value) => edit.set(['reads'], linesOf(value))}
+      />
+      <TextInput
+        label="Writes"
+        value={simulated.writes.join('\n')}
+        isLong
+        isCode
+        hint="Paths that it may change, written the same way. Only a tool whose effect is write changes something."
+        onCommit={(value) => edit.set(['writes'], linesOf(value))}
+      />
+      <JsonInput
+        label="Result (JSON Schema)"
+        value={simulated.result}
+        hint="An answer must fit it."
+        onCommit={(value) => (value === undefined ? edit.remove(['result']) : edit.set(['result'], value))}
+      />
+    </section>
+  );
+}
+
+function LimitList({ content: { limits } }: Pick<WrittenProps, 'content'>): JSX.Element | null {
+  if (limits.length === 0) return null;
+  return (
+    <section aria-labelledby="limits">
+      <h2 id="limits">Limits</h2>
+      <dl>
+        {limits.map(({ name, value }) => (
+          <div key={name} class="one">
+            <dt class="label">{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Examples({
+  content: { examples },
+  open,
+}: {
+  readonly content: ToolContent;
+  readonly open: Open;
+}): JSX.Element {
+  return (
+    <section aria-labelledby="examples">
+      <h2 id="examples">Example calls</h2>
+      {examples.length === 0 && <p class="muted">No task has a call of it among its gold actions.</p>}
+      <ul class="plain-list">
+        {examples.map(({ task, arguments: args }, index) => (
+          <li key={index} class="one">
+            <code>{JSON.stringify(args)}</code>
+            <Link label={`Open task ${task}`} onPress={() => open('task', task)}>
+              {task}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,34 @@
+import type { Note, ToWebview } from '../protocol.ts';
+import { appended, emptyTrajectory, type Trajectory } from './entries.ts';
+
+/** A recording as far as the extension has brought it. */
+export type Recording = {
+  readonly name: string;
+  /** Steps that it has. */
+  readonly total: number;
+  /** Why not all of it can be read, in a sentence. */
+  readonly problem: string | null;
+  /** The step that it is opened at; null for the first. */
+  readonly step: number | null;
+  readonly trajectory: Trajectory;
+  /** What the sidecar says of the steps, by their numbers. */
+  readonly notes: ReadonlyMap<number, Note>;
+};
+
+/** What a message of the extension makes of the recording that is shown. */
+export function received(recording: Recording | null, message: ToWebview): Recording | null {
+  switch (message.type) {
+    case 'recordingOpened': {
+      const { name, total, problem, step = null } = message;
+      return { name, total, problem, step, trajectory: emptyTrajectory, notes: new Map() };
+    }
+    case 'recordingGrew':
+      return recording && { ...recording, total: message.total, problem: message.problem };
+    case 'recordingRead':
+      return recording && { ...recording, trajectory: appended(recording.trajectory, message.events) };
+    case 'recordingNoted':
+      return recording && { ...recording, notes: new Map(message.notes.map((note) => [note.n, note])) };
+    default:
+      return recording;
+  }
+}

@@ -1,0 +1,114 @@
+import type { AlignedRow, ComparedRecording, RecordingsCompared } from '../compared.ts';
+import { duration } from './duration.ts';
+
+/** Rows before the first difference that are shown for their context. */
+const context = 3;
+export const rowsPerPage = 60;
+
+/** A part of the rows, with how many lie before and after it. */
+export type Window = {
+  readonly rows: readonly AlignedRow[];
+  readonly start: number;
+  readonly before: number;
+  readonly after: number;
+  /** Place of the first row that differs; -1 where all are alike. */
+  readonly parting: number;
+};
+
+/** Where the rows that are shown first begin: a little before the two part, else at the beginning. */
+export function firstStart(rows: readonly AlignedRow[]): number {
+  return Math.max(0, partingOf(rows) - context);
+}
+
+/** The rows from a place on. A place that does not exist becomes the nearest one. */
+export function windowOf(rows: readonly AlignedRow[], start: number): Window {
+  const from = Math.min(Math.max(0, start), Math.max(0, rows.length - 1));
+  const shown = rows.slice(from, from + rowsPerPage);
+  const after = rows.length - from - shown.length;
+  return { rows: shown, start: from, before: from, after, parting: partingOf(rows) };
+}
+
+function partingOf(rows: readonly AlignedRow[]): number {
+  return rows.findIndex(({ isAlike }) => !isAlike);
+}
+
+/** Where the two part, in a sentence: by their parents where they are related, else by what was said. */
+export function partingText(
+  { fork, divergence, recordings }: RecordingsCompared,
+  [one, other]: readonly [string, string] = ['A', 'B'],
+): string {
+  const [first, second] = recordings;
+  if (first.path === second.path) return 'This is one recording, beside itself.';
+  const edits = [fork?.edits[0] && `${one}: ${fork.edits[0]}`, fork?.edits[1] && `${other}: ${fork.edits[1]}`];
+  const edited = edits.filter(Boolean).join('; ');
+  const related = fork
+    ? `Both come from ${fork.origin} and share its steps up to ${fork.event}${edited && ` (${edited})`}. `
+    : '';
+  if (!divergence) return `${related}What was said and done is the same from the first word to the last.`;
+  const [left, right] = divergence.steps.map((step) => (step === null ? 'the end' : `step ${step}`));
+  const what = { user: 'the user speaks', agent: 'the agent acts', result: 'a tool answers', end: 'the rollout ends' };
+  return `${related}They part where ${what[divergence.what]} otherwise: at ${left} of ${one} and ${right} of ${other}.`;
+}
+
+/** One measured fact of two recordings. */
+export type Fact = { readonly label: string; readonly cells: readonly [string, string] };
+
+/** The numbers of both, in rows. */
+export function factsOf({ recordings }: RecordingsCompared): readonly Fact[] {
+  const fact = (label: string, text: (recording: ComparedRecording) => string): Fact => ({
+    label,
+    cells: [text(recordings[0]), text(recordings[1])],
+  });
+  return [
+    fact('Reward', ({ measure }) => String(measure.reward ?? 'none')),
+    fact('Why', ({ measure }) => measure.failure?.message ?? measure.reason),
+    fact('Who failed', ({ measure }) => measure.failedBy ?? 'nobody'),
+    fact('Ended by', ({ measure }) => measure.endReason),
+    fact('Task and trial', ({ started }) => `${started.task}, trial ${started.trial}`),
+    fact('Seats', ({ started }) => `${started.agent} against ${started.user}`),
+    fact('Steps and turns', ({ events, measure }) => `${events} steps, ${measure.turns} turns`),
+    fact('Tool calls', ({ measure }) => callsText(measure.calls)),
+    fact('Waited for', ({ measure: { latency } }) => waitedFor([...latency.agent, ...latency.user, ...latency.tools])),
+    fact('Tokens', ({ measure }) => tokensText(measure.tokens)),
+  ].filter(({ cells }) => cells.some((cell) => cell !== 'none'));
+}
+
+function callsText(calls: ComparedRecording['measure']['calls']): string {
+  return (
+    calls.map(({ tool, calls: made, errors }) => `${tool} ${made}${errors ? ` (${errors} failed)` : ''}`).join(', ') ||
+    'none'
+  );
+}
+
+function waitedFor(times: readonly number[]): string {
+  const ms = times.reduce((all, time) => all + time, 0);
+  return ms === 0 ? 'none' : duration(ms);
+}
+
+function tokensText(tokens: ComparedRecording['measure']['tokens']): string {
+  const total = Object.values(tokens).reduce((all, { input, output }) => all + input + output, 0);
+  return total === 0 ? 'none' : total.toLocaleString('en');
+}
+
+/** A verifier or rule and what became of it in each recording; null where it has no verdict there. */
+export type VerdictPair = {
+  readonly name: string;
+  readonly cells: readonly [VerdictCell | null, VerdictCell | null];
+};
+export type VerdictCell = { readonly verdict: 'held' | 'violated' | 'unknown'; readonly detail: string };
+
+/** Verdicts side by side, those that differ first. A rule that was violated more than once stands once, by its first. */
+export function verdictPairs({ recordings }: RecordingsCompared): readonly VerdictPair[] {
+  const [first, second] = recordings.map(({ verdicts }) => {
+    const found = new Map<string, VerdictCell>();
+    for (const { name, verdict, detail, step } of verdicts)
+      if (!found.has(name)) found.set(name, { verdict, detail: `step ${step}: ${detail}` });
+    return found;
+  });
+  const names = [...new Set([...(first?.keys() ?? []), ...(second?.keys() ?? [])])];
+  const pairs = names.map(
+    (name): VerdictPair => ({ name, cells: [first?.get(name) ?? null, second?.get(name) ?? null] }),
+  );
+  const differs = ({ cells: [one, two] }: VerdictPair): number => Number(one?.verdict !== two?.verdict);
+  return pairs.sort((one, other) => differs(other) - differs(one));
+}

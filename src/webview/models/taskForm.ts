@@ -1,0 +1,30 @@
+type Scalar = string | number | boolean;
+
+/** What was typed, as the value that a fact of its kind has; a text where it is none of that kind. */
+export function typedFact(typed: string, before: Scalar): Scalar {
+  if (typeof before === 'number' && typed.trim() !== '' && Number.isFinite(Number(typed))) return Number(typed);
+  if (typeof before === 'boolean' && /^(?:true|false)$/.test(typed.trim())) return typed.trim() === 'true';
+  return typed;
+}
+
+/** A path of a database as a person writes it, keys with dots between them or a list in JSON; null where it is none. */
+export function pathFrom(text: string): (string | number)[] | null {
+  if (text.trim().startsWith('[')) {
+    try {
+      const read: unknown = JSON.parse(text);
+      return Array.isArray(read) && read.length > 0 && read.every(isKey) ? read : null;
+    } catch {
+      return null;
+    }
+  }
+  const keys = text.split('.').map((key) => key.trim());
+  return keys.some((key) => key === '') ? null : keys;
+}
+
+const isKey = (key: unknown): key is string | number => typeof key === 'string' || typeof key === 'number';
+
+/** A path as `pathFrom` reads it. */
+export function pathText(path: readonly (string | number)[]): string {
+  const isPlain = path.every((key) => typeof key === 'string' && /^[^.[\]\s]+$/.test(key));
+  return isPlain ? path.join('.') : JSON.stringify(path);
+}

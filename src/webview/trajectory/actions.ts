@@ -1,0 +1,11 @@
+import type { PlaceKind } from '../protocol.ts';
+
+/** What a person can do from anywhere in the view. */
+export type Actions = {
+  /** Starts the debugger on the recording, at a step. */
+  readonly debug: (step: number) => void;
+  /** Opens the file where a rule, tool or task stands. */
+  readonly openPlace: (kind: PlaceKind, name: string) => void;
+  /** Brings the entry of a step into view and puts the focus on it. */
+  readonly goTo: (step: number) => void;
+};

@@ -1,0 +1,58 @@
+import type { ComponentChildren, JSX } from 'preact';
+
+export type LinkProps = {
+  readonly children: ComponentChildren;
+  /** What it does, for screen readers and as a hint. */
+  readonly label: string;
+  readonly onPress: () => void;
+  /** False where only the row that has the focus leads the Tab key into its parts. */
+  readonly inTabOrder?: boolean;
+};
+
+/**
+ * Text that does something. Rows of a long list have many of these and come and go while it scrolls, so they are
+ * plain buttons.
+ */
+export function Link({ children, label, onPress, inTabOrder = true }: LinkProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="link"
+      aria-label={label}
+      title={label}
+      tabIndex={inTabOrder ? 0 : -1}
+      onClick={(event) => {
+        event.stopPropagation();
+        onPress();
+      }}
+    >
+      {children}
+    </button>
+  );
+}
+
+/** Numbers of steps, each a way to it. */
+export function StepLinks({
+  steps,
+  goTo,
+  inTabOrder,
+}: {
+  readonly steps: readonly number[];
+  readonly goTo: (step: number) => void;
+  readonly inTabOrder?: boolean;
+}): JSX.Element | null {
+  if (steps.length === 0) return null;
+  return (
+    <span class="step-links muted">
+      step{' '}
+      {steps.map((step, index) => (
+        <span key={step}>
+          {index > 0 && ', '}
+          <Link label={`Go to step ${step}`} onPress={() => goTo(step)} inTabOrder={inTabOrder ?? true}>
+            {step}
+          </Link>
+        </span>
+      ))}
+    </span>
+  );
+}

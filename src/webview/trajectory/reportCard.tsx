@@ -1,0 +1,84 @@
+import type { JSX } from 'preact';
+import type { CardItem, LayerName } from '../../engine/core/reportCard.ts';
+import type { Trajectory } from '../models/entries.ts';
+import type { Actions } from './actions.ts';
+import { Link, StepLinks } from './link.tsx';
+import { Mark } from './verdicts.tsx';
+
+const layers: Readonly<Record<LayerName, string>> = {
+  outcome: 'Outcome',
+  policy: 'Policy',
+  communication: 'Communication',
+  safety: 'Safety',
+  recovery: 'Recovery',
+};
+
+/** The evaluation beside the reward: five layers, what decided each, and who failed. */
+export function ReportCard({
+  trajectory: { rewarded, ended },
+  actions,
+}: {
+  readonly trajectory: Trajectory;
+  readonly actions: Actions;
+}): JSX.Element {
+  const failure = ended?.failure;
+  return (
+    <section class="report-card" aria-labelledby="report-card">
+      <h2 id="report-card">Report card</h2>
+      {rewarded?.failedBy && (
+        <p>
+          <strong>Failed by: {rewarded.failedBy}</strong>
+        </p>
+      )}
+      {failure && (
+        <p class="failure">
+          {failure.message} <code>{failure.code}</code>
+          {failure.file && (
+            <span class="muted">
+              {' '}
+              {failure.file}
+              {failure.line === undefined ? '' : `:${failure.line}`}
+            </span>
+          )}
+        </p>
+      )}
+      {!rewarded && <p class="muted">No reward yet: the rollout goes on, or it was left before its end.</p>}
+      {rewarded && !rewarded.card && <p class="muted">This recording was made without a report card.</p>}
+      {rewarded?.card?.map(({ layer, verdict, items }) => (
+        <details key={layer} open={verdict === 'violated'}>
+          <summary>
+            <span class="layer">{layers[layer]}</span> <Mark verdict={verdict} />{' '}
+            <span class="muted">{countsOf(items)}</span>
+          </summary>
+          <ul>
+            {worstFirst(items).map(({ name, verdict: own, reason, evidence, line }, index) => (
+              <li key={index}>
+                <Mark verdict={own} />{' '}
+                {line === undefined ? (
+                  <strong>{name}</strong>
+                ) : (
+                  <Link label={`Open rule ${name}`} onPress={() => actions.openPlace('rule', name)}>
+                    {name}
+                  </Link>
+                )}{' '}
+                <span class="muted">{reason}</span> <StepLinks steps={evidence} goTo={actions.goTo} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      ))}
+    </section>
+  );
+}
+
+const ranks = { violated: 0, unknown: 1, held: 2 } as const;
+
+function worstFirst(items: readonly CardItem[]): readonly CardItem[] {
+  return items.toSorted((a, b) => ranks[a.verdict] - ranks[b.verdict]);
+}
+
+function countsOf(items: readonly { readonly verdict: string }[]): string {
+  if (items.length === 0) return 'nothing to look at';
+  const held = items.filter(({ verdict }) => verdict === 'held').length;
+  return `${held} of ${items.length} held`;
+}

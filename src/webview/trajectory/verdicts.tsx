@@ -1,0 +1,60 @@
+import type { JSX } from 'preact';
+import type { VerdictLine } from '../models/trajectory.ts';
+import type { Actions } from './actions.ts';
+import { Link, StepLinks } from './link.tsx';
+
+const marks: Readonly<Record<VerdictLine['verdict'], string>> = { held: '✓', violated: '✕', unknown: '?' };
+
+/** A verdict as sign and word, so that nobody needs its colour. */
+export function Mark({ verdict }: { readonly verdict: VerdictLine['verdict'] }): JSX.Element {
+  return (
+    <span class={`mark ${verdict}`}>
+      <span aria-hidden="true">{marks[verdict]}</span> {verdict}
+    </span>
+  );
+}
+
+export type VerdictsProps = {
+  readonly verdicts: readonly VerdictLine[];
+  /** Also those that held. */
+  readonly all: boolean;
+  readonly actions: Actions;
+  readonly inTabOrder: boolean;
+};
+
+/** Verdicts of rules and verifiers: what went wrong at once, what held as a count until the entry is opened. */
+export function Verdicts({ verdicts, all, actions, inTabOrder }: VerdictsProps): JSX.Element {
+  const shown = all ? verdicts : verdicts.filter(({ verdict }) => verdict === 'violated');
+  const rest = ['held', 'unknown'].flatMap((word) => {
+    const count = verdicts.filter(({ verdict }) => verdict === word).length;
+    return all || count === 0 ? [] : [`${count} ${word}`];
+  });
+  return (
+    <div class="verdicts">
+      {shown.length > 0 && (
+        <ul aria-label="Verdicts">
+          {shown.map(({ name, verdict, detail, evidence, rule, gate }, index) => (
+            <li key={index}>
+              <Mark verdict={verdict} />{' '}
+              {rule === undefined ? (
+                <strong>{name}</strong>
+              ) : (
+                <Link
+                  label={`Open rule ${rule}`}
+                  onPress={() => actions.openPlace('rule', rule)}
+                  inTabOrder={inTabOrder}
+                >
+                  {name}
+                </Link>
+              )}
+              {gate && verdict === 'violated' && <span class="gate"> gates the reward</span>}{' '}
+              <span class="muted">{detail}</span>{' '}
+              {verdict !== 'held' && <StepLinks steps={evidence} goTo={actions.goTo} inTabOrder={inTabOrder} />}
+            </li>
+          ))}
+        </ul>
+      )}
+      {rest.length > 0 && <p class="muted rest">Rules: {rest.join(', ')}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,110 @@
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { modelServer } from '../support/modelServer.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+const desk = 'domains/order-desk';
+const call = async (...argv: readonly string[]) => {
+  const { code, out, err } = await rehearsal('call', ...argv, '--json');
+  return { code, err, ...(JSON.parse(out) as Record<string, unknown>) };
+};
+
+test('a call is made on a database of its own, and what it changes is told', async () => {
+  const database = readFileSync(join(desk, 'database.json'), 'utf8');
+  const read = await call(desk, 'get_order', '--arguments', '{"order_id":"W1014"}');
+  expect(read).toMatchObject({ code: 0, isError: false, writes: [], task: null });
+  expect(read).toMatchObject({ content: expect.stringContaining('throw blanket') });
+  const cancelled = await call(desk, 'cancel_order', '--arguments', '{"order_id":"W1014","reason":"no longer needed"}');
+  expect(cancelled).toMatchObject({
+    code: 0,
+    isError: false,
+    writes: [
+      {
+        side: 'agent',
+        patches: expect.arrayContaining([
+          expect.objectContaining({ path: ['orders', 'W1014', 'status'], old: 'pending', value: 'cancelled' }),
+        ]),
+      },
+    ],
+  });
+  expect(readFileSync(join(desk, 'database.json'), 'utf8')).toBe(database);
+  const told = await rehearsal('call', desk, 'get_order', '--arguments', '{"order_id":"W1014"}');
+  expect(told.out).toMatch(/^result {4}\{/);
+});
+
+test("a user's tool is called by the user, and what keeps both sides in step runs after it", async () => {
+  const { tools } = JSON.parse((await rehearsal('tools', 'domains/help-line', '--json')).out);
+  const own = tools.find(
+    ({ owner, effect, parameters }: { owner: string; effect: string; parameters: { required?: string[] } }) =>
+      owner === 'user' && effect === 'read' && (parameters.required ?? []).length === 0,
+  );
+  expect(await call('domains/help-line', own.name)).toMatchObject({ code: 0, isError: false, tool: own.name });
+});
+
+test('a tool that hands over is called as well, although it ends the conversation', async () => {
+  const handed = await call(desk, 'transfer_to_human', '--arguments', '{"summary":"A caller."}');
+  expect(handed).toMatchObject({ code: 0, isError: false, tool: 'transfer_to_human', content: expect.any(String) });
+});
+
+test('an error of the tool is its answer, and exit code 1', async () => {
+  const failed = await call(desk, 'get_order', '--arguments', '{"order_id":"W0"}');
+  expect(failed).toMatchObject({ code: 1, isError: true, writes: [], content: expect.stringContaining('W0') });
+});
+
+test.each([
+  [['get_order'], /the arguments of get_order do not fit: the argument order_id is missing/],
+  [['get_order', '--arguments', '{"order_id":1}'], /order_id must be of type string/],
+  [['get_order', '--arguments', '{"order_id":'], /--arguments is JSON, but /],
+  [['get_order', '--arguments', '[1]'], /--arguments is an object/],
+  [['get_ordr', '--arguments', '{}'], /there is no tool get_ordr; did you mean get_order\?/],
+  [['get_order', '--task', 'none'], /there is no task "none"/],
+  [[], /name a tool/],
+])('call %j is refused, and nothing is called', async (argv, message) => {
+  const { code, out } = await rehearsal('call', desk, ...argv, '--json');
+  expect(code).toBe(2);
+  expect(JSON.parse(out).error.message).toMatch(message);
+});
+
+test('a call begins with the state of a task', async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'call-')), 'desk');
+  cpSync('domains/parcel-desk', folder, { recursive: true });
+  const file = join(folder, 'tasks', 'test.task.yaml');
+  const { tools } = JSON.parse((await rehearsal('tools', folder, '--json')).out);
+  const get = tools.find(({ effect }: { effect: string }) => effect === 'read').name;
+  const [argument] = tools.find(({ name }: { name: string }) => name === get).parameters.required;
+  const database = JSON.parse(readFileSync(join(folder, 'database.json'), 'utf8'));
+  const id = Object.keys(database.parcels)[0] as string;
+  const first = /id: (\S+)/.exec(readFileSync(file, 'utf8'))?.[1] as string;
+  const text = readFileSync(file, 'utf8').replace(
+    /\n( *)persona:/,
+    `\n$1state:\n$1  - { path: [parcels, ${id}], value: null }\n$1persona:`,
+  );
+  writeFileSync(file, text);
+  const given = ['--arguments', JSON.stringify({ [argument]: id })];
+  expect(await call(folder, get, ...given)).toMatchObject({ code: 0, isError: false });
+  expect(await call(folder, get, ...given, '--task', first)).toMatchObject({ code: 1, isError: true, task: first });
+});
+
+test('a simulated tool is answered by the model that domain.yaml names', async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), 'call-')), 'desk');
+  cpSync('domains/parcel-desk', folder, { recursive: true });
+  const tool =
+    'name: weather\ndescription: The weather.\nbehaviour: Answer sunny.\nparameters: { type: object, properties: { day: { type: string } }, required: [day] }\n';
+  cpSync('domains/parcel-desk/policy.md', join(folder, 'tools', 'none.md'));
+  writeFileSync(join(folder, 'tools', 'weather.tool.yaml'), tool);
+  const given = ['weather', '--arguments', '{"day":"today"}', '--json'] as const;
+  const nobody = await rehearsal('call', folder, ...given);
+  expect(nobody.code).toBe(2);
+  expect(JSON.parse(nobody.out).error.message).toMatch(/domain\.yaml names no model/);
+  const server = await modelServer(() => '{"result":"sunny"}');
+  const file = join(folder, 'domain.yaml');
+  writeFileSync(file, `${readFileSync(file, 'utf8')}\nsimulator: openai:small@${server.url}\n`);
+  const answered = await rehearsal('call', folder, ...given);
+  expect(JSON.parse(answered.out)).toMatchObject({
+    tool: 'weather',
+    isError: false,
+    content: expect.stringContaining('sunny'),
+  });
+});

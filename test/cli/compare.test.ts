@@ -1,0 +1,152 @@
+import { appendFileSync, copyFileSync, cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { RecordingsCompared } from '../../src/cli/compare/recordings.ts';
+import type { RunsCompared } from '../../src/cli/compare/runs.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+const at = mkdtempSync(join(tmpdir(), 'rehearsal-compare-'));
+const [gold, scripted, desk] = [join(at, 'gold'), join(at, 'scripted'), join(at, 'desk')];
+const task = 'lamp-variant.0.traj.jsonl';
+
+beforeAll(async () => {
+  const tasks = ['--tasks', 'lamp-variant,wrong-card', '--trials', '2'];
+  await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'gold', '--out', gold);
+  await rehearsal('eval', 'domains/order-desk', ...tasks, '--agent', 'scripted', '--out', scripted);
+  await rehearsal('eval', 'domains/parcel-desk', '--tasks', 'reschedule-P46', '--agent', 'gold', '--out', desk);
+}, 60_000);
+
+async function compared<Compared>(...paths: readonly string[]): Promise<Compared> {
+  const { code, out } = await rehearsal('compare', ...paths, '--json');
+  expect([code, out]).toEqual([0, expect.stringContaining('{')]);
+  return JSON.parse(out) as Compared;
+}
+
+describe('runs', () => {
+  test('three runs are aligned by task, and each is compared with the first', async () => {
+    const { runs, tasks, pairs } = await compared<RunsCompared>(gold, scripted, gold);
+    expect(runs.map(({ run, metrics }) => [run.agent, metrics.meanReward])).toEqual([
+      ['gold', 1],
+      ['scripted', 0],
+      ['gold', 1],
+    ]);
+    expect(tasks.map((each) => [each.task, each.trials.map((trials) => trials.map(({ reward }) => reward))])).toEqual([
+      [
+        'lamp-variant',
+        [
+          [1, 1],
+          [0, 0],
+          [1, 1],
+        ],
+      ],
+      [
+        'wrong-card',
+        [
+          [1, 1],
+          [0, 0],
+          [1, 1],
+        ],
+      ],
+    ]);
+    expect(pairs.map((pair) => pair.tasks.map(({ flip }) => flip))).toEqual([
+      ['broke', 'broke'],
+      ['same', 'same'],
+    ]);
+    expect(pairs[0]?.partings.map(({ task: name, trial, steps }) => [name, trial, steps])).toContainEqual([
+      'lamp-variant',
+      0,
+      [15, 15],
+    ]);
+  });
+
+  test('runs of two domains have no task in common, and it is said why', async () => {
+    const { pairs } = await compared<RunsCompared>(gold, desk);
+    expect(pairs[0]?.tasks).toEqual([]);
+    expect(pairs[0]?.settings).toContain('domain: order-desk and parcel-desk');
+    expect(pairs[0]?.settings.join()).toContain('policy (by its hash)');
+    expect(pairs[0]?.onlyInOne).toEqual(['lamp-variant', 'wrong-card', 'reschedule-P46']);
+  });
+
+  test('a run whose description is broken is named, and so is a recording that can’t be read', async () => {
+    const broken = join(at, 'broken');
+    cpSync(gold, broken, { recursive: true });
+    appendFileSync(join(broken, task), 'not JSON\n');
+    const { runs } = await compared<RunsCompared>(gold, broken);
+    expect(runs[1]?.problems).toEqual([expect.stringMatching(/lamp-variant\.0\.traj\.jsonl:\d+: is not JSON/)]);
+    writeFileSync(join(broken, 'run.json'), '{');
+    const { code, out } = await rehearsal('compare', gold, broken, '--json');
+    expect(code).toBe(2);
+    expect(JSON.parse(out)).toMatchObject({ error: { message: expect.stringContaining('run.json:1: is not JSON') } });
+  });
+
+  test.each([
+    [[], 'name two runs'],
+    [[gold], 'name two runs'],
+    [[gold, 'missing'], 'missing: there is no run here'],
+    [[gold, join(gold, task)], 'name two recordings'],
+    [[join(gold, task), join(gold, 'none.traj.jsonl')], 'there is no such recording'],
+  ])('%j: %s', async (paths, message) => {
+    const { code, err } = await rehearsal('compare', ...paths);
+    expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+describe('recordings', () => {
+  test('they part at one step; conversation, end states, verdicts and rewards stand side by side', async () => {
+    const found = await compared<RecordingsCompared>(join(gold, task), join(scripted, task));
+    const { divergence, rows, database, recordings, settings, fork } = found;
+    expect(fork).toBeNull();
+    expect(settings).toEqual(["agent's seat: gold and scripted"]);
+    expect(divergence).toMatchObject({ steps: [15, 15], what: 'agent' });
+    const parted = rows.findIndex(({ isAlike }) => !isAlike);
+    expect([rows[parted]?.first?.n, rows[parted]?.second?.n]).toEqual([15, 15]);
+    expect(rows[parted + 3]).toMatchObject({ isAlike: true, first: { n: 16 }, second: { n: 21 } });
+    expect(database.problem).toBeNull();
+    expect(database.differences[0]).toEqual({
+      place: 'orders.W1138.items[0].variant',
+      first: '"brass"',
+      second: '"white"',
+    });
+    expect(recordings.map(({ measure }) => measure.reward)).toEqual([1, 0]);
+    expect(recordings[1].verdicts).toContainEqual(
+      expect.objectContaining({ name: 'rule confirm-before-write', verdict: 'violated', step: 16 }),
+    );
+  });
+
+  test('in words', async () => {
+    const { code, out } = await rehearsal('compare', join(gold, task), join(scripted, task));
+    expect(code).toBe(0);
+    expect(out).toContain('they part at step 15 and 15');
+    expect(out).toMatch(/orders\.W1138\.items\[0\]\.variant +"brass" +"white"/);
+    const same = await rehearsal('compare', join(gold, task), join(gold, task));
+    expect(same.out).toContain('they are alike from the first word to the last');
+    expect(same.out).toContain('both ended with the same database');
+  });
+
+  test('of two domains, and where the domain is not known, it is said why no end states are shown', async () => {
+    const other = await compared<RecordingsCompared>(join(gold, task), join(desk, 'reschedule-P46.0.traj.jsonl'));
+    expect(other.settings).toContain('domain: order-desk and parcel-desk');
+    expect(other.database.problem).toContain('recorded on different databases');
+    const lost = join(mkdtempSync(join(tmpdir(), 'rehearsal-lost-')), task);
+    copyFileSync(join(gold, task), lost);
+    expect((await compared<RecordingsCompared>(lost, lost)).database.problem).toContain('Nobody knows the folder');
+    const named = await rehearsal('compare', lost, lost, '--domain', 'domains/order-desk');
+    expect(named.out).toContain('both ended with the same database');
+    const strange = await rehearsal('compare', lost, lost, '--domain', 'domains/parcel-desk');
+    expect(strange.out).toContain('recorded on another database');
+  });
+
+  test('one that was cut short is compared as far as it goes, and one that is none is refused', async () => {
+    const cut = join(gold, 'cut.0.traj.jsonl');
+    const lines = readFileSync(join(gold, task), 'utf8').split('\n');
+    writeFileSync(cut, `${lines.slice(0, 10).join('\n')}\n{"n":`);
+    const { recordings, divergence, database } = await compared<RecordingsCompared>(cut, join(gold, task));
+    expect(recordings[0].problems).toEqual(['cut.0.traj.jsonl, line 11: has no end: the file was cut short here']);
+    expect(divergence?.texts[0]).toBe('(nothing more)');
+    expect(database.problem).toBeNull();
+    writeFileSync(cut, 'no recording\n');
+    const { code, err } = await rehearsal('compare', cut, join(gold, task));
+    expect([code, err]).toEqual([2, expect.stringContaining('cut.0.traj.jsonl:1: is not JSON')]);
+  });
+});

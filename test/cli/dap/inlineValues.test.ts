@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  domain,
+  lineOf,
+  policy,
+  ruleLine,
+  type Session,
+  sharedSession as session,
+  tasks,
+  text,
+  tools,
+} from './harness.ts';
+
+type Shown = { readonly values: readonly { readonly line: number; readonly text: string }[] };
+
+/** Stands where a rule is violated: the agent is about to change an item that nobody agreed to. */
+async function atTheViolation(): Promise<Session> {
+  const run = session();
+  const { stop } = await run.begin({ task: 'lamp-variant' }, { filters: ['violation'] });
+  expect(text(stop)).toMatch(/confirm-before-write/);
+  return run;
+}
+
+async function beside(run: Session, file: string, frameId = 0): Promise<Readonly<Record<number, string>>> {
+  const { body } = await run.client.request<Shown>('rehearsal/inlineValues', { frameId, file });
+  return Object.fromEntries(body.values.map(({ line, text: shown }) => [line, shown]));
+}
+
+async function hover(run: Session, expression: string): Promise<string | undefined> {
+  const args = { expression, context: 'hover', frameId: 0 };
+  const { success, body } = await run.client.request<{ readonly result: string }>('evaluate', args);
+  return success ? body.result : undefined;
+}
+
+test('beside a rule stands its last verdict, in the policy and at its check', async () => {
+  const run = await atTheViolation();
+  const shown = (await beside(run, policy))[ruleLine()];
+  expect(shown).toMatch(/^violated: change_item was called before anything was proposed/);
+  const check = lineOf(join(domain, 'rules.yaml'), 'confirm-before-write');
+  expect((await beside(run, join(domain, 'rules.yaml')))[check]).toBe(shown);
+});
+
+test('beside a tool stand its last call and what it gave', async () => {
+  const run = await atTheViolation();
+  const values = await beside(run, tools);
+  expect(values[lineOf(tools, 'export const get_order')]).toMatch(/^\{"order_id":"W1138"\} gave \{"customer"/);
+  expect(values[lineOf(tools, 'export const change_item')]).toBeUndefined();
+  await run.step('stepIn');
+  expect((await beside(run, tools))[lineOf(tools, 'export const change_item')]).toMatch(
+    /^is called with \{"order_id":"W1138"/,
+  );
+  expect(Object.values(values).every((value) => value.length <= 140)).toBe(true);
+});
+
+test('beside the task stand the turn, later the reward, and its gold actions as they are made', async () => {
+  const run = await atTheViolation();
+  const [starts, first] = [lineOf(tasks, 'id: lamp-variant'), lineOf(tasks, 'actions:') + 1];
+  const actions = { [first]: 'made', [first + 1]: 'made', [first + 2]: 'made', [first + 3]: 'not made so far' };
+  expect(await beside(run, tasks)).toEqual({ [starts]: 'turn 4', ...actions });
+  while (text(await run.step('continue')) === undefined || !(await beside(run, tasks))[starts]?.startsWith('reward'));
+  const done = await beside(run, tasks);
+  expect(done[starts]).toMatch(/^reward 0: rule confirm-before-write was violated/);
+  expect(done[first + 3], 'the brass one was refused').toBe('not made so far');
+});
+
+test('an older frame shows what was known then', async () => {
+  const run = await atTheViolation();
+  expect(Object.keys(await beside(run, policy, 1))).toEqual([]);
+});
+
+test('a file that has no part of the domain has nothing', async () => {
+  const run = await atTheViolation();
+  expect(await beside(run, join(domain, 'database.json'))).toEqual({});
+  expect(await beside(run, '/nowhere/policy.md')).toEqual({});
+});
+
+test('a hover shows what a word or a path means, and nothing where it means nothing', async () => {
+  const run = await atTheViolation();
+  const words = ['get_order', 'confirm-before-write', 'db.orders.W1138.status', 'orders.W1138.status', 'friendly'];
+  const shown = await Promise.all(words.map((word) => hover(run, word)));
+  expect(shown).toEqual([
+    expect.stringMatching(/calls.*1/),
+    expect.stringMatching(/violated/),
+    '"pending"',
+    '"pending"',
+    undefined,
+  ]);
+});
+
+test('a hover over a parameter of the tool that is called shows its argument', async () => {
+  const run = await atTheViolation();
+  await run.step('stepIn');
+  expect(await hover(run, 'order_id')).toBe('"W1138"');
+  expect(await hover(run, 'change_item')).toMatch(/W1138/);
+});

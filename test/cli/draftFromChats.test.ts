@@ -1,0 +1,407 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { parse } from 'yaml';
+import type { GoldAction, Task } from '../../src/engine/core/task.ts';
+import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
+import { readRecording } from '../../src/engine/shell/recording.ts';
+import { modelServer } from '../support/modelServer.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+const fresh = () => mkdtempSync(join(tmpdir(), 'drafts-'));
+const jsonl = (...values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
+
+/** A copy of a sample domain without tasks. */
+function withoutTasks(name: string): string {
+  const folder = join(fresh(), name);
+  cpSync(join('domains', name), folder, { recursive: true });
+  rmSync(join(folder, 'tasks'), { recursive: true });
+  mkdirSync(join(folder, 'tasks'));
+  return folder;
+}
+
+type Message = { readonly role: 'user' | 'assistant'; readonly content: string };
+
+/** Everything of a run's recordings but the messages removed. */
+function messagesOf(run: string): readonly { readonly id: string; readonly messages: readonly Message[] }[] {
+  const names = readdirSync(run).filter((name) => name.endsWith('.traj.jsonl'));
+  return names.sort().map((name) => ({
+    id: name.replace('.0.traj.jsonl', ''),
+    messages: readRecording(join(run, name)).lines.flatMap(({ event }): readonly Message[] => {
+      if (event.type === 'userReplied' && !event.toolCalls && event.content)
+        return [{ role: 'user', content: event.content }];
+      const isSaid = event.type === 'agentReplied' && event.toolCalls.length === 0;
+      return isSaid && event.content ? [{ role: 'assistant', content: event.content }] : [];
+    }),
+  }));
+}
+
+type Drafts = {
+  readonly sound: number;
+  readonly files: readonly string[];
+  readonly sources: readonly { readonly id: string; readonly todos: readonly string[] }[];
+  readonly drafts: readonly {
+    readonly id: string;
+    readonly passes: boolean;
+    readonly findings: readonly { readonly code: string }[];
+  }[];
+};
+
+/** Imports conversations into a domain and drafts tasks of them. */
+async function drafted(domain: string, chats: readonly object[], ...more: readonly string[]) {
+  const folder = fresh();
+  const file = join(folder, 'log.jsonl');
+  writeFileSync(file, jsonl(...chats));
+  const run = join(folder, 'run');
+  const read = await rehearsal(
+    'import',
+    'chats',
+    file,
+    '--domain',
+    domain,
+    '--out',
+    run,
+    '--seed',
+    'x',
+    '--json',
+    ...more,
+  );
+  expect(read.code).toBe(0);
+  const { code, out } = await rehearsal('draft', 'from-chats', run, '--json');
+  const found = JSON.parse(out) as Drafts;
+  const tasks = found.files
+    .filter((name) => name.endsWith('.task.yaml'))
+    .flatMap((name) => {
+      const read: Task | readonly Task[] = parse(readFileSync(name, 'utf8'));
+      return Array.isArray(read) ? (read as readonly Task[]) : [read as Task];
+    });
+  return { ...found, code, tasks, run };
+}
+
+/** The calls that change something, without arguments that were masked. */
+function deeds(
+  actions: readonly Pick<GoldAction, 'tool' | 'arguments'>[],
+  writes: ReadonlySet<string>,
+): readonly string[] {
+  return actions
+    .filter(({ tool }) => writes.has(tool))
+    .map(({ tool, arguments: { address: _, ...rest } }) => `${tool} ${JSON.stringify(rest)}`)
+    .sort();
+}
+
+/** What comes of a sample domain's own recordings once they are no more than words. */
+async function fromOwnRecordings(name: string, writes: readonly string[]) {
+  const run = join(fresh(), 'gold');
+  expect((await rehearsal('eval', join('domains', name), '--agent', 'gold', '--out', run)).code).toBe(0);
+  const chats = messagesOf(run);
+  const domain = withoutTasks(name);
+  const found = await drafted(domain, chats);
+  const originals = new Map(loadDomain(join('domains', name)).tasks.map((task) => [task.id, task]));
+  const isSame = ({ id, actions = [] }: Task) => {
+    const original = originals.get(id);
+    return (
+      JSON.stringify(deeds(actions, new Set(writes))) ===
+      JSON.stringify(deeds(original?.actions ?? [], new Set(writes)))
+    );
+  };
+  return { ...found, domain, originals, same: found.tasks.filter(isSame).length };
+}
+
+const orderWrites = [
+  'change_item',
+  'change_address',
+  'change_payment',
+  'cancel_order',
+  'return_item',
+  'exchange_item',
+  'transfer_to_human',
+];
+
+test('the own recordings of order-desk, with all but the words removed, become tasks that pass the audit', async () => {
+  const { tasks, sound, drafts, same, sources, originals, domain } = await fromOwnRecordings('order-desk', orderWrites);
+  expect(tasks).toHaveLength(60);
+  // The three of which only a request is left, because the agent handed over with a call, say so.
+  expect({ sound, same }).toEqual({ sound: 57, same: 57 });
+  const open = sources.filter(({ todos }) => todos.length > 0).map(({ id }) => id);
+  expect(open).toEqual(drafts.filter(({ passes }) => !passes).map(({ id }) => id));
+  for (const { id, passes, findings } of drafts)
+    expect(findings.map(({ code }) => code).sort(), id).toEqual(passes ? [] : ['task/nothing-to-do', 'task/todo']);
+  const behaving = (key: 'change' | 'insist') => ({
+    original: [...originals.values()]
+      .filter(({ user }) => user[key])
+      .map(({ id }) => id)
+      .sort(),
+    found: tasks
+      .filter(({ user }) => user[key])
+      .map(({ id }) => id)
+      .sort(),
+  });
+  for (const key of ['change', 'insist'] as const) expect(behaving(key).found).toEqual(behaving(key).original);
+  const accepted = await rehearsal('draft', 'accept', domain, '--all', '--json');
+  expect(JSON.parse(accepted.out).accepted).toHaveLength(57);
+  const rehearsed = await rehearsal(
+    'eval',
+    domain,
+    '--agent',
+    'gold',
+    '--out',
+    join(fresh(), 'again'),
+    '--gate',
+    'reward>=1',
+  );
+  expect(rehearsed).toMatchObject({ code: 0, out: expect.stringMatching(/57 scored of 57, mean reward 1\.000/) });
+});
+
+test('so do those of parcel-desk', async () => {
+  const { tasks, sound, same } = await fromOwnRecordings('parcel-desk', ['redirect', 'reschedule', 'report']);
+  expect({ tasks: tasks.length, sound, same }).toEqual({ tasks: 96, sound: 96, same: 96 });
+});
+
+const said = (...texts: readonly string[]) =>
+  texts.map((content, index): Message => ({ role: index % 2 === 0 ? 'user' : 'assistant', content }));
+
+/** Conversations as people have them with another agent than the gold seat. */
+const written = {
+  cancels: said(
+    'hey there, boris tanaka here (boris.tanaka@example.com). i dont need the stuff from W1001 anymore, can u cancel?',
+    "Thanks, Boris! I've found order W1001 (headphones and a throw blanket). I would cancel the whole order because it is no longer needed. Do you want me to proceed?",
+    'yes go ahead',
+    'All done! Order W1001 has been cancelled and the refund is on its way within 5 to 7 business days.',
+    'perfect, bye',
+  ),
+  redirects: said(
+    'Hello, this is Jonas Iyer. Something about my delivery.',
+    'Hi Jonas! Could you give me your email address, please?',
+    'jonas.iyer@example.com',
+    'Thank you. Which order is it about?',
+    'W1003. It should go to 9 Quay Street, Ashford instead.',
+    'Sure. Shall I update the delivery address of W1003 to 9 Quay Street, Ashford?',
+    'Yes please',
+    'I have updated the address of W1003 to 9 Quay Street, Ashford. Is there anything else?',
+    'No, that is all. Thanks.',
+  ),
+  asks: said(
+    'Hi, what is the status of my order W1001? My email is boris.tanaka@example.com',
+    'Your order W1001 is pending. It comes to 131.9 in total.',
+    'ok thanks, bye',
+  ),
+};
+
+test('what an agent of another kind did is told by its words; what the user told and left out becomes the user', async () => {
+  const domain = withoutTasks('order-desk');
+  const chats = Object.entries(written).map(([id, messages]) => ({ id, messages }));
+  const { tasks, drafts, sources } = await drafted(domain, chats);
+  const byId = new Map(tasks.map((task) => [task.id, task]));
+  expect(byId.get('cancels')?.actions?.at(-1)).toEqual({
+    tool: 'cancel_order',
+    arguments: { order_id: 'W1001', reason: 'no longer needed' },
+  });
+  expect(byId.get('redirects')?.actions?.map(({ tool }) => tool)).toEqual([
+    'find_customer_by_email',
+    'get_order',
+    'change_address',
+  ]);
+  expect(byId.get('redirects')?.user).toMatchObject({
+    opening: 'Hello, this is Jonas Iyer. Something about my delivery.',
+    known: { email: 'jonas.iyer@example.com', order_id: 'W1003', name: 'Jonas Iyer' },
+  });
+  expect(byId.get('redirects')?.persona).toBe('forgetful');
+  expect(byId.get('asks')?.communicate).toEqual(['pending', '131.9']);
+  expect(sources.flatMap(({ todos }) => todos)).toEqual([]);
+  expect(
+    drafts
+      .filter(({ passes }) => passes)
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual(['asks', 'cancels', 'redirects']);
+});
+
+test('with the calls in the log, those are the gold actions', async () => {
+  const call = (id: string, name: string, given: object) => ({
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id, type: 'function', function: { name, arguments: JSON.stringify(given) } }],
+  });
+  const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content });
+  const messages = [
+    { role: 'user', content: 'Boris Tanaka, boris.tanaka@example.com. Cancel W1001, I ordered it by mistake.' },
+    call('1', 'find_customer_by_email', { email: 'boris.tanaka@example.com' }),
+    result('1', '{"customer_id":"C101","name":"Boris Tanaka"}'),
+    call('2', 'get_order', { order_id: 'W9' }),
+    result('2', 'Error: there is no order "W9"'),
+    call('3', 'get_order', { order_id: 'W1001' }),
+    result('3', '{"status":"pending"}'),
+    { role: 'assistant', content: 'Shall I cancel W1001?' },
+    { role: 'user', content: 'Yes.' },
+    call('4', 'cancel_order', { order_id: 'W1001', reason: 'ordered by mistake' }),
+    result('4', '{"status":"cancelled"}'),
+    { role: 'assistant', content: 'Done.' },
+  ];
+  const { tasks, sound } = await drafted(withoutTasks('order-desk'), [{ id: 'mistake', messages }]);
+  expect(tasks[0]?.actions?.map(({ tool }) => tool)).toEqual(['find_customer_by_email', 'get_order', 'cancel_order']);
+  expect(sound).toBe(1);
+});
+
+test('what a conversation does not tell stands in the draft, and the audit says it', async () => {
+  const vague = said(
+    'I am Boris Tanaka, boris.tanaka@example.com. Cancel it.',
+    'Shall I cancel your order?',
+    'Yes.',
+    'I have cancelled it.',
+  );
+  const { code, tasks, drafts } = await drafted(withoutTasks('order-desk'), [{ id: 'vague', messages: vague }]);
+  expect(code).toBe(1);
+  expect(tasks[0]?.description).toMatch(/TODO: the conversation does not tell the order_id/);
+  expect(drafts[0]?.findings.map(({ code: each }) => each)).toContain('task/todo');
+});
+
+test('a model is asked for what the words do not tell, and told what does not fit; where it gives nothing, it is left to do', async () => {
+  const chats = [
+    {
+      id: 'vague',
+      messages: said(
+        'Boris Tanaka, boris.tanaka@example.com. Stop it please, I ordered it by mistake.',
+        'It is stopped.',
+      ),
+    },
+  ];
+  const asked: string[] = [];
+  const right = {
+    actions: [
+      { tool: 'find_customer_by_email', arguments: { email: 'boris.tanaka@example.com' } },
+      { tool: 'get_order', arguments: { order_id: 'W1001' } },
+      { tool: 'cancel_order', arguments: { order_id: 'W1001', reason: 'ordered by mistake' } },
+    ],
+  };
+  const { url } = await modelServer(({ messages }, nth) => {
+    asked.push(messages.at(-1)?.content ?? '');
+    return JSON.stringify(nth === 1 ? { actions: [{ tool: 'cancel', arguments: {} }] } : right);
+  });
+  const first = await drafted(withoutTasks('order-desk'), chats);
+  expect(first.sound).toBe(0);
+  rmSync(first.files[0] ?? '');
+  const { out } = await rehearsal('draft', 'from-chats', first.run, '--model', `openai:m@${url}`, '--json');
+  const found = JSON.parse(out) as Drafts;
+  expect(asked[1]).toMatch(/could not be used: there is no tool cancel/);
+  const task = parse(readFileSync(found.files[0] ?? '', 'utf8')) as Task;
+  expect(task.actions).toEqual(right.actions);
+  expect(task.description).toMatch(/written by m\.$/);
+  expect(found.sound).toBe(1);
+  rmSync(found.files[0] ?? '');
+  const { url: silent } = await modelServer(() => 'I do not know.');
+  const none = JSON.parse(
+    (await rehearsal('draft', 'from-chats', first.run, '--model', `openai:m@${silent}`, '--json')).out,
+  ) as Drafts;
+  expect(none.sources[0]?.todos.at(-1)).toMatch(/the model wrote no calls: m gave no draft/);
+  expect(none.sound).toBe(0);
+});
+
+test('a persona is drafted where nobody of the domain behaves so; nothing is overwritten', async () => {
+  const domain = withoutTasks('order-desk');
+  rmSync(join(domain, 'personas', 'forgetful.persona.yaml'));
+  const chats = [{ id: 'redirects', messages: written.redirects }];
+  const first = await drafted(domain, chats);
+  expect(first.tasks[0]?.persona).toBe('seen-brief-omits');
+  const persona = first.files.find((name) => name.endsWith('.persona.yaml')) ?? '';
+  expect(parse(readFileSync(persona, 'utf8'))).toMatchObject({ draft: true, behaviours: { omits: true } });
+  const again = await rehearsal('draft', 'from-chats', first.run, '--print');
+  expect(again.out).toMatch(/id: redirects-2/);
+  expect(readdirSync(join(domain, 'tasks'))).toEqual(['from-chats.task.yaml']);
+});
+
+test('a draft of one imported recording is the same as of its run', async () => {
+  const domain = withoutTasks('order-desk');
+  const { run, tasks } = await drafted(domain, [{ id: 'cancels', messages: written.cancels }]);
+  rmSync(join(domain, 'tasks', 'from-chats.task.yaml'));
+  const one = await rehearsal('draft', 'task', join(run, 'cancels.0.traj.jsonl'), '--json');
+  const [file = ''] = (JSON.parse(one.out) as Drafts).files;
+  expect(parse(readFileSync(file, 'utf8'))).toEqual(tasks[0]);
+  const named = await rehearsal('draft', 'task', join(run, 'cancels.0.traj.jsonl'), '--id', 'stop-it', '--print');
+  expect(named.out).toMatch(/^id: stop-it$/m);
+  const taken = await rehearsal('draft', 'from-chats', run, '--id', 'cancels');
+  expect(taken).toMatchObject({ code: 2, err: expect.stringMatching(/the domain has a task cancels already/) });
+});
+
+let wrongRun = '';
+beforeAll(() => {
+  wrongRun = fresh();
+  writeFileSync(join(wrongRun, 'broken.0.traj.jsonl'), '{\n');
+});
+
+test.each([
+  ['nothing', () => [], /name the conversations: recordings, or the folder of the run/],
+  ['what is not there', () => ['nowhere'], /nowhere: there is no such recording/],
+  ['a folder without recordings', () => ['docs'], /docs: there is no recording in this folder/],
+  ['another file', () => ['package.json'], /package\.json is no recording .*import the conversations first/],
+  ['a recording of no domain', () => [wrongRun], /which domain was it recorded in/],
+  ['a broken recording', () => [wrongRun, '--domain', 'domains/order-desk'], /broken\.0\.traj\.jsonl:1: /],
+])('drafting from %s is refused in one message', async (_, args, message) => {
+  for (const command of [
+    ['draft', 'from-chats'],
+    ['coverage', 'chats'],
+  ]) {
+    const { code, out, err } = await rehearsal(...command, ...args());
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(message);
+  }
+});
+
+test('coverage of nothing is refused', async () => {
+  expect(await rehearsal('coverage')).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/rehearsal coverage chats RECORDINGS/),
+  });
+  expect(await rehearsal('coverage', 'runs')).toMatchObject({ code: 2, err: expect.stringMatching(/not "runs"/) });
+});
+
+test('intents of real conversations are told, with the tasks that try them or none', async () => {
+  const domain = withoutTasks('order-desk');
+  writeFileSync(
+    join(domain, 'tasks', 'one.task.yaml'),
+    readFileSync('domains/order-desk/tasks/lamp-variant.task.yaml', 'utf8'),
+  );
+  const folder = fresh();
+  const hours = said('When are you open on Sunday?', 'From ten to four.', 'Thanks.');
+  const opening = said('Hi, what are your opening hours? Are you open on Sundays?', 'From ten to four.', 'Thanks.');
+  const chats = [
+    ...Object.entries(written).map(([id, messages]) => ({ id, messages })),
+    {
+      id: 'lamp',
+      messages: said(
+        'I am Hugo Okafor, hugo.okafor@example.com. Please change the desk lamp in W1138 to brass.',
+        'Shall I change the desk lamp in W1138 to brass?',
+        'Yes.',
+        'Done.',
+      ),
+    },
+    { id: 'hours', messages: hours },
+    { id: 'opening', messages: opening },
+  ];
+  writeFileSync(join(folder, 'log.jsonl'), jsonl(...chats));
+  const run = join(folder, 'run');
+  await rehearsal('import', 'chats', join(folder, 'log.jsonl'), '--domain', domain, '--out', run);
+  const { code, out } = await rehearsal('coverage', 'chats', run, '--json');
+  expect(code).toBe(1);
+  const { intents } = JSON.parse(out) as {
+    readonly intents: readonly {
+      readonly tool: string | null;
+      readonly label: string;
+      readonly requests: readonly string[];
+      readonly tasks: readonly string[];
+    }[];
+  };
+  const names = (requests: readonly string[]) =>
+    requests.map((path) => path.split('/').at(-1)?.replace('.0.traj.jsonl', '')).sort();
+  expect(intents.map(({ tool, requests, tasks }) => [tool, names(requests), tasks])).toEqual(
+    expect.arrayContaining([
+      ['change_item', ['lamp'], ['lamp-variant']],
+      ['cancel_order', ['cancels'], []],
+      ['change_address', ['redirects'], []],
+      [null, ['hours', 'opening'], []],
+    ]),
+  );
+  const told = await rehearsal('coverage', 'chats', run);
+  expect(told.out).toMatch(/intents of \d+ conversations without a task\n.*draft a task: rehearsal draft from-chats /s);
+});

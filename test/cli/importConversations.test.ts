@@ -1,0 +1,443 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import type { RolloutEvent } from '../../src/engine/core/event.ts';
+import type { ConversationsReport } from '../../src/engine/shell/import/importConversations.ts';
+import { readRecording } from '../../src/engine/shell/recording.ts';
+import { type Printed, rehearsal } from '../support/terminal.ts';
+import { session } from './dap/harness.ts';
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+const desk = 'domains/order-desk';
+const fresh = () => mkdtempSync(join(tmpdir(), 'chats-'));
+
+type Imported = Printed & { readonly report: ConversationsReport; readonly folder: string };
+
+/** Imports a text as a file of chats or spans. */
+async function imported(from: 'chats' | 'spans', text: string, ...more: readonly string[]): Promise<Imported> {
+  const folder = fresh();
+  const file = join(folder, 'log.jsonl');
+  writeFileSync(file, text);
+  const out = join(folder, 'run');
+  const printed = await rehearsal(
+    'import',
+    from,
+    file,
+    '--domain',
+    desk,
+    '--out',
+    out,
+    '--seed',
+    'x',
+    '--json',
+    ...more,
+  );
+  return { ...printed, report: JSON.parse(printed.out) as ConversationsReport, folder: out };
+}
+
+function eventsAt({ report }: Imported, index = 0): readonly RolloutEvent[] {
+  const { lines, problems } = readRecording(report.recordings[index]?.recording ?? '');
+  expect(problems).toEqual([]);
+  return lines.map(({ event }) => event);
+}
+
+const typesOf = (events: readonly RolloutEvent[]) => events.map(({ type }) => type);
+const jsonl = (...values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
+
+const chat = {
+  id: 'call-17',
+  messages: [
+    { role: 'assistant', content: 'Hello! How can I help?' },
+    { role: 'user', content: [{ type: 'text', text: 'I am Clara Vogt, clara.vogt@gmx.de. Where is my order W4711?' }] },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [
+        { id: 'toolu_9', type: 'function', function: { name: 'get_order', arguments: '{"order_id":"W4711"}' } },
+      ],
+    },
+    {
+      role: 'tool',
+      tool_call_id: 'toolu_9',
+      content: '{"customer":{"name":"Clara Vogt","phone":"+49 170 1234567"},"status":"shipped"}',
+    },
+    { role: 'assistant', content: 'It has shipped, Clara.' },
+    { role: 'user', content: 'Thanks.' },
+  ],
+};
+
+test('a chat becomes a recording that is whole, masked, and vouched for', async () => {
+  const found = await imported('chats', jsonl(chat));
+  expect(found).toMatchObject({ code: 0, err: '' });
+  expect(found.report).toMatchObject({
+    domain: 'order-desk',
+    problems: [],
+    system: { same: 0, differs: 0, none: 1 },
+    recordings: [{ messages: 6, calls: 1 }],
+    masked: { name: 2, email: 1, phone: 1, id: 1 },
+  });
+  const events = eventsAt(found);
+  expect(typesOf(events)).toEqual([
+    'rolloutStarted',
+    'worldPrepared',
+    'userReplied',
+    'agentReplied',
+    'toolCalled',
+    'toolReturned',
+    'agentReplied',
+    'userReplied',
+    'rolloutEnded',
+    'rewarded',
+  ]);
+  expect(events[0]).toMatchObject({
+    greeting: 'Hello! How can I help?',
+    task: { id: 'call-17' },
+    seats: { agent: 'recorded', user: 'recorded' },
+    imported: { from: 'chats', file: 'log.jsonl', line: 1, masked: true },
+  });
+  expect(events[4]).toMatchObject({ call: { id: 'call_0', name: 'get_order' } });
+  expect(events.at(-1)).toMatchObject({ reward: null, reason: expect.stringMatching(/^a real conversation/) });
+  for (const name of readdirSync(found.folder))
+    expect(readFileSync(join(found.folder, name), 'utf8')).not.toMatch(/Clara|Vogt|gmx|W4711|1234567|toolu/i);
+  expect(await rehearsal('verify', found.folder)).toMatchObject({ code: 0 });
+  const [recording = ''] = found.report.recordings.map((each) => each.recording);
+  expect((await rehearsal('replay', recording, '--quiet')).out).toBe('10 steps replayed, every state as recorded\n');
+  const reported = await rehearsal('report', found.folder);
+  expect(reported.out).toMatch(/0 scored of 1, mean reward none/);
+});
+
+test('the same log has the same stand-ins, and every conversation of one person the same', async () => {
+  const twice = jsonl(chat, { ...chat, id: 'call-18', messages: chat.messages.slice(0, 2) });
+  const [one, other] = [await imported('chats', twice), await imported('chats', twice)];
+  expect(eventsAt(one)).toEqual(eventsAt(other));
+  const opening = (events: readonly RolloutEvent[]) => events.find(({ type }) => type === 'userReplied');
+  expect(opening(eventsAt(one, 0))).toEqual(opening(eventsAt(one, 1)));
+});
+
+test('personal data is kept where that is asked for, and that is said aloud', async () => {
+  const found = await imported('chats', jsonl(chat));
+  const folder = fresh();
+  const file = join(folder, 'log.jsonl');
+  writeFileSync(file, jsonl(chat));
+  const kept = await rehearsal(
+    'import',
+    'chats',
+    file,
+    '--domain',
+    desk,
+    '--out',
+    join(folder, 'run'),
+    '--keep-personal-data',
+  );
+  expect(kept.code).toBe(0);
+  expect(kept.err).toMatch(/WARNING: personal data was NOT masked/);
+  expect(kept.out).toMatch(/personal data was kept/);
+  expect(readFileSync(join(folder, 'run', 'call-17.0.traj.jsonl'), 'utf8')).toMatch(/clara\.vogt@gmx\.de/);
+  expect(found.err).toBe('');
+});
+
+test('a message a line, a list, one value over many lines, and the function calls of old', async () => {
+  const lines = [
+    { conversation_id: 7, role: 'user', content: 'Hello' },
+    { conversation_id: 'b', role: 'customer', content: 'Cancel it.' },
+    { conversation_id: 7, role: 'assistant', content: null, function_call: { name: 'get_order', arguments: '{}' } },
+    { conversation_id: 7, role: 'function', name: 'get_order', content: 'Error: there is no order' },
+    { conversation_id: 'b', role: 'agent', content: 'Done.' },
+  ];
+  for (const text of [jsonl(...lines), JSON.stringify(lines), JSON.stringify(lines, null, 2)]) {
+    const found = await imported('chats', text);
+    expect(found.report.problems).toEqual([]);
+    expect(found.report.recordings.map(({ messages, calls }) => [messages, calls])).toEqual([
+      [3, 1],
+      [2, 0],
+    ]);
+    expect(eventsAt(found)[5]).toMatchObject({ type: 'toolReturned', isError: true });
+  }
+  const one = await imported('chats', JSON.stringify(chat, null, 2));
+  expect(one.report.recordings).toHaveLength(1);
+});
+
+test('system messages are compared with the policy', async () => {
+  const policy = readFileSync(join(desk, 'policy.md'), 'utf8').replace(/ ?\{#[\w-]+\}/g, '');
+  const user = { role: 'user', content: 'Hello' };
+  const found = await imported(
+    'chats',
+    jsonl(
+      { messages: [{ role: 'system', content: policy }, user] },
+      { messages: [{ role: 'system', content: 'Be brief.' }, user] },
+      { messages: [user] },
+    ),
+  );
+  expect(found.report.system).toEqual({ same: 1, differs: 1, none: 1 });
+  expect(eventsAt(found, 1)[0]).toMatchObject({ system: 'Be brief.' });
+});
+
+const wrong: readonly { readonly what: string; readonly text: string; readonly said: RegExp; readonly kept: number }[] =
+  [
+    { what: 'a line that is not JSON', text: `${jsonl(chat)}{\n`, said: /log\.jsonl:2: is not JSON/, kept: 1 },
+    { what: 'a conversation without messages', text: jsonl(chat, { messages: [] }), said: /:2: messages: /, kept: 1 },
+    { what: 'something else', text: jsonl(chat, { hello: 1 }, 7), said: /:2: messages: /, kept: 1 },
+    {
+      what: 'a message of nobody',
+      text: jsonl({
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'robot', content: 'y' },
+        ],
+      }),
+      said: /:1: messages\.1\.role: /,
+      kept: 1,
+    },
+    {
+      what: 'a picture',
+      text: jsonl({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'image_url' }] }] }),
+      said: /:1: messages\.0: has parts that are no text/,
+      kept: 1,
+    },
+    {
+      what: 'a call without a result',
+      text: jsonl({ messages: chat.messages.slice(0, 3) }),
+      said: /:1: the call of get_order has no result in the log/,
+      kept: 1,
+    },
+    {
+      what: 'a result without a call',
+      text: jsonl({
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'tool', tool_call_id: 'q', content: 'y' },
+        ],
+      }),
+      said: /:1: message 2 is the result of a call that is not in the log/,
+      kept: 1,
+    },
+    {
+      what: 'a result that names no call',
+      text: jsonl({
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'tool', content: 'y' },
+        ],
+      }),
+      said: /:1: messages\.1: a result needs the id of its call/,
+      kept: 1,
+    },
+    {
+      what: 'a message of no conversation',
+      text: jsonl(chat, { role: 'user', content: 'x' }),
+      said: /:2: a message needs the id/,
+      kept: 1,
+    },
+    {
+      what: 'a task that is none',
+      text: jsonl({ ...chat, task: 'none' }),
+      said: /:1: the domain has no task "none"/,
+      kept: 1,
+    },
+  ];
+
+test.each(wrong)('$what is told with its line, and the rest is imported', async ({ text, said, kept }) => {
+  const found = await imported('chats', text);
+  expect(found.code).toBe(1);
+  expect(found.report.recordings).toHaveLength(kept);
+  const told = found.report.problems.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+  expect(told[0]).toMatch(said);
+});
+
+test.each([
+  ['no file', ['chats', '--domain', desk], /name the files: rehearsal import chats FILE/],
+  ['a file that is not there', ['chats', 'nowhere.jsonl', '--domain', desk], /nowhere\.jsonl: there is no such file/],
+  ['a folder', ['chats', 'domains', '--domain', desk], /domains is a folder; name the files in it/],
+  ['no domain', ['spans', 'package.json'], /say which domain the conversations are of: --domain FOLDER/],
+  ['a domain that is none', ['chats', 'package.json', '--domain', 'docs'], /docs.*domain\.yaml/],
+  ['nothing in it', ['chats', 'LICENSE', '--domain', desk], /LICENSE:1: is not JSON/],
+  ['no conversation in it', ['chats', 'package.json', '--domain', desk], /package\.json:1: messages: /],
+  ['no spans in it', ['spans', 'package.json', '--domain', desk], /package\.json:1: has no resourceSpans/],
+  ['both ways', ['chats', 'package.json', '--domain', desk, '--keep-personal-data', '--mask-database'], /choose one/],
+  [
+    'a seed for nothing',
+    ['chats', 'package.json', '--domain', desk, '--keep-personal-data', '--seed', 'x'],
+    /choose one/,
+  ],
+])('import of %s is refused in one message', async (_, args, message) => {
+  const { code, out, err } = await rehearsal('import', ...args, '--out', join(fresh(), 'run'));
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toMatch(message);
+});
+
+test('a folder that holds a run is left as it is', async () => {
+  const { folder } = await imported('chats', jsonl(chat));
+  const before = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  const file = join(fresh(), 'log.jsonl');
+  writeFileSync(file, jsonl(chat));
+  const again = await rehearsal('import', 'chats', file, '--domain', desk, '--out', folder);
+  expect(again).toMatchObject({ code: 2, err: expect.stringMatching(/holds a run already\. Choose another --out/) });
+  expect(readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))).toEqual(before);
+});
+
+test('an agent is put against an imported conversation', async () => {
+  const { folder } = await imported('chats', jsonl(chat));
+  const shadowed = JSON.parse((await rehearsal('shadow', desk, folder, '--agent', 'gold', '--json')).out);
+  expect(shadowed).toMatchObject({ problems: [], agreement: { turns: 2 } });
+});
+
+const attribute = (key: string, value: unknown) => ({
+  key,
+  value: { stringValue: typeof value === 'string' ? value : JSON.stringify(value) },
+});
+const text = (role: string, content: string) => ({ role, parts: [{ type: 'text', content }] });
+const span = (attributes: Readonly<Record<string, unknown>>, more: object = {}) => ({
+  traceId: 'aa11',
+  spanId: 'bb22',
+  startTimeUnixNano: '1700000000000000000',
+  attributes: Object.entries(attributes).map(([key, value]) => attribute(key, value)),
+  ...more,
+});
+const exported = (...spans: readonly object[]) => ({
+  resourceSpans: [{ resource: {}, scopeSpans: [{ scope: {}, spans }] }],
+});
+
+const opening = text('user', 'I am Clara Vogt. Where is W4711?');
+const calling = {
+  role: 'assistant',
+  parts: [{ type: 'tool_call', id: 't1', name: 'get_order', arguments: { order_id: 'W4711' } }],
+  finish_reason: 'tool_call',
+};
+const answer = { role: 'tool', parts: [{ type: 'tool_call_response', id: 't1', response: { status: 'shipped' } }] };
+const closing = text('assistant', 'It has shipped, Clara.');
+
+test('spans with messages in their attributes are one conversation, told once', async () => {
+  const system = [{ type: 'text', content: 'Be brief.' }];
+  const ask = (input: readonly object[], output: object, at: string) =>
+    span(
+      {
+        'gen_ai.conversation.id': 'conv-9',
+        'gen_ai.system_instructions': system,
+        'gen_ai.input.messages': input,
+        'gen_ai.output.messages': [output],
+      },
+      { startTimeUnixNano: at },
+    );
+  const found = await imported(
+    'spans',
+    jsonl(
+      exported(ask([opening, calling, answer], closing, '1700000000000000900')),
+      exported(ask([opening], calling, '1700000000000000100')),
+    ),
+  );
+  expect(found.report.problems).toEqual([]);
+  expect(found.report).toMatchObject({ recordings: [{ messages: 5, calls: 1 }], system: { differs: 1 } });
+  const events = eventsAt(found);
+  expect(typesOf(events).slice(2, -2)).toEqual([
+    'userReplied',
+    'agentReplied',
+    'toolCalled',
+    'toolReturned',
+    'agentReplied',
+  ]);
+  expect(events[0]).toMatchObject({ task: { id: 'conv-9' }, system: 'Be brief.', imported: { from: 'spans' } });
+  expect(JSON.stringify(events)).not.toMatch(/Clara|Vogt|W4711/);
+});
+
+test('spans with messages in events of older versions, and results in the spans of the tools', async () => {
+  const event = (name: string, attributes: Readonly<Record<string, unknown>>) => ({
+    name,
+    timeUnixNano: '1',
+    attributes: Object.entries(attributes).map(([key, value]) => attribute(key, value)),
+  });
+  const toolCalls = [
+    { id: 't1', type: 'function', function: { name: 'get_order', arguments: '{"order_id":"W4711"}' } },
+  ];
+  const first = span(
+    {},
+    {
+      events: [
+        event('gen_ai.user.message', { content: 'Where is W4711?' }),
+        event('gen_ai.choice', { index: '0', message: { role: 'assistant', tool_calls: toolCalls } }),
+      ],
+    },
+  );
+  const tool = span({
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.call.id': 't1',
+    'gen_ai.tool.call.result': '{"status":"shipped"}',
+  });
+  const second = span(
+    {},
+    {
+      startTimeUnixNano: '1700000000000000500',
+      events: [event('gen_ai.choice', { message: { role: 'assistant', content: 'It has shipped.' } })],
+    },
+  );
+  const found = await imported('spans', jsonl(exported(first, tool, second)));
+  expect(found.report.problems).toEqual([]);
+  expect(typesOf(eventsAt(found)).slice(2, -2)).toEqual([
+    'userReplied',
+    'agentReplied',
+    'toolCalled',
+    'toolReturned',
+    'agentReplied',
+  ]);
+});
+
+test('spans without content say how to record it', async () => {
+  const good = span({ 'gen_ai.input.messages': [opening], 'gen_ai.output.messages': [closing] });
+  const silent = { ...span({ 'gen_ai.request.model': 'm' }), traceId: 'cc33' };
+  const found = await imported('spans', jsonl(exported(good, silent)));
+  expect(found.code).toBe(1);
+  expect(found.report.problems[0]?.message).toMatch(/the spans of cc33 hold no messages; .*CAPTURE_MESSAGE_CONTENT/);
+});
+
+test('an imported conversation is stepped through, and says what it has not', async () => {
+  const { report } = await imported('chats', jsonl(chat));
+  const [recording = ''] = report.recordings.map((each) => each.recording);
+  const run = session();
+  const { stop } = await run.begin({ recording, domain: resolve(desk) });
+  expect(stop.body).toMatchObject({ reason: 'entry' });
+  expect(await run.finish()).toMatch(/^reward none.*a real conversation/);
+  expect(await run.value('Rollout', 'imported')).toBe(
+    'from log.jsonl, line 1 (chats), personal data masked; its database is not known',
+  );
+  const [said] = (await run.variables('Persona')).found;
+  expect(said?.value).toMatch(/has no task "call-17".*until you draft one/);
+});
+
+const deep = `${'['.repeat(5000)}${']'.repeat(5000)}`;
+
+test('what is nested too deep is named with its line, and the rest is read', async () => {
+  const text = `{"messages":[{"role":"user","content":"Hi","extra":${deep}}]}\n${jsonl({
+    messages: [
+      { role: 'user', content: deep },
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 'a', function: { name: 'get_order', arguments: `{"order_id":${deep}}` } }],
+      },
+      { role: 'tool', tool_call_id: 'a', content: deep },
+    ],
+  })}`;
+  const found = await imported('chats', text);
+  expect(found.report.problems).toMatchObject([{ line: 1, message: 'is nested deeper than 200 levels' }]);
+  expect(found.report.recordings).toMatchObject([{ messages: 3, calls: 1 }]);
+  const called = eventsAt(found).find(({ type }) => type === 'toolCalled');
+  expect(called).toMatchObject({ call: { arguments: `{"order_id":${deep}}` } });
+});
+
+test('no key or name of a log reaches what objects inherit', async () => {
+  const found = await imported(
+    'chats',
+    `{"id":"__proto__","messages":[{"role":"user","content":"Hi"},{"role":"assistant","tool_calls":[{"id":"__proto__","function":{"name":"constructor","arguments":"{\\"__proto__\\":{\\"isAdmin\\":true},\\"email\\":\\"anna.berg@gmx.de\\"}"}}]},{"role":"tool","tool_call_id":"__proto__","content":"done"}]}\n`,
+  );
+  expect(found.report).toMatchObject({ problems: [], recordings: [{ messages: 3, calls: 1 }] });
+  const called = eventsAt(found).find((event) => event.type === 'toolCalled');
+  expect(called).toMatchObject({
+    call: { name: 'constructor', arguments: { email: expect.stringMatching(/@example\./) } },
+  });
+  expect(called?.call.arguments).not.toHaveProperty('isAdmin');
+});
+
+test('an id of a conversation is never a way out of the folder of the run', async () => {
+  const found = await imported('chats', jsonl({ ...chat, id: '../../../escaped/../x' }));
+  expect(found.report.recordings[0]?.recording.startsWith(`${found.folder}/`)).toBe(true);
+  expect(readdirSync(found.folder).filter((name) => name.endsWith('.traj.jsonl'))).toHaveLength(1);
+});

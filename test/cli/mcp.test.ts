@@ -1,0 +1,61 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { commandLine } from '../support/commandLine.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+const desk = 'domains/order-desk';
+
+async function connected(...args: readonly string[]) {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [commandLine, 'mcp', ...args],
+    stderr: 'ignore',
+  });
+  await client.connect(transport as Transport);
+  onTestFinished(() => client.close());
+  const call = async (name: string, args: object) => {
+    const { content, isError } = await client.callTool({ name, arguments: args as Record<string, unknown> });
+    return { isError, text: (content as readonly { readonly text: string }[])[0]?.text ?? '' };
+  };
+  return { client, call };
+}
+
+test('the tools of a domain are served on a scratch database that keeps what is written to it', async () => {
+  const { client, call } = await connected(desk);
+  const { tools } = await client.listTools();
+  const effects = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint]));
+  expect(effects).toMatchObject({ get_order: true, cancel_order: false });
+  expect(effects, 'to hand over would end the rollout').not.toHaveProperty('transfer_to_human');
+  expect((await call('get_order', { order_id: 'W1014' })).text).toContain('"status":"pending"');
+  const reason = 'ordered by mistake';
+  expect(await call('cancel_order', { order_id: 'W1014', reason })).toMatchObject({ isError: false });
+  expect((await call('get_order', { order_id: 'W1014' })).text).toContain('"status":"cancelled"');
+  const fresh = await connected(desk);
+  expect((await fresh.call('get_order', { order_id: 'W1014' })).text).toContain('"status":"pending"');
+});
+
+test('calls that are made together, that do not fit and that name nothing are all answered', async () => {
+  const { call } = await connected(desk, '--task', 'lamp-variant');
+  const answers = await Promise.all([
+    call('get_order', { order_id: 'W1138' }),
+    call('get_order', {}),
+    call('get_orders', { order_id: 'W1138' }),
+  ]);
+  expect(answers.map(({ isError }) => isError)).toEqual([false, true, true]);
+  expect(answers[1]?.text).toContain('order_id');
+  expect(answers[2]?.text).toContain('there is no tool named "get_orders"');
+});
+
+test.each([
+  [['nowhere'], /nowhere/],
+  [[desk, '--task', 'nothing'], /there is no task "nothing"/],
+  [[desk, 'more'], /there is no place for "more"/],
+])('mcp %j can not be done', async (args, words) => {
+  const { code, err } = await rehearsal('mcp', ...args);
+  expect(code).toBe(2);
+  expect(err).toMatch(words);
+});

@@ -1,0 +1,238 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openLedger, signingKey } from '../../src/engine/shell/ledger.ts';
+import { runFileHash } from '../../src/engine/shell/runFile.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+/** Whoever goes on with a run, checks one or replays one is told when the folder is not what it seems. */
+const root = mkdtempSync(join(tmpdir(), 'rehearsal-run-folder-'));
+afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+let folders = 0;
+const fresh = () => join(root, String(++folders));
+const whole = fresh();
+const desk = 'domains/order-desk';
+const recording = 'lamp-variant.0.traj.jsonl';
+
+beforeAll(async () => {
+  const seats = ['--agent', 'scripted', '--out', whole];
+  expect(await rehearsal('run', desk, 'lamp-variant', ...seats)).toMatchObject({ code: 0 });
+});
+
+/** A copy of the run with some files changed, or left out where the text is null. */
+function copied(changes: Readonly<Record<string, string | null>> = {}): string {
+  const folder = fresh();
+  cpSync(whole, folder, { recursive: true });
+  for (const [name, text] of Object.entries(changes))
+    if (text === null) rmSync(join(folder, name));
+    else writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+const contents = (folder: string) =>
+  readdirSync(folder)
+    .sort()
+    .map((name) => [name, readFileSync(join(folder, name), 'utf8')]);
+
+/** Refused in one sentence, and the folder is as it was. */
+async function expectRefused(folder: string, argv: readonly string[], message: string): Promise<void> {
+  const before = contents(folder);
+  const { code, out, err } = await rehearsal(...argv, '--out', folder);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toContain(message);
+  expect(err.trim().split('\n')).toHaveLength(1);
+  expect(contents(folder)).toEqual(before);
+}
+
+const commands: readonly (readonly [string, (domain: string, task: string) => readonly string[]])[] = [
+  ['run', (domain, task) => ['run', domain, task]],
+  ['eval', (domain, task) => ['eval', domain, '--tasks', task]],
+];
+
+describe.each(commands)('%s', (_name, argv) => {
+  const again = [...argv(desk, 'lamp-variant'), '--agent', 'scripted'];
+
+  test.each([
+    [argv(desk, 'lamp-variant'), ['--agent', 'gold'], "its agent's seat is scripted, now it would be gold"],
+    [argv(desk, 'lamp-variant'), ['--agent', 'scripted', '--seed', '2'], 'its seed is 1, now it would be 2'],
+    [
+      argv('domains/parcel-desk', 'redirect-P30'),
+      ['--agent', 'scripted'],
+      'its domain is order-desk, now it would be parcel-desk',
+    ],
+  ])('%j %j in the folder of another run', async (command, options, message) => {
+    const folder = copied();
+    await expectRefused(folder, [...command, ...options], `${folder} holds another run: ${message}`);
+    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: '1 recordings verified\n' });
+  });
+
+  test('goes on with more tasks', async () => {
+    const folder = copied();
+    const more = await rehearsal(...argv(desk, 'mistaken-order'), '--agent', 'scripted', '--out', folder);
+    expect(more.code).toBe(0);
+    expect(JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))).toMatchObject({
+      tasks: ['lamp-variant', 'mistaken-order'],
+    });
+    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: '2 recordings verified\n' });
+  });
+
+  const advice = 'so nobody can tell which run this is. Choose another --out, or put that file back as it was';
+  const unreadable: readonly (readonly [string, Readonly<Record<string, string | null>>, string])[] = [
+    ['a run.json that is no JSON', { 'run.json': '{\n  "seed" "1"\n}\n' }, `/run.json:2: is not JSON, ${advice}`],
+    ['an empty run.json', { 'run.json': '' }, `/run.json:1: is not JSON, ${advice}`],
+    [
+      'a run.json of something else',
+      { 'run.json': '{"seed": 1}\n' },
+      '/run.json:1: is no description of a run (domain: Invalid input: expected string, received undefined), so nobody',
+    ],
+    [
+      'a recording alone',
+      { 'run.json': null, 'ledger.jsonl': null },
+      `/run.json is missing although ${recording} is there, ${advice}`,
+    ],
+    ['no run.json', { 'run.json': null }, `/run.json is missing although ${recording} is there, ${advice}`],
+    [
+      'a ledger with a line that is none',
+      { 'ledger.jsonl': 'garbage\n' },
+      '/ledger.jsonl:1: is no receipt, so nobody can tell which rollouts are finished. Choose another --out',
+    ],
+  ];
+  test.each(unreadable)('%s', async (_what, changes, message) => {
+    const folder = copied(changes);
+    await expectRefused(folder, again, `${folder}${message}`);
+  });
+
+  test('a folder where the ledger should be', async () => {
+    const folder = copied({ 'ledger.jsonl': null });
+    mkdirSync(join(folder, 'ledger.jsonl'));
+    const { code, out, err } = await rehearsal(...again, '--out', folder);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain('/ledger.jsonl: is a folder, and a file is expected here. Name a file');
+  });
+
+  test('a ledger and nothing else', async () => {
+    const folder = fresh();
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'ledger.jsonl'), 'garbage\n');
+    await expectRefused(folder, again, `${folder}/run.json is missing although ledger.jsonl is there, ${advice}`);
+  });
+
+  test('a folder with other files is as good as a new one', async () => {
+    const folder = fresh();
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'notes.md'), 'Monday\n');
+    expect(await rehearsal(...again, '--out', folder)).toMatchObject({ code: 0 });
+  });
+});
+
+describe('verify', () => {
+  test.each([
+    ['seed', '2', 'the seed is 1, run.json says 2'],
+    ['agent', 'gold', "the agent's seat is scripted, run.json says gold"],
+    ['user', 'scripted', "the user's seat is agenda, run.json says scripted"],
+    ['basis', 'train', 'the basis is evaluate, run.json says train'],
+    ['domain', 'parcel-desk', 'the domain is order-desk, run.json says parcel-desk'],
+    ['policyHash', 'abc', 'run.json says abc'],
+  ])('a run.json with another %s, signed anew, is not what its recordings say', async (name, value, message) => {
+    const file = JSON.parse(readFileSync(join(whole, 'run.json'), 'utf8')) as object;
+    const folder = copied({ 'run.json': JSON.stringify({ ...file, [name]: value }) });
+    openLedger(join(folder, 'ledger.jsonl'), signingKey(), runFileHash(folder) ?? '');
+    const { code, out } = await rehearsal('verify', folder);
+    expect(code).toBe(1);
+    expect(out.split('\n')[0]).toContain(`${join(folder, recording)}:1: rolloutStarted says that the `);
+    expect(out.split('\n')[0]).toContain(message);
+    expect(out.split('\n')[1]).toBe('1 problems in 1 recordings');
+  });
+
+  test('a run.json that is none is a problem, also where the ledger vouches for it', async () => {
+    const folder = copied({ 'run.json': '{' });
+    openLedger(join(folder, 'ledger.jsonl'), signingKey(), runFileHash(folder) ?? '');
+    expect(await rehearsal('verify', folder)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining(`${folder}/run.json:1: is vouched for, and says of no run what it is\n`),
+    });
+  });
+
+  test('a run that was graded again agrees with its own run.json', async () => {
+    const folder = fresh();
+    expect(await rehearsal('regrade', whole, '--out', folder)).toMatchObject({ code: 0 });
+    expect(await rehearsal('verify', folder)).toMatchObject({ code: 0, out: '1 recordings verified\n' });
+  });
+});
+
+describe('report', () => {
+  test.each([
+    [{ 'run.json': '{' }, '/run.json:1: is not JSON'],
+    [{ 'run.json': null }, '/run.json is missing'],
+  ])('%j', async (changes, message) => {
+    const folder = copied(changes);
+    expect(await rehearsal('report', folder)).toMatchObject({
+      code: 2,
+      err: `rehearsal report: ${folder}: there is no run here (a folder with run.json): ${folder}${message}\n`,
+    });
+  });
+});
+
+describe('replay', () => {
+  test.each([
+    ['that is empty', '', 'a recording begins with rolloutStarted'],
+    ['that is no JSON', 'random\n', 'is not JSON: the recording was cut short here, or is not a recording'],
+    ['that is something else', '{}\n', 'is no event of a recording: n Invalid input'],
+  ])('a recording %s is named with its line, with a domain or without', async (_name, content, message) => {
+    const path = `${fresh()}.traj.jsonl`;
+    writeFileSync(path, content);
+    for (const domain of [[], ['--domain', desk], ['--domain', root]]) {
+      const { code, out, err } = await rehearsal('replay', path, ...domain);
+      expect({ code, err }).toEqual({ code: 1, err: '' });
+      expect(out).toContain(`${path}:1: ${message}`);
+    }
+  });
+
+  const asks = 'which domain was it recorded in?';
+  const advice = 'Name its folder with --domain FOLDER';
+  test.each([
+    [{ 'run.json': null }, '/run.json is missing'],
+    [{ 'run.json': '{' }, '/run.json:1: is not JSON'],
+    [{ 'run.json': '{"folder": "/gone"}' }, '/run.json:1: is no description of a run (domain: Invalid input'],
+  ])('%j beside a whole recording', async (changes, why) => {
+    const folder = copied(changes);
+    const path = join(folder, recording);
+    const { code, out, err } = await rehearsal('replay', path);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain(`rehearsal replay: ${path}: ${asks} ${folder}${why}`);
+    expect(err).toContain(advice);
+    expect(await rehearsal('replay', path, '--quiet', '--domain', desk)).toMatchObject({ code: 0 });
+  });
+
+  test('a run.json that names a folder which is gone', async () => {
+    const file = JSON.parse(readFileSync(join(whole, 'run.json'), 'utf8')) as object;
+    const folder = copied({ 'run.json': JSON.stringify({ ...file, folder: '/gone/desk' }) });
+    const path = join(folder, recording);
+    expect(await rehearsal('replay', path)).toMatchObject({
+      code: 2,
+      err: `rehearsal replay: ${path}: ${asks} ${folder}/run.json names the folder /gone/desk, which is not there. ${advice}\n`,
+    });
+  });
+
+  test('a recording that is cut short says so before its run.json is missed', async () => {
+    const [first = ''] = readFileSync(join(whole, recording), 'utf8').split('\n');
+    const folder = copied({ 'run.json': null, [recording]: `${first}\n{"n": 1` });
+    const { code, out } = await rehearsal('replay', join(folder, recording));
+    expect({ code, out }).toEqual({
+      code: 1,
+      out: `${join(folder, recording)}:2: has no end: the file was cut short here\n`,
+    });
+  });
+
+  test('a folder is told that one recording of it is wanted', async () => {
+    expect(await rehearsal('replay', whole)).toMatchObject({
+      code: 2,
+      err: `rehearsal replay: ${whole} is a folder, and replay takes one recording: for example ${join(whole, recording)}\n`,
+    });
+    expect(await rehearsal('replay', desk)).toMatchObject({
+      code: 2,
+      err: `rehearsal replay: ${desk} is a folder, and replay takes one recording: a file that ends in .traj.jsonl\n`,
+    });
+  });
+});

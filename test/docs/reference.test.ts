@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { commandLineReference, commandReference, fileReference, settingReference } from './reference.ts';
+
+// Pages of docs/reference are written from what the product itself says: `vitest run test/docs -u` writes them anew.
+
+test.each([
+  ['commands.md', commandReference],
+  ['settings.md', settingReference],
+  ['command-line.md', commandLineReference],
+  ['files.md', fileReference],
+])('docs/reference/%s says what the product says', async (page, text) => {
+  await expect(text()).toMatchFileSnapshot(inRoot('docs', 'reference', page));
+});

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { inRoot } from '../../scripts/repository.ts';
+import { commands } from '../../src/cli/commands.ts';
+import type { Json, JsonObject } from '../../src/engine/core/json.ts';
+import { jsonSchemas } from '../../src/engine/shell/load/schemas.ts';
+
+type Placed = { readonly command: string; readonly when?: string };
+type Setting = {
+  readonly type: string;
+  readonly default: unknown;
+  readonly description?: string;
+  readonly markdownDescription?: string;
+  readonly enum?: readonly string[];
+  readonly enumDescriptions?: readonly string[];
+};
+type Manifest = {
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string; readonly title: string; readonly category: string }[];
+    readonly menus: Readonly<Record<string, readonly Placed[]>>;
+    readonly configuration: { readonly properties: Readonly<Record<string, Setting>> };
+    readonly languageModelTools: readonly { readonly name: string; readonly modelDescription: string }[];
+  };
+};
+
+const { contributes } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as Manifest;
+
+/** Where VS Code shows what a menu holds. */
+const places: Readonly<Record<string, string>> = {
+  'editor/title/run': 'the run button of an editor',
+  'editor/title': 'the title of an editor',
+  'editor/title/context': 'the menu of a tab',
+  'editor/context': 'the menu of an editor',
+  'explorer/context': 'the menu of a file',
+  'debug/callstack/context': 'the menu of CALL STACK',
+  'debug/toolBar': 'the debug toolbar',
+  'debug/variables/context': 'the menu of VARIABLES',
+  'testing/message/context': 'the menu of a failure',
+  'testing/item/context': 'the menu of a test',
+  'view/title': 'the title of a view',
+  'view/item/context': 'the menu of a row',
+};
+
+/** Every command of the editor, and where it is found. */
+export function commandReference(): string {
+  const hidden = new Set(
+    contributes.menus['commandPalette']?.flatMap(({ command, when }) => (when === 'false' ? [command] : [])),
+  );
+  const rows = contributes.commands.map(({ command, title, category }) => {
+    const menus = Object.entries(contributes.menus).flatMap(([menu, items]) =>
+      items.some((each) => each.command === command) ? (places[menu] ?? []) : [],
+    );
+    const where = [...(hidden.has(command) ? [] : ['the palette']), ...new Set(menus)].join(', ');
+    return `| ${category}: ${title} | \`${command}\` | ${where} |`;
+  });
+  const tools = contributes.languageModelTools.map(
+    ({ name, modelDescription }) => `- \`${name}\`: ${modelDescription}`,
+  );
+  return `# Commands of the editor
+
+| command | id | where |
+| --- | --- | --- |
+${rows.join('\n')}
+
+## Tools for the editor's own agent
+
+${tools.join('\n')}
+
+The tools of every domain are offered to it as an MCP server, too, on a scratch database (\`rehearsal mcp\`).
+`;
+}
+
+/** Every setting, its default and what it does. */
+export function settingReference(): string {
+  const sections = Object.entries(contributes.configuration.properties).map(([name, setting]) => {
+    const values = setting.enum?.map((value, at) => `- \`${value}\`: ${setting.enumDescriptions?.[at] ?? ''}`) ?? [];
+    const about = setting.markdownDescription ?? setting.description ?? '';
+    return [`## ${name}`, `${setting.type}, default \`${JSON.stringify(setting.default)}\``, about, values.join('\n')]
+      .filter((part) => part !== '')
+      .join('\n\n');
+  });
+  return `# Settings\n\n${sections.join('\n\n')}\n`;
+}
+
+/** The help of every command of the command line. */
+export function commandLineReference(): string {
+  const sections = commands.map(({ name, help }) => `## ${name}\n\n\`\`\`\n${help.trim()}\n\`\`\``);
+  const codes = 'Every command has `--json` and `--help`. Exit codes: 0 done, 1 findings, 2 could not be done.';
+  return `# Command line\n\n${codes}\n\n${sections.join('\n\n')}\n`;
+}
+
+/** Every key of the files of a domain, from the schemas that they are checked with. */
+export function fileReference(): string {
+  const sections = Object.values(jsonSchemas()).map((schema) => {
+    const rows = keysOf(schema, schema, '').map(
+      ({ path, type, isRequired, about }) => `| \`${path}\` | ${type}${isRequired ? ', required' : ''} | ${about} |`,
+    );
+    return `## ${schema['title']}\n\n| key | type | what it says |\n| --- | --- | --- |\n${rows.join('\n')}`;
+  });
+  return `# Keys of the files of a domain\n\nWhat they mean together stands in [domain-format.md](../domain-format.md).\n\n${sections.join('\n\n')}\n`;
+}
+
+type Key = { readonly path: string; readonly type: string; readonly isRequired: boolean; readonly about: string };
+
+const deepest = 4;
+
+/** A file that is a list has the keys of its elements. A key of elements of a list stands behind `[]`. */
+function keysOf(schema: JsonObject, root: JsonObject, prefix: string): readonly Key[] {
+  if (prefix.split(/[.[]/).length > deepest) return [];
+  const forms = formsOf(schema, root);
+  const found = new Map<string, Key>();
+  for (const form of forms) {
+    const required = new Set((form['required'] as readonly string[] | undefined) ?? []);
+    for (const [name, value] of Object.entries((form['properties'] ?? {}) as Record<string, JsonObject>)) {
+      const path = prefix === '' ? name : `${prefix}.${name}`;
+      if (!found.has(path)) {
+        const about = oneLine(String(value['description'] ?? ''));
+        found.set(path, { path, type: typeOf(value, root), isRequired: required.has(name), about });
+      }
+      for (const key of keysOf(value, root, path)) if (!found.has(key.path)) found.set(key.path, key);
+    }
+    const named = form['additionalProperties'];
+    if (isObject(named) && prefix !== '')
+      for (const key of keysOf(named, root, `${prefix}.NAME`)) if (!found.has(key.path)) found.set(key.path, key);
+    const items = form['items'];
+    if (isObject(items))
+      for (const key of keysOf(items, root, prefix === '' ? '' : `${prefix}[]`))
+        if (!found.has(key.path)) found.set(key.path, key);
+  }
+  return [...found.values()];
+}
+
+function formsOf(schema: JsonObject, root: JsonObject): readonly JsonObject[] {
+  const { $ref } = schema;
+  if (typeof $ref === 'string') {
+    const target = $ref
+      .split('/')
+      .slice(1)
+      .reduce<Json | undefined>((at, part) => (isObject(at) ? at[part] : undefined), root);
+    return isObject(target) ? formsOf(target, root) : [];
+  }
+  const inner = [schema['anyOf'], schema['oneOf']].flatMap((list) =>
+    Array.isArray(list) ? list.filter(isObject) : [],
+  );
+  return [schema, ...inner.flatMap((each) => formsOf(each, root))];
+}
+
+function typeOf(schema: JsonObject, root: JsonObject): string {
+  const names = formsOf(schema, root).flatMap(({ type, enum: values, const: constant }) => {
+    if (Array.isArray(values)) return values.map((value) => `\`${String(value)}\``);
+    if (constant !== undefined) return [`\`${String(constant)}\``];
+    return typeof type === 'string' ? [type] : [];
+  });
+  return [...new Set(names)].join(' or ') || 'any value';
+}
+
+const oneLine = (text: string) => text.replaceAll('|', '\\|').replace(/\s+/g, ' ');
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

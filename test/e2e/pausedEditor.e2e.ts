@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { arrangeDebugView } from './support/picture.ts';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+const domain = copyDomain('order-desk');
+const task = 'tasks/lamp-variant.task.yaml';
+const rule = domain.lineOf('policy.md', 'Before any call that changes something');
+let workbench: Workbench;
+
+beforeAll(async () => {
+  workbench = await Workbench.open(domain.folder);
+});
+
+afterAll(async () => {
+  await workbench?.close();
+  domain.remove();
+});
+
+test('while paused, verdicts stand beside rules and calls beside tools, and a hover shows them in full', async () => {
+  const { debug, page } = workbench;
+  await workbench.openFile(task);
+  await debug.start();
+  await debug.paused();
+  await debug.show();
+  await arrangeDebugView(workbench);
+  await debug.stoppedAt(rule);
+  await shows('violated: change_item was called before anything was proposed');
+  await workbench.screenshot('paused-rule');
+  await debug.press('step-into');
+  await debug.stoppedAt(domain.lineOf('tools.ts', 'export const change_item'));
+  await shows('is called with {"order_id":"W1138"');
+  await workbench.screenshot('paused-tools');
+  await until('the hover over a tool', async () => {
+    await page.mouse.move(2, 2);
+    await page
+      .locator('.editor-instance .view-line span', { hasText: /^change_item$/ })
+      .first()
+      .hover();
+    const hover = page.locator('.debug-hover-widget');
+    await hover.waitFor({ timeout: 3000 });
+    expect(await hover.textContent()).toContain('W1138');
+  });
+  await workbench.screenshot('paused-hover');
+});
+
+test('above tasks and rules stands what they came to in the last run, and a click opens the recording', async () => {
+  const { debug, page } = workbench;
+  await page.mouse.move(2, 2);
+  await debug.continueTo('reward 0');
+  await debug.press('stop');
+  await debug.ended();
+  await workbench.openFile('policy.md');
+  const lenses = page.locator('.editor-instance .codelens-decoration');
+  await until('the lens of a rule', async () =>
+    expect((await lenses.allInnerTexts()).join('\n')).toMatch(/held \d+, violated [12] in the last run/),
+  );
+  await workbench.screenshot('last-results-policy');
+  await workbench.openFile(task);
+  await page.mouse.move(2, 2);
+  await until('the lens of a task', async () =>
+    expect((await lenses.allInnerTexts()).join('\n')).toMatch(/0\/1 passed · just now/),
+  );
+  await workbench.screenshot('last-results-task');
+  await until('the recording in its editor', async () => {
+    await lenses.getByText('0/1 passed').click({ timeout: 3000 });
+    await page.locator('.tab.active', { hasText: 'lamp-variant.0.traj.jsonl' }).waitFor({ timeout: 5000 });
+  });
+  await workbench.screenshot('last-results-recording');
+});
+
+async function shows(text: string): Promise<void> {
+  await until(`"${text}" in the editor`, async () =>
+    expect((await workbench.editorLines()).join('\n')).toContain(text),
+  );
+}

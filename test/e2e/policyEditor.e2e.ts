@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { rehearsal } from '../support/terminal.ts';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+/** The rules of a policy as cards, with what the last run came to; a rule is reworded and taken back. */
+const domain = copyDomain('order-desk');
+const original = readFileSync(join(domain.folder, 'policy.md'), 'utf8');
+let workbench: Workbench;
+
+beforeAll(async () => {
+  const out = join(domain.folder, '.rehearsal', 'runs', 'first');
+  await rehearsal('eval', domain.folder, '--tasks', 'lamp-variant', '--agent', 'scripted', '--out', out);
+  workbench = await Workbench.open(domain.folder);
+});
+
+afterAll(async () => {
+  await workbench?.close();
+  domain.remove();
+});
+
+const onDisk = () => readFileSync(join(domain.folder, 'policy.md'), 'utf8');
+const frame = () => workbench.webviewFrame();
+const rule = () => frame().getByRole('article', { name: 'Rule confirm-before-write' });
+
+async function saved(expected: string): Promise<void> {
+  await workbench.press('Control+S');
+  await until('the file', async () => expect(onDisk()).toBe(expected));
+}
+
+test('a rule shows its check, the tasks that exercise it and its violations', async () => {
+  await workbench.openFile('policy.md');
+  await workbench.page.getByRole('button', { name: 'Open in Visual Editor' }).click();
+  await rule().waitFor();
+  await rule().getByText('confirmed').waitFor();
+  expect(await rule().textContent()).toContain('gates the reward');
+  expect(
+    await rule()
+      .getByRole('button', { name: /^Open task/ })
+      .count(),
+  ).toBeGreaterThan(3);
+  expect(await rule().textContent()).toMatch(/Last run: held \d+, violated [1-9]/);
+  await rule().scrollIntoViewIfNeeded();
+  await workbench.screenshot('policy-editor');
+});
+
+test('its words change, its mark and every other byte stay, and undo gives them back', async () => {
+  const words = rule().getByRole('textbox', { name: 'Text' });
+  const old = await words.inputValue();
+  await words.fill(`${old} Always.`);
+  await until('the change', async () => {
+    await workbench.press('Control+S');
+    expect(onDisk()).toBe(original.replace('wait again. {#confirm', 'wait again. Always. {#confirm'));
+  });
+  await workbench.press('Control+Z');
+  await saved(original);
+  expect(await words.inputValue()).toBe(old);
+});
+
+test('words that would make two rules of it are refused, and nothing is written', async () => {
+  const words = rule().getByRole('textbox', { name: 'Text' });
+  const old = await words.inputValue();
+  await words.fill('One.\n\n- Two.');
+  await rule().getByText('Not in the file: that would no longer be one rule').waitFor();
+  await workbench.screenshot('policy-refused');
+  await words.press('Escape');
+  await until('the words as they were', async () => expect(await words.inputValue()).toBe(old));
+  expect(onDisk()).toBe(original);
+});
+
+test('its check opens beside it', async () => {
+  await rule()
+    .getByRole('button', { name: /^Open check confirmed at rules.yaml/ })
+    .click();
+  await workbench.waitForText('.editor-group-container.active .tab.active', /rules\s*\.yaml/);
+  await workbench.waitForText('.part.statusbar', `Ln ${domain.lineOf('rules.yaml', '- rule: confirm-before-write')},`);
+});

@@ -1,0 +1,191 @@
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { picture, pictured } from './support/picture.ts';
+import { newestRun } from './support/runs.ts';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+/** Two runs of one domain by the command line, whose agents differ: in the view, beside each other, and running. */
+const domain = copyDomain('order-desk');
+const runs = join(domain.folder, '.rehearsal', 'runs');
+const gold = '20260101-100000-gold';
+const scripted = '20260102-100000-scripted';
+let workbench: Workbench;
+let model: Server;
+
+beforeAll(async () => {
+  model = await slowModel(2);
+  const { port } = model.address() as AddressInfo;
+  appendFileSync(join(domain.folder, 'domain.yaml'), `\nagent: openai:m@http://127.0.0.1:${port}/v1\n`);
+  const settings = { ...pictured.settings, 'rehearsal.model.price': '1000/2000' };
+  workbench = await Workbench.open(domain.folder, { ...pictured, settings });
+  await workbench.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
+});
+
+afterAll(async () => {
+  await workbench?.close();
+  model?.closeAllConnections();
+  model?.close();
+  domain.remove();
+});
+
+/** A model that answers so many requests, 7 tokens in and 3 out, and then is waited for. */
+async function slowModel(answers: number): Promise<Server> {
+  let requests = 0;
+  const message = { role: 'assistant', content: 'Which order is it about?' };
+  const body = {
+    id: 'c',
+    object: 'chat.completion',
+    created: 0,
+    model: 'm',
+    choices: [{ index: 0, finish_reason: 'stop', message }],
+    usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
+  };
+  const server = createServer((request, response) => {
+    request.resume();
+    requests += 1;
+    if (requests > answers) return;
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return server;
+}
+
+function evaluated(name: string, agent: string): void {
+  const args = ['eval', domain.folder, '--agent', agent, '--tasks', 'lamp-variant,wrong-card,mistaken-order'];
+  const more = ['--trials', '2', '--out', join(runs, name), '--json'];
+  execFileSync(process.execPath, [inRoot('dist', 'rehearsal.mjs'), ...args, ...more]);
+}
+
+const pane = (name: string): Locator =>
+  workbench.page.locator('.pane').filter({ has: workbench.page.locator(`.pane-header[aria-label^="${name}"]`) });
+
+/** A row of the Runs view. */
+const row = (text: string | RegExp): Locator => pane('Runs').locator('.monaco-list-row', { hasText: text }).first();
+
+/** A click on the icon of views that are shown would hide them. */
+async function showViews(): Promise<void> {
+  if (await pane('Runs').isVisible()) return;
+  await workbench.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
+  await pane('Runs').waitFor();
+}
+
+test('without a run the view says how to get one, and runs come in by themselves, newest first', async () => {
+  await workbench.waitForText('.pane-body', 'No run yet');
+  await workbench.screenshot('runs-empty');
+  evaluated(gold, 'gold');
+  evaluated(scripted, 'scripted');
+  await row('scripted').waitFor();
+  await until('both runs, finished', async () => {
+    const shown = await pane('Runs').locator('.monaco-list-row').allInnerTexts();
+    expect(shown.map((text) => text.replace(/\s+/g, ' '))).toEqual([
+      expect.stringMatching(/scripted.*reward 0\.00 · pass\^2 0\.00/),
+      expect.stringMatching(/gold.*reward 1\.00 · pass\^2 1\.00/),
+    ]);
+  });
+});
+
+test('a run opens into tasks and recordings, with who failed; a recording opens in the Trajectory view', async () => {
+  await row('scripted').locator('.monaco-tl-twistie').click();
+  await row('lamp-variant').locator('.monaco-tl-twistie').click();
+  await row(/trial 0.*agent failed/).waitFor();
+  await workbench.screenshot('runs-tree');
+  await row(/trial 0/).click();
+  await workbench.webviewFrame().getByText('confirm-before-write').first().waitFor();
+});
+
+test('two runs are compared: flips first, and one of them shows where its rollouts part', async () => {
+  await row(/^gold/).click();
+  await row(/^scripted/).click({ modifiers: ['Control'] });
+  await workbench.chooseInMenu(row(/^scripted/), 'Compare Runs…');
+  const frame = workbench.webviewFrame();
+  await frame.getByText('passed → failed').first().waitFor({ timeout: 60_000 });
+  await frame.getByText(/B against A: mean reward -1\.000 over 3 tasks, better on 0, worse on 3/).waitFor();
+  await frame.getByText("agent's seat: gold and scripted").first().waitFor();
+  const flip = frame.locator('vscode-data-grid-row.opens').filter({ hasText: 'lamp-variant' });
+  await flip.click();
+  await frame.getByText('They part where the agent acts otherwise: at step 15 of A and step 15 of B.').waitFor();
+  const parting = await frame.locator('tr.parts td').allInnerTexts();
+  expect(parting[1]).toContain('I can change the desk lamp in W1138 to white');
+  expect(parting[2]).toContain('change_item({"order_id":"W1138"');
+  await frame.getByText('orders.W1138.items[0].variant').waitFor();
+  await frame.locator('.sides').evaluate((sides) => sides.scrollIntoView({ block: 'center' }));
+  await picture(workbench, 'comparison');
+  for (const theme of ['light', 'high contrast', 'dark'] as const) {
+    await workbench.setTheme(theme);
+    await workbench.screenshot(`runs-compared-${theme.replace(' ', '-')}`);
+  }
+});
+
+test('a side of the comparison opens in the Trajectory view, and in the debugger where the two part', async () => {
+  const { page } = workbench;
+  await workbench.webviewFrame().getByRole('button', { name: 'Open recording B' }).click();
+  await page.locator('.tab.active', { hasText: 'lamp-variant.0.traj.jsonl' }).waitFor();
+  await page.locator('.tab', { hasText: '↔' }).click();
+  await workbench.webviewFrame().getByRole('button', { name: 'Debug recording B' }).click();
+  await workbench.debug.paused(60_000);
+  await workbench.press('Shift+F5');
+  await workbench.debug.ended();
+});
+
+test('two recordings of the view stand side by side', async () => {
+  await showViews();
+  await row(/trial 0/).click();
+  await row(/trial 1/).click({ modifiers: ['Control'] });
+  await workbench.chooseInMenu(row(/trial 1/), 'Compare Recordings…');
+  const frame = workbench.webviewFrame();
+  await frame.getByText('Two recordings').waitFor({ timeout: 60_000 });
+  await frame.getByText('They differ in trial: 0 and 1').waitFor();
+  await workbench.screenshot('recordings-compared');
+});
+
+test('the status bar says what runs and what it has cost; a stop from there keeps what is recorded', async () => {
+  const { page } = workbench;
+  await showViews();
+  const task = pane('Domains').locator('.monaco-list-row', { hasText: 'forgotten-number' }).first();
+  await task.hover();
+  await task.locator('.action-label[aria-label^="Run Task"]').click();
+  const item = page.locator('.statusbar-item[id$="rehearsal.running"]');
+  await until('tokens and cost of two answers', async () => {
+    expect((await item.allInnerTexts()).join()).toContain('forgotten-number · 20 tokens · cost 0.03');
+  });
+  await workbench.screenshot('runs-running');
+  await item.click();
+  await workbench.pick('Stop forgotten-number');
+  await item.waitFor({ state: 'hidden' });
+  const run = newestRun(runs);
+  const [recording = ''] = readdirSync(run).filter((name) => name.endsWith('.traj.jsonl'));
+  const said = readFileSync(join(run, recording), 'utf8').split('\n');
+  expect(said.filter((line) => line.includes('"agentReplied"'))).toHaveLength(2);
+  await showViews();
+  await row(/^forgotten-number/)
+    .locator('.monaco-tl-twistie')
+    .click();
+  await row(/forgotten-number.*1 unfinished/).waitFor();
+});
+
+test('a run whose description is broken says so, and can be deleted', async () => {
+  await showViews();
+  const broken = join(runs, '20260103-100000-broken');
+  cpSync(join(runs, gold), broken, { recursive: true });
+  writeFileSync(join(broken, 'run.json'), '{');
+  await until('the broken run', async () => {
+    const shown = await pane('Runs').locator('.monaco-list-row').allInnerTexts();
+    expect(shown.join().replace(/\s+/g, ' ')).toMatch(/broken ?can’t be read/);
+  });
+  await workbench.chooseInMenu(row(/broken/), 'Delete Run');
+  const button = (name: string) => workbench.page.locator('.monaco-dialog-box .monaco-button', { hasText: name });
+  await button('Move to Trash').click();
+  const forever = button('Delete Permanently');
+  await until('the folder to be gone', async () => {
+    if (await forever.isVisible()) await forever.click();
+    expect(existsSync(broken)).toBe(false);
+  });
+  await row(/broken/).waitFor({ state: 'detached' });
+});

@@ -1,0 +1,72 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+/** A task of a list of tasks is changed in its editor, taken back, and played by the gold seat. */
+const domain = copyDomain('order-desk');
+const path = 'tasks/cancellations.task.yaml';
+const original = readFileSync(join(domain.folder, path), 'utf8');
+let workbench: Workbench;
+
+beforeAll(async () => {
+  workbench = await Workbench.open(domain.folder);
+});
+
+afterAll(async () => {
+  await workbench?.close();
+  domain.remove();
+});
+
+const onDisk = () => readFileSync(join(domain.folder, path), 'utf8');
+const frame = () => workbench.webviewFrame();
+
+async function saved(expected: string): Promise<void> {
+  await until('the file', async () => {
+    await workbench.press('Control+S');
+    expect(onDisk()).toBe(expected);
+  });
+}
+
+test('a task of the list opens as a form, with its gold actions by schema', async () => {
+  await workbench.openFile(path);
+  await workbench.page.getByRole('button', { name: 'Open in Visual Editor' }).click();
+  await frame().getByLabel('Task (3 in this file)').selectOption({ label: 'forgotten-number' });
+  await until('the task', async () =>
+    expect(await frame().getByLabel('Id', { exact: true }).inputValue()).toBe('forgotten-number'),
+  );
+  await frame().getByText('4. cancel_order').click();
+  await frame().getByLabel('reason', { exact: true }).last().waitFor();
+  await workbench.screenshot('task-editor');
+});
+
+test('edits change their own bytes and no other, and undo gives the file back', async () => {
+  await frame().getByRole('textbox', { name: 'order_id' }).last().fill('W1033');
+  await saved(original.replace('order_id: W1032, reason', 'order_id: W1033, reason'));
+  await workbench.press('Control+Z');
+  await saved(original);
+  await frame().getByLabel('Has to be said').fill('5 to 7 business days\nsoon');
+  const [first = '', second = '', third = ''] = original.split(/(?<=\n)(?=- id)/);
+  await saved([first, second.replace('[5 to 7 business days]', '[5 to 7 business days, soon]'), third].join(''));
+  await workbench.press('Control+Z');
+  await saved(original);
+});
+
+test('arguments that do not fit are told beside the field', async () => {
+  await frame().getByRole('textbox', { name: 'order_id' }).last().fill('');
+  await frame().getByText('the argument order_id is missing.').first().waitFor();
+  await workbench.screenshot('task-misfit');
+  await workbench.press('Control+Z');
+  await saved(original);
+});
+
+test('the gold seat plays it, and what it changes and the report card are shown', async () => {
+  await frame().getByRole('button', { name: 'Play Gold' }).click();
+  await frame().getByText('✓ Reward 1').waitFor({ timeout: 120_000 });
+  await frame().getByText('orders › W1032 › status').waitFor();
+  expect(await frame().locator('.changes').textContent()).toContain('"cancelled"');
+  await workbench.screenshot('task-gold');
+  await frame().getByRole('button', { name: 'Open Recording' }).click();
+  await workbench.waitForText('.editor-group-container.active .tab.active', /forgotten-number/);
+});

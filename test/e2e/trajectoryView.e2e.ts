@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noFilter } from '../../src/webview/models/filter.ts';
+import type { Numbered } from '../../src/webview/protocol.ts';
+import { failed } from '../webview/models/recorded.ts';
+import { openRecordingPage } from './support/recordingPage.ts';
+import { until } from './support/until.ts';
+import { openViewBrowser, type ViewBrowser, type ViewPage } from './support/viewPage.ts';
+
+let browser: ViewBrowser;
+
+beforeAll(async () => {
+  browser = await openViewBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+});
+
+const newest = async (view: ViewPage) => (await view.posted()).at(-1);
+const focused = (view: ViewPage) => view.page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? '');
+const listed = (view: ViewPage) => view.page.locator('article').evaluateAll((all) => all.map((one) => one.ariaLabel));
+const press = async (view: ViewPage, ...keys: readonly string[]) => {
+  for (const key of keys) await view.page.keyboard.press(key);
+};
+
+/** Lines of a user who never stops talking. */
+const monologue = (count: number): readonly Numbered[] =>
+  Array.from({ length: count }, (_, n) => ({ n, event: { type: 'userReplied', content: `Line ${n}`, stop: null } }));
+
+test('the conversation pairs calls with results, and says of each seat who it is', async () => {
+  const view = await openRecordingPage(browser, failed);
+  expect(await listed(view)).toEqual([
+    'Step 0, User, evidence of confirm',
+    'Step 1, Agent calls get_order',
+    'Step 5, Agent, evidence of confirm',
+    'Step 6, Agent calls cancel, something went wrong',
+    'Step 10, Agent calls get_order',
+    'Step 12, Agent',
+    'Step 14, User, ends: done',
+    'Step 15, Rollout ended: userStopped',
+    'Step 16, Verifier database, something went wrong',
+    'Step 17, Reward 0, something went wrong',
+  ]);
+  const call = view.page.getByLabel('Step 6, Agent calls cancel');
+  expect(await call.textContent()).toMatch(/✕ violated confirm/);
+  for (const text of ['gates the reward', 'too late', "Agent's database", 'W1'])
+    expect(await call.textContent()).toContain(text);
+  await view.close();
+});
+
+test('links lead to rule, tool, task and evidence, and the debugger starts at a step', async () => {
+  const view = await openRecordingPage(browser, failed);
+  const call = view.page.getByLabel('Step 6, Agent calls cancel');
+  await call.getByRole('button', { name: 'Open rule confirm' }).click();
+  expect(await newest(view)).toEqual({ type: 'openPlace', kind: 'rule', name: 'confirm' });
+  await call.getByRole('button', { name: 'Open tool cancel' }).click();
+  expect(await newest(view)).toEqual({ type: 'openPlace', kind: 'tool', name: 'cancel' });
+  await call.hover();
+  await call.getByRole('button', { name: 'Debug from here, step 6', exact: true }).click();
+  expect(await newest(view)).toEqual({ type: 'debugRecording', step: 6 });
+  await call.getByRole('button', { name: 'Details of step 6', exact: true }).click();
+  await call.getByRole('button', { name: 'Debug from here, step 8' }).click();
+  expect(await newest(view)).toEqual({ type: 'debugRecording', step: 8 });
+  await view.page.getByRole('button', { name: 'Debug This Recording' }).click();
+  expect(await newest(view)).toEqual({ type: 'debugRecording' });
+  await view.page.locator('aside').getByRole('button', { name: 'Go to step 5' }).click();
+  await expect.poll(() => focused(view)).toBe('Step 5, Agent, evidence of confirm');
+  await view.close();
+});
+
+test('filters and search narrow the list, say how much is left, and are taken back', async () => {
+  const view = await openRecordingPage(browser, failed);
+  const count = view.page.getByRole('status');
+  expect(await count.textContent()).toBe('10 entries');
+  await view.page.locator('vscode-dropdown[aria-label="Reason"]').click();
+  await view.page.locator('vscode-option:visible', { hasText: 'Tool error (1)' }).click();
+  await expect.poll(() => listed(view)).toEqual(['Step 6, Agent calls cancel, something went wrong']);
+  expect(await count.textContent()).toBe('1 of 10 entries');
+  await press(view, '/');
+  await view.page.keyboard.type('elephant');
+  await view.page.getByText('Nothing in this recording fits the filters.').waitFor();
+  expect(await count.textContent()).toBe('0 of 10 entries');
+  expect(await view.accessibility()).toEqual([]);
+  await view.page.getByRole('button', { name: 'Show Everything' }).click();
+  await expect.poll(() => listed(view)).toHaveLength(10);
+  await press(view, 'Control+f');
+  await view.page.keyboard.type('pending');
+  await expect.poll(() => listed(view)).toEqual(['Step 1, Agent calls get_order']);
+  await press(view, 'ArrowDown');
+  await expect.poll(() => focused(view)).toBe('Step 1, Agent calls get_order');
+  await view.close();
+});
+
+test('a tab that is shown again has its filters, its place and its open details', async () => {
+  const view = await openRecordingPage(browser, failed);
+  await view.page.locator('article').first().focus();
+  await press(view, 'ArrowDown', 'Enter', 'Control+f');
+  await view.page.keyboard.type('get_order');
+  await view.page.getByText('3 of 10 entries').waitFor();
+  const state = { filter: { ...noFilter, text: 'get_order' }, current: 1, open: [1] };
+  await until('its state', async () => expect(await view.kept()).toEqual(state));
+  await view.close();
+  const again = await openRecordingPage(browser, failed, { state });
+  await again.page.getByText('3 of 10 entries').waitFor();
+  await again.page.getByRole('button', { name: 'Fewer details of step 1' }).waitFor();
+  expect(await again.page.locator('article[tabindex="0"]').getAttribute('aria-label')).toContain('Step 1,');
+  await again.close();
+});
+
+test('a recording that grows keeps the place and the focus', async () => {
+  const view = await openRecordingPage(browser, failed.slice(0, 13));
+  await view.page.locator('article').first().focus();
+  await press(view, 'ArrowDown');
+  await view.send(
+    { type: 'recordingGrew', total: failed.length, problem: null },
+    { type: 'recordingRead', events: failed.slice(13) as Numbered[] },
+  );
+  await view.page.getByText('10 entries', { exact: true }).waitFor();
+  expect(await focused(view)).toBe('Step 1, Agent calls get_order');
+  await view.page.getByText('Failed by: agent').waitFor();
+  await view.close();
+});
+
+test('the timeline is walked with the keys, and leads to a turn', async () => {
+  const view = await openRecordingPage(browser, failed);
+  const slider = view.page.getByRole('slider', { name: 'Turn' });
+  await slider.focus();
+  await press(view, 'End', 'ArrowLeft');
+  expect(await slider.getAttribute('aria-valuetext')).toMatch(/^Turn 2: agent 900 ms, tools .* tokens in, 40 out/);
+  await press(view, 'Enter');
+  await expect.poll(() => focused(view)).toBe('Step 5, Agent, evidence of confirm');
+  const box = await slider.boundingBox();
+  if (!box) throw new Error('the timeline is not drawn');
+  await view.page.mouse.click(box.x + box.width - 4, box.y + 20);
+  await expect.poll(() => focused(view)).toBe('Step 12, Agent');
+  await view.close();
+});
+
+test('of 10,000 events only what is on the screen is in the document, and the keys reach every one', async () => {
+  const view = await openRecordingPage(browser, monologue(10_000));
+  await view.page.getByText('10000 entries').waitFor();
+  const rows = () => view.page.locator('article').count();
+  expect(await rows()).toBeLessThan(60);
+  const last = view.page.getByLabel('Step 9999, User');
+  await view.page.locator('article').first().focus();
+  await press(view, 'End');
+  await expect.poll(() => focused(view)).toBe('Step 9999, User');
+  expect([await last.getAttribute('aria-posinset'), await last.getAttribute('aria-setsize')]).toEqual([
+    '10000',
+    '10000',
+  ]);
+  expect(await last.isVisible()).toBe(true);
+  await press(view, 'ArrowUp', 'ArrowUp', 'ArrowDown');
+  await expect.poll(() => focused(view)).toBe('Step 9998, User');
+  await press(view, 'Home', 'PageDown');
+  await expect.poll(() => focused(view)).toMatch(/^Step ([5-9]|1\d), User$/);
+  expect(await rows()).toBeLessThan(60);
+  await view.close();
+});
+
+test('the focus stays with its entry while the list is scrolled far away, and the keys go on from there', async () => {
+  const view = await openRecordingPage(browser, monologue(10_000));
+  await view.page.getByText('10000 entries').waitFor();
+  await view.page.locator('article').first().focus();
+  await press(view, 'ArrowDown', 'ArrowDown');
+  const scroller = view.page.locator('.scroller');
+  for (const share of [0.5, 0.2, 0.9]) {
+    await scroller.evaluate((element, at) => {
+      element.scrollTop = element.scrollHeight * at;
+    }, share);
+    await expect
+      .poll(() => scroller.evaluate((element) => element.querySelector('.row:nth-child(2)')?.getAttribute('data-n')))
+      .not.toBe('1');
+    expect(await focused(view)).toBe('Step 2, User');
+  }
+  await press(view, 'ArrowDown');
+  await expect.poll(() => focused(view)).toBe('Step 3, User');
+  expect(await view.page.getByLabel('Step 3, User').isVisible()).toBe(true);
+  expect(await view.complaints()).toEqual([]);
+  await view.close();
+});

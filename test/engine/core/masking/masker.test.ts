@@ -1,0 +1,274 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../../../src/engine/core/json.ts';
+import { keptBy, knownFrom } from '../../../../src/engine/core/masking/database.ts';
+import { maskerOf, type Piece } from '../../../../src/engine/core/masking/masker.ts';
+import { isLuhn } from '../../../../src/engine/core/masking/patterns.ts';
+
+const pieces = (...values: readonly Json[]): readonly Piece[] => values.map((value) => ({ value }));
+
+/** What comes of the texts of one conversation. */
+function masked(texts: readonly string[], options: Partial<Parameters<typeof maskerOf>[0]> = {}): readonly string[] {
+  const masker = maskerOf({ seed: 'test', ...options });
+  const { text } = masker.conversation(pieces(...texts));
+  return texts.map(text);
+}
+
+const planted: readonly { readonly text: string; readonly gone: readonly string[]; readonly stays?: RegExp }[] = [
+  {
+    text: 'Write to anna.berg@gmx.de, please.',
+    gone: ['anna', 'berg', 'gmx'],
+    stays: /^Write to \S+@example\.\w+, please\.$/,
+  },
+  { text: 'It is anna.berg(at)gmx dot de', gone: ['berg', 'gmx'] },
+  {
+    text: 'Call +49 170 1234567 or (030) 1234-5678.',
+    gone: ['1234567', '1234-5678'],
+    stays: /^Call \+49 \d{3} \d{7} or \(\d{3}\) \d{4}-\d{4}\.$/,
+  },
+  { text: 'my phone number is 5551234567', gone: ['5551234567'], stays: /^my phone number is \d{10}$/ },
+  {
+    text: 'Card 4111 1111 1111 1111, ending in 1111.',
+    gone: ['1111'],
+    stays: /^Card 4\d{3}( \d{4}){3}, ending in \d{4}\.$/,
+  },
+  { text: 'IBAN DE89 3704 0044 0532 0130 00', gone: ['3704', '0532'], stays: /^IBAN DE\d\d( \d{4}){4} \d\d$/ },
+  { text: 'from 192.168.3.44 and 2a02:8108:8ac0:1::5', gone: ['192.168', '2a02'] },
+  {
+    text: 'I live at 12 Baker Street, London, NW1 6XE.',
+    gone: ['Baker', 'London', 'NW1', '6XE'],
+    stays: /^I live at \d+ \S+ Street, /,
+  },
+  { text: 'I live at 221B Baker Street, London NW1 6XE', gone: ['Baker', 'London', 'NW1', '6XE'] },
+  { text: 'Muster Str. 12 oder Am Alten Markt 5', gone: ['Muster', 'Alten', '12', '5'], stays: / oder / },
+  { text: 'Calle Mayor 5, 28013 Madrid', gone: ['Mayor', '28013'] },
+  { text: 'abito in Via Giuseppe Verdi 10, Roma', gone: ['Verdi', 'Roma'], stays: /^abito in / },
+  { text: 'Kerkstraat 45, 1017 GC Amsterdam', gone: ['Kerk', '1017'] },
+  { text: 'ship it to Grizelda Puddleworth, 17 Thistledown Lane', gone: ['Grizelda', 'Puddleworth', 'Thistledown'] },
+  { text: '"Jane Roe" <jr77@corp.io>', gone: ['Jane', 'Roe', 'jr77'] },
+  { text: 'it is jane underscore roe at gmail dot com', gone: ['jane', 'roe', 'gmail'], stays: /^it is .*@example/ },
+  { text: 'the cvv is 837, sort code 20-00-00', gone: ['837', '20-00'], stays: /^the cvv is \d{3}, sort code / },
+  { text: 'geboren am 12.03.1984', gone: ['12.03.1984'], stays: /^geboren am / },
+  { text: 'née le 12 mars 1984', gone: ['12 mars 1984'], stays: /^née le / },
+  { text: 'nacido el 12 de marzo de 1984', gone: ['12 de marzo', '1984'] },
+  { text: 'Meine Bestellnummer ist 4711-0815', gone: ['4711', '0815'], stays: /^Meine Bestellnummer ist / },
+  { text: 'my licence plate is M-XY 1234, my insta is quirky.handle.', gone: ['XY 1234', 'quirky'], stays: /\.$/ },
+  {
+    text: 'mi nombre es Paquita Salas y quiero devolverlo',
+    gone: ['Paquita', 'Salas'],
+    stays: / y quiero devolverlo$/,
+  },
+  { text: 'mi chiamo Giulia Rossi', gone: ['Giulia', 'Rossi'] },
+  { text: 'mijn naam is Daan de Vries', gone: ['Daan', 'Vries'] },
+  { text: 'Hej, jag heter Åsa Öberg', gone: ['Åsa', 'Öberg'] },
+  { text: 'meu nome é João Araújo', gone: ['João', 'Araújo'] },
+  { text: 'Nazywam się Zofia Wiśniewska', gone: ['Zofia', 'Wiśniewska'] },
+  { text: 'Здравствуйте, меня зовут Ольга Петрова', gone: ['Ольга', 'Петрова'], stays: /^Здравствуйте, меня зовут / },
+  { text: 'Musterstraße 12, 10115 Berlin', gone: ['Muster', '10115'] },
+  { text: 'My postcode is 90210.', gone: ['90210'], stays: /^My postcode is \d{5}\.$/ },
+  { text: 'I was born on 12.03.1984', gone: ['12.03.1984'], stays: /^I was born on \d\d\.\d\d\.19\d\d$/ },
+  { text: 'My name is Zoë O’Hara-Smith.', gone: ['Zoë', 'Hara', 'Smith'], stays: /^My name is / },
+  { text: 'Hi, this is Mehmet Yılmaz speaking', gone: ['Mehmet', 'Yılmaz'] },
+  { text: 'my name is will smith', gone: ['smith'] },
+  { text: 'Dear Mrs Castillo,\nyour parcel is here.\nKind regards,\nPetra', gone: ['Castillo', 'Petra'] },
+  { text: 'hey there, petra winkelmann here, where is it?', gone: ['petra', 'winkelmann'] },
+  { text: 'Kind regards,\nA. Kowalski', gone: ['Kowalski'] },
+  { text: 'or write to @petra_wm88', gone: ['petra', 'wm88'] },
+  { text: 'It is for my sister Clara.', gone: ['Clara'], stays: /^It is for my sister \w+\.$/ },
+  { text: 'My order number is 88-1234-5 and the ticket #QX7781', gone: ['1234', 'QX7781'] },
+  {
+    text: '{"customer":{"name":"Jürgen M\\u00fcller","phone":491701234567},"id":77881}',
+    gone: ['Jürgen', 'ller', '491701234567', '77881'],
+    stays: /"name":"\w+ \w+"/,
+  },
+];
+
+test.each(planted)('personal data is masked and the rest stays: $text', ({ text, gone, stays }) => {
+  const [made = ''] = masked([text]);
+  for (const part of gone) expect(made.toLowerCase()).not.toContain(part.toLowerCase());
+  if (stays) expect(made).toMatch(stays);
+});
+
+test.each([
+  'On 2026-03-02 I paid 1,234,567.89 EUR, which is 12 % more than in 2024-2025.',
+  'The refund arrives within 5 to 7 business days. Is there anything else?',
+  'Shall I change the desk lamp to brass? The items of an order can be changed only once.',
+  'hi, quick question here: is there a different way? Same problem here, long time user here.',
+  'I’m sorry, I am looking for it. Thank you! Hello again.',
+  '{"status":"pending","items":[{"name":"Desk Lamp","price":49.9,"amount":1234567890}]}',
+])('what is nobody’s stays: %s', (text) => {
+  expect(masked([text])).toEqual([text]);
+});
+
+test('the same person has the same stand-in throughout, in every spelling', () => {
+  const [hello = '', mail = '', call = '', later = ''] = masked([
+    'Hello, I am Anna Berg.',
+    'My email is anna.berg@gmx.de, my number +49 170 1234567.',
+    'ANNA BERG can be reached at 0170 1234567',
+    'Thanks, Anna!',
+  ]);
+  const [, first = '', last = ''] = /I am (\w+) (\w+)\./.exec(hello) ?? [];
+  expect(first).not.toBe('');
+  expect(mail).toContain(`${first}.${last}@`.toLowerCase());
+  expect(call).toContain(`${first} ${last}`.toUpperCase());
+  expect(later).toBe(`Thanks, ${first}!`);
+  const digits = (text: string) => text.replace(/\D/g, '').slice(-7);
+  expect(digits(call)).toBe(digits(mail));
+});
+
+test('a card that is said in full and by its end is one card, and none that could be charged', () => {
+  const [full = '', end = ''] = masked(['My card is 5500-0000-0000-0004.', 'The one ending in 0004.']);
+  const digits = full.replace(/\D/g, '');
+  expect(end).toBe(`The one ending in ${digits.slice(-4)}.`);
+  expect(isLuhn(digits)).toBe(false);
+});
+
+const database: JsonObject = {
+  customers: {
+    C101: {
+      name: 'Boris Tanaka',
+      email: 'boris.tanaka@example.com',
+      postcode: '56385',
+      address: '63 Harbour Way, Eastvale',
+    },
+    C102: { name: { first_name: 'Anna', last_name: 'Rossi' }, email: 'anna@example.com' },
+  },
+  orders: { W1001: { customer: 'C101' }, W1002: { customer: 'C102' } },
+};
+
+test('what stands in the domain’s own database stays, and nothing else of the same kind', () => {
+  const [known = '', strange = '', id = ''] = masked(
+    [
+      'I am Boris Tanaka, boris.tanaka@example.com, 63 Harbour Way, Eastvale, order W1001. Thanks, Boris',
+      'I am Boris Meyer.',
+      'W9999 and w1002',
+    ],
+    keptBy([database]),
+  );
+  expect(known).toContain(
+    'I am Boris Tanaka, boris.tanaka@example.com, 63 Harbour Way, Eastvale, order W1001. Thanks, Boris',
+  );
+  expect(strange).not.toContain('Meyer');
+  expect(id).toMatch(/^[A-Z]\d{4} and w1002$/);
+  expect(id).not.toContain('W9999');
+});
+
+test('a first name of the database is masked where its person is not known by more than that', () => {
+  expect(masked(['Hi, I am Anna.'], keptBy([database]))[0]).not.toContain('Anna');
+  expect(masked(['Hi, I am Anna.', 'My email is anna@example.com'], keptBy([database]))[0]).toBe('Hi, I am Anna.');
+});
+
+test('of a database that is a copy of the real one nothing stays', () => {
+  const [text = ''] = masked(['Tell Rossi that W1001 is for boris.tanaka@example.com'], knownFrom([database]));
+  for (const part of ['Rossi', 'W1001', 'boris', 'tanaka']) expect(text).not.toContain(part);
+});
+
+const firstNames = fc.constantFrom(
+  'Anneliese',
+  'Bartholomew',
+  'Xiomara',
+  'Thorsten',
+  'Priyanka',
+  'Oluwaseun',
+  'Włodek',
+);
+const lastNames = fc.constantFrom('Kowalczyk', 'Featherstone', 'Nwachukwu', 'Hämäläinen', 'McAllister', 'Dąbrowska');
+const digits = (length: number) =>
+  fc.string({ unit: fc.constantFrom(...'123456789'), minLength: length, maxLength: length });
+const person = fc.record({
+  name: fc.tuple(firstNames, lastNames).map((each) => each.join(' ')),
+  email: fc
+    .tuple(fc.constantFrom('kontakt', 'j.doe', 'zed_77'), fc.constantFrom('firma.de', 'mail.example.com', 'web.co.uk'))
+    .map((each) => each.join('@')),
+  phone: digits(10).map((number) => `+44 ${number.slice(0, 4)} ${number.slice(4)}`),
+  account_number: digits(9),
+  ip: fc.tuple(fc.integer({ min: 11, max: 223 }), fc.integer({ min: 0, max: 255 })).map(([a, b]) => `${a}.${b}.7.9`),
+});
+type Person = { readonly [key: string]: string };
+
+/** The ways in which data of a person comes up, each with all of it. */
+const mentions: readonly ((who: Person) => Json)[] = [
+  ({ name, email, phone, account_number, ip }) =>
+    `Hello, my name is ${name}. Write to ${email} or call ${phone}; account number ${account_number}, from ${ip}.`,
+  (who) => ({ customer: { ...who }, note: `Customer ${who['name']}, tel ${who['phone']}` }),
+  (who) => JSON.stringify({ customer: who }),
+  (who) => JSON.stringify({ result: JSON.stringify([{ customer: who }]) }),
+  ({ name, email, ...rest }) => ({ [String(email)]: [{ customer_name: String(name), ...rest }] }),
+];
+
+const said = fc.array(fc.tuple(person, fc.constantFrom(...mentions)), { minLength: 1, maxLength: 4 });
+
+test('no planted value survives in any byte, masking is the same each time, and once is enough', () => {
+  fc.assert(
+    fc.property(said, fc.string({ maxLength: 6 }), (all, seed) => {
+      const conversation = all.map(([who, mention]) => mention(who));
+      const run = () => {
+        const { json } = maskerOf({ seed }).conversation(pieces(...conversation));
+        return { once: json(conversation), twice: json(json(conversation)) };
+      };
+      const { once, twice } = run();
+      const bytes = unescaped(once);
+      for (const [who] of all)
+        for (const value of [...Object.values(who), ...String(who['name']).split(' ')])
+          expect(bytes).not.toContain(value.toLowerCase());
+      expect(twice).toEqual(once);
+      expect(run().once).toEqual(once);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+/** All text of a value, also of the JSON in its texts, in lower case. */
+function unescaped(value: Json): string {
+  let text = JSON.stringify(value);
+  for (let level = 0; level < 4; level++) text = text.replaceAll('\\\\', '\\').replaceAll('\\"', '"');
+  return text.toLowerCase();
+}
+
+test('JSON stays JSON of the same shape', () => {
+  const shapeOf = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(shapeOf);
+    if (typeof value !== 'object' || value === null) return typeof value;
+    return Object.values(value).map(shapeOf);
+  };
+  fc.assert(
+    fc.property(fc.jsonValue(), person, (value, who) => {
+      const given = { deep: value as Json, customer: { ...who, phone: 4412345678901 } };
+      const text = JSON.stringify(given);
+      const { json, text: inText } = maskerOf({ seed: 'x' }).conversation(pieces(given, text));
+      expect(shapeOf(json(given))).toEqual(shapeOf(given));
+      expect(shapeOf(JSON.parse(inText(text)))).toEqual(shapeOf(given));
+    }),
+  );
+});
+
+test('another seed gives other stand-ins; none is a word that the sources hold', () => {
+  const texts = ['I am Anna Berg.'];
+  expect(masked(texts, { seed: 'a' })).not.toEqual(masked(texts, { seed: 'b' }));
+  const [made = ''] = masked(texts, { seed: 'a' });
+  const standIn = /I am (\w+)/.exec(made)?.[1] ?? '';
+  const [other = '', , last = ''] = masked([...texts, `This is ${standIn} here.`, 'Hi, Anna'], { seed: 'a' });
+  expect(other).not.toContain(standIn);
+  expect(last).not.toContain(standIn);
+});
+
+test.each([
+  ['a picture in base64', 'iVBORw0KGgoAAAANSUhEUgAA9f/+'],
+  ['letters', 'a'],
+  ['capitals with dashes', 'A-'],
+  ['dots', 'a.'],
+  ['digits with dashes', '1-'],
+  ['line breaks', '\n'],
+  ['a greeting and line breaks', 'Regards,\n \n \n'],
+])('a text that goes on and on is read to its end: %s', (_, part) => {
+  const long = part.repeat(Math.ceil(100_000 / part.length));
+  const [text = ''] = masked([`${long} Write to anna.berg@gmx.de`]);
+  expect(text).toMatch(/ Write to \S+@example\.\w+$/);
+});
+
+test('what is nested too deep to go down into is masked as a text', () => {
+  const deep = `${'['.repeat(5000)}"anna.berg@gmx.de"${']'.repeat(5000)}`;
+  const [text = ''] = masked([deep]);
+  expect(text).not.toContain('berg');
+  expect(text).toHaveLength(deep.length + (/"([^"]*)"/.exec(text)?.[1]?.length ?? 0) - 'anna.berg@gmx.de'.length);
+});

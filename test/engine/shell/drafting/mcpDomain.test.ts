@@ -1,0 +1,205 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { JsonObject } from '../../../../src/engine/core/json.ts';
+import type { Tool } from '../../../../src/engine/core/tool.ts';
+import { commandWords } from '../../../../src/engine/shell/drafting/commandWords.ts';
+import { draftText } from '../../../../src/engine/shell/drafting/draftText.ts';
+import { exampleArguments } from '../../../../src/engine/shell/drafting/exampleArguments.ts';
+import { factsIn, judged, mcpDomainFiles, serverName } from '../../../../src/engine/shell/drafting/mcpDomain.ts';
+import { misfitOf } from '../../../../src/engine/shell/load/arguments.ts';
+
+const toolOf = (parameters: JsonObject, name = 'do_it'): Tool => ({
+  name,
+  description: 'Does it. And more.',
+  parameters,
+  effect: 'read',
+  owner: 'agent',
+  source: { type: 'mcp', server: 's' },
+  timeoutMs: 1000,
+  idempotent: false,
+});
+
+describe('arguments made of a JSON Schema', () => {
+  const object = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({
+    type: 'object',
+    properties,
+    required,
+  });
+  test.each<[string, JsonObject, unknown]>([
+    [
+      'what is required, and no more',
+      object({ a: { type: 'string' }, b: { type: 'string' } }, ['a']),
+      { a: 'example a' },
+    ],
+    ['nothing where nothing is', object({ a: { type: 'string' } }), {}],
+    [
+      'its own defaults and examples',
+      object({ a: { default: 7 }, b: { examples: ['x'] }, c: { enum: ['y', 'z'] }, d: { const: 1 } }, [
+        'a',
+        'b',
+        'c',
+        'd',
+      ]),
+      { a: 7, b: 'x', c: 'y', d: 1 },
+    ],
+    [
+      'words of a name',
+      object({ entityType: { type: 'string' } }, ['entityType']),
+      { entityType: 'example entity type' },
+    ],
+    ['formats', object({ day: { type: 'string', format: 'date' } }, ['day']), { day: '2026-03-02' }],
+    [
+      'numbers',
+      object({ n: { type: 'integer', minimum: 5 }, x: { type: 'number' }, b: { type: 'boolean' } }, ['n', 'x', 'b']),
+      { n: 5, x: 1, b: true },
+    ],
+    [
+      'lists',
+      object({ entries: { type: 'array', minItems: 2, items: { type: 'string' } } }, ['entries']),
+      { entries: ['example entry', 'example entry'] },
+    ],
+    [
+      'nested objects',
+      object({ o: object({ p: { type: 'string' }, q: { type: 'string' } }) }, ['o']),
+      { o: { p: 'example p', q: 'example q' } },
+    ],
+    ['references', { ...object({ o: { $ref: '#/$defs/it' } }, ['o']), $defs: { it: { type: 'integer' } } }, { o: 1 }],
+    [
+      'one of several forms',
+      object({ o: { anyOf: [{ type: 'null' }, { type: 'integer' }] }, t: { type: ['null', 'boolean'] } }, ['o', 't']),
+      { o: 1, t: true },
+    ],
+    [
+      'an end of what has none',
+      { ...object({ o: { $ref: '#/$defs/o' } }, ['o']), $defs: { o: object({ o: { $ref: '#/$defs/o' } }, ['o']) } },
+      expect.anything(),
+    ],
+    ['formats that nobody knows', object({ a: { type: 'string', format: 'constructor' } }, ['a']), { a: 'example a' }],
+  ])('%s', (_, parameters, expected) => {
+    expect(exampleArguments(toolOf(parameters))).toEqual(expected);
+  });
+
+  test.each<[string, JsonObject]>([
+    ['a list of a billion items', object({ a: { type: 'array', minItems: 1e9, items: { type: 'string' } } }, ['a'])],
+    [
+      'an object of eight objects like itself',
+      object(Object.fromEntries([...'abcdefgh'].map((name) => [name, { $ref: '#' }])), [...'abcdefgh']),
+    ],
+    [
+      'lists of lists of lists',
+      object({ a: [1, 2, 3, 4, 5, 6].reduce<JsonObject>((items) => ({ type: 'array', minItems: 20, items }), {}) }, [
+        'a',
+      ]),
+    ],
+  ])('a schema that asks for more than anybody fills in: %s', (_, parameters) => {
+    expect(JSON.stringify(exampleArguments(toolOf(parameters))).length).toBeLessThan(100_000);
+  });
+
+  const leaf = fc.constantFrom<JsonObject>(
+    { type: 'string' },
+    { type: 'integer', minimum: 3 },
+    { type: 'boolean' },
+    { enum: ['a', 'b'] },
+    { type: 'string', format: 'date' },
+  );
+  const { schema } = fc.letrec<{ schema: JsonObject }>((tie) => ({
+    schema: fc.oneof(
+      { maxDepth: 3 },
+      leaf,
+      tie('schema').map((items) => ({ type: 'array', items, minItems: 1 })),
+      fc
+        .dictionary(fc.constantFrom('one', 'two', 'three'), tie('schema') as fc.Arbitrary<JsonObject>)
+        .map((properties) => object(properties, Object.keys(properties))),
+    ),
+  }));
+  test('fit the schema that they are made of', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('a', 'b', 'c'), schema), (properties) => {
+        const tool = toolOf(object(properties, Object.keys(properties)));
+        expect(misfitOf(tool, exampleArguments(tool))).toBeNull();
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+test.each<[string, readonly string[] | RegExp]>([
+  ['node server.js --flag', ['node', 'server.js', '--flag']],
+  ['  npx  -y  a/b ', ['npx', '-y', 'a/b']],
+  ['"/a b/node" \'c "d"\' e\\ f', ['/a b/node', 'c "d"', 'e f']],
+  ['C:\\tools\\server.exe', ['C:\\tools\\server.exe']],
+  ['a "" b', ['a', '', 'b']],
+  ['', []],
+  ["it's", /a quote \('\) in it has no end/],
+])('the words of the command %j', (text, expected) => {
+  const words = commandWords(text);
+  if (expected instanceof RegExp) expect(words).toMatch(expected);
+  else expect(words).toEqual(expected);
+});
+
+const program = (command: string, ...args: readonly string[]) => ({ command, args, env: {} });
+test.each([
+  [program('npx', '-y', '@modelcontextprotocol/server-memory@latest'), 'memory'],
+  [program('node', '/x/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js', '/data'), 'filesystem'],
+  [program('uvx', 'mcp-server-git', '--repository', '.'), 'git'],
+  [program('docker', 'run', '-i', 'ghcr.io/acme/tickets-mcp'), 'tickets'],
+  [program('./tickets'), 'tickets'],
+  [program('node', 'server.mjs'), 'server'],
+  [{ type: 'http' as const, url: 'https://mcp.example.com/mcp', headers: {} }, 'example'],
+  [{ type: 'http' as const, url: 'http://127.0.0.1:8000/mcp', headers: {} }, 'server'],
+])('%j is called %s', (server, name) => {
+  expect(serverName(server)).toBe(name);
+});
+
+test('what a tool changes is what the server says, else what its name says, else what a person says', () => {
+  const listed = [
+    { tool: toolOf({}, 'get_note'), isReadOnly: undefined },
+    { tool: toolOf({}, 'createNote'), isReadOnly: undefined },
+    { tool: toolOf({}, 'notes-delete'), isReadOnly: true },
+    { tool: toolOf({}, 'read'), isReadOnly: false },
+  ];
+  const shown = (writes?: readonly string[]) =>
+    judged(listed, writes).map(({ isWrite, isSure }) => `${isWrite ? 'write' : 'read'}${isSure ? '' : '?'}`);
+  expect(shown()).toEqual(['read?', 'write?', 'read', 'write']);
+  expect(shown(['get_note'])).toEqual(['write', 'read', 'read', 'read']);
+});
+
+test('facts have the names of their arguments, and each value once', () => {
+  expect(
+    factsIn({
+      list: [
+        { name: 'a', kind: 'b' },
+        { name: 'c', kind: 'b' },
+      ],
+      n: 1,
+    }),
+  ).toEqual({ name: 'a', kind: 'b', name_2: 'c', n: 1 });
+});
+
+test('tools whose names can name no file are told apart', () => {
+  const tools = judged([
+    { tool: toolOf({}, 'notes/add'), isReadOnly: false },
+    { tool: toolOf({}, 'notes add'), isReadOnly: false },
+  ]);
+  const files = mcpDomainFiles({
+    name: 'x: y',
+    now: '2026-03-02T09:00:00Z',
+    serverName: 's',
+    server: program('s'),
+    tools,
+  });
+  expect(Object.keys(files).filter((name) => name.startsWith('tasks/'))).toEqual([
+    'tasks/notes-add.task.yaml',
+    'tasks/notes-add-2.task.yaml',
+  ]);
+  expect(parse(files['domain.yaml'] ?? '')).toMatchObject({
+    name: 'x: y',
+    mcpServers: { s: { command: 's', writes: ['notes/add', 'notes add'] } },
+  });
+});
+
+test('what a comment above a draft quotes stays in the comment', () => {
+  const text = draftText([{ id: 'a' }], ['Drafted from a.traj.jsonl\nid: b\r\nactions: []']);
+  expect(text).toBe('# Drafted from a.traj.jsonl id: b actions: []\nid: a\n');
+});

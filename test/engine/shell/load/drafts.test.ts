@@ -1,0 +1,217 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { gate } from '../../../../src/engine/shell/audit/draftGate.ts';
+import { acceptDraft } from '../../../../src/engine/shell/drafting/acceptDraft.ts';
+import { templateFiles } from '../../../../src/engine/shell/drafting/domainTemplate.ts';
+import { writeNew } from '../../../../src/engine/shell/drafting/newFolder.ts';
+import { draftsOf } from '../../../../src/engine/shell/load/drafts.ts';
+import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
+import { smallDomain } from '../../../support/smallDomain.ts';
+
+const extend = (id: string, loan: string, more = '') => `id: ${id}
+draft: true
+persona: plain
+user:
+  goal: You want your loan ${loan} extended to 2026-04-01.
+  known: { loan: ${loan}, due: "2026-04-01" }
+actions:
+  - { tool: extend_loan, arguments: { loan: ${loan}, due: "2026-04-01" } }
+${more}`;
+
+function desk(files: Readonly<Record<string, string>> = {}): string {
+  const folder = join(smallDomain({}, ''), 'desk');
+  writeNew(folder, { ...templateFiles('templates', 'empty', {}), ...files });
+  return folder;
+}
+
+const signal = new AbortController().signal;
+const codes = (folder: string) => loadDomain(folder).diagnostics.map(({ severity, code }) => `${severity} ${code}`);
+
+describe('a draft', () => {
+  test('is read and told of, and is no part of the domain', () => {
+    const plain = loadDomain(desk());
+    const folder = desk({
+      'tasks/drill.task.yaml': extend('drill', 'L2'),
+      'personas/shy.persona.yaml': 'id: shy\ndraft: true\ndescription: Says little.\n',
+    });
+    const loaded = loadDomain(folder);
+    expect(loaded.tasks.map(({ id }) => id)).toEqual(['extend-ladder']);
+    expect(loaded.domain.personas.map(({ id }) => id)).toEqual(['plain']);
+    expect(loaded.domain.hash).toBe(plain.domain.hash);
+    expect(draftsOf(loaded.parts).map(({ kind, placed }) => `${kind} ${placed.value.id}`)).toEqual([
+      'persona shy',
+      'task drill',
+    ]);
+    expect(codes(folder)).toEqual(['info persona/draft', 'info task/draft']);
+  });
+
+  test('that is wrong keeps nothing from running', () => {
+    const folder = desk({
+      'tasks/drill.task.yaml': extend('drill', 'L2').replace('extend_loan', 'extend_lone'),
+      'tasks/half.task.yaml': 'id: half\ndraft: true\n',
+    });
+    expect(codes(folder)).toEqual([
+      'info task/draft',
+      'warning task/unknown-tool',
+      'warning task/missing-key',
+      'warning task/missing-key',
+    ]);
+  });
+
+  test('counts for no coverage', () => {
+    const folder = desk({
+      'tasks/extend.task.yaml': 'id: other\npersona: plain\nuser: { goal: You want nothing. }\n',
+      'tasks/drill.task.yaml': extend('drill', 'L2'),
+    });
+    expect(codes(folder)).toContain('info tool/unused');
+  });
+
+  test('is the one too many of two that say the same, wherever it stands', () => {
+    const own = readFileSync(join(desk(), 'tasks/extend.task.yaml'), 'utf8');
+    const folder = desk({ 'tasks/a.task.yaml': own.replace('id: extend-ladder', 'id: again\ndraft: true') });
+    expect(loadDomain(folder).diagnostics).toMatchObject([
+      { code: 'task/duplicate-content', file: join(folder, 'tasks/a.task.yaml') },
+      { code: 'task/draft' },
+    ]);
+  });
+
+  test('of a persona has no task that counts', () => {
+    const folder = desk({ 'personas/plain.persona.yaml': 'id: plain\ndraft: true\ndescription: Plain.\n' });
+    expect(codes(folder)).toEqual(['info persona/draft', 'error task/draft-persona']);
+  });
+
+  test('of a persona is laid over none for a task that counts', () => {
+    const own = readFileSync(join(desk(), 'tasks/extend.task.yaml'), 'utf8');
+    const folder = desk({
+      'personas/shy.persona.yaml': 'id: shy\ndraft: true\ndescription: Says little.\n',
+      'tasks/extend.task.yaml': own.replace('persona: plain', 'persona: plain\nunder: shy'),
+    });
+    expect(loadDomain(folder).diagnostics).toMatchObject([
+      { code: 'persona/draft' },
+      {
+        code: 'task/draft-persona',
+        severity: 'error',
+        file: join(folder, 'tasks/extend.task.yaml'),
+        line: 1 + own.split('\n').indexOf('persona: plain') + 1,
+        message: 'The persona shy is a draft, so it can be laid over no other.',
+      },
+    ]);
+  });
+
+  test('is one wherever its file stands in the folder of the tasks and personas', () => {
+    const folder = desk({
+      'tasks/drafts/drill.task.yaml': extend('drill', 'L2').replace('persona: plain', 'persona: shy'),
+      'personas/drafts/shy.persona.yaml': 'id: shy\ndraft: true\ndescription: Says little.\n',
+    });
+    expect(codes(folder)).toEqual(['info persona/draft', 'info task/draft', 'warning task/draft-persona']);
+  });
+});
+
+describe('the gate', () => {
+  test('says of each draft what the audit finds in it', async () => {
+    const folder = desk({
+      'tasks/drill.task.yaml': extend('drill', 'L2'),
+      'tasks/gone.task.yaml': extend('gone', 'L9'),
+      'tasks/idle.task.yaml': extend('idle', 'L1').replaceAll('2026-04-01', '2026-03-09'),
+      'personas/shy.persona.yaml': 'id: shy\ndraft: true\ndescription: Says little.\nbehaviours: { omits: true }\n',
+      'personas/gruff.persona.yaml':
+        'id: gruff\ndraft: true\ndescription: Gives up at once.\npatience: 1\nbehaviours: { omits: true, evades: { from: 1, to: 1 }, misunderstands: { from: 1, to: 1 } }\n',
+    });
+    const gated = await gate(folder, { signal });
+    const shown = Object.fromEntries(
+      gated.map(({ draft, passes, findings }) => [
+        draft.placed.value.id,
+        [passes, ...findings.map(({ code }) => code)],
+      ]),
+    );
+    expect(shown).toMatchObject({
+      drill: [true],
+      gone: [false, 'task/missing-row'],
+      idle: [false, 'task/nothing-to-do'],
+      shy: [true],
+    });
+  });
+
+  test('lets a task wait for its persona only where that comes with it', async () => {
+    const folder = desk({
+      'tasks/drill.task.yaml': extend('drill', 'L2').replace('persona: plain', 'persona: shy'),
+      'personas/shy.persona.yaml': 'id: shy\ndraft: true\ndescription: Says little.\nbehaviours: { omits: true }\n',
+    });
+    const passing = async (ids?: readonly string[]) =>
+      (await gate(folder, { signal, ...(ids ? { ids } : {}) })).map(
+        ({ draft, passes }) => `${draft.placed.value.id} ${passes}`,
+      );
+    expect(await passing()).toEqual(['shy true', 'drill true']);
+    expect(await passing(['drill'])).toEqual(['drill false']);
+  });
+
+  test('takes drafts that are not written yet, also into a folder that is not there', async () => {
+    const folder = desk({ 'domain.yaml': 'name: desk\ntasks: cases\n' });
+    const file = join(folder, 'cases/drill.task.yaml');
+    const [gated] = await gate(folder, { signal, overlay: new Map([[file, extend('drill', 'L2')]]) });
+    expect([gated?.draft.placed.file, gated?.passes]).toEqual([file, true]);
+  });
+
+  test('takes drafts that are not written yet', async () => {
+    const folder = desk();
+    const file = join(folder, 'tasks/drill.task.yaml');
+    const [gated, ...more] = await gate(folder, { signal, overlay: new Map([[file, extend('drill', 'L2')]]) });
+    expect([gated?.passes, gated?.draft.placed.file, more.length]).toEqual([true, file, 0]);
+  });
+
+  test('is closed while the domain itself has errors', async () => {
+    const folder = desk({
+      'rules.yaml': '- rule: nothing\n  check: oneCall\n',
+      'tasks/drill.task.yaml': extend('drill', 'L2'),
+    });
+    await expect(gate(folder, { signal })).rejects.toThrow(/the domain has errors:\n.*rule\/unknown-rule/);
+  });
+});
+
+describe('to accept one', () => {
+  const accepted = (text: string) => {
+    const folder = desk();
+    mkdirSync(join(folder, 'tasks'), { recursive: true });
+    const file = join(folder, 'tasks/drill.task.yaml');
+    writeFileSync(file, text);
+    for (const draft of draftsOf(loadDomain(folder).parts).toReversed()) acceptDraft(draft);
+    expect(draftsOf(loadDomain(folder).parts)).toEqual([]);
+    return readFileSync(file, 'utf8');
+  };
+
+  test.each([
+    [
+      'its line goes, and nothing else',
+      `# words\n${extend('drill', 'L2', '# more\n')}`,
+      (text: string) => text.replace('draft: true\n', ''),
+    ],
+    [
+      'with a comment behind it',
+      extend('drill', 'L2').replace('draft: true', 'draft: true # by hand'),
+      (text: string) => text.replace('draft: true # by hand\n', ''),
+    ],
+    [
+      'in braces',
+      `{ id: drill, draft: true, persona: plain, user: { goal: You want your loan extended. } }\n`,
+      (text: string) => text.replace('true', 'false'),
+    ],
+    [
+      'first in a list',
+      `- draft: true\n  id: drill\n  persona: plain\n  user: { goal: A. }\n`,
+      (text: string) => text.replace('true', 'false'),
+    ],
+    [
+      'two of a file',
+      `- id: one\n  draft: true\n  persona: plain\n  user: { goal: A. }\n- id: two\n  draft: true\n  persona: plain\n  user: { goal: B. }\n`,
+      (text: string) => text.replaceAll('  draft: true\n', ''),
+    ],
+    [
+      'with returns',
+      extend('drill', 'L2').replaceAll('\n', '\r\n'),
+      (text: string) => text.replace('draft: true\r\n', ''),
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(accepted(text)).toBe(expected(text));
+  });
+});

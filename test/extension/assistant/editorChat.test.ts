@@ -1,0 +1,85 @@
+import { expect, test } from 'vitest';
+import { completionOf, editorMessages, parseRequest } from '../../../src/extension/assistant/editorChat.ts';
+
+const call = (id: string, args: string) => ({ id, function: { name: 'get_order', arguments: args } });
+
+test('the system prompt stands at the head of what the user said first', () => {
+  expect(
+    editorMessages([
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: 'Hello.' },
+      { role: 'assistant', content: 'Hello!' },
+      { role: 'user', content: [{ text: 'Where is ' }, { text: 'W1?' }] },
+    ]),
+  ).toEqual([
+    {
+      role: 'user',
+      parts: [
+        { type: 'text', text: 'Be kind.' },
+        { type: 'text', text: 'Hello.' },
+      ],
+    },
+    { role: 'assistant', parts: [{ type: 'text', text: 'Hello!' }] },
+    { role: 'user', parts: [{ type: 'text', text: 'Where is W1?' }] },
+  ]);
+});
+
+test('where the agent greets first, the system prompt is a message of its own before it', () => {
+  const roles = editorMessages([
+    { role: 'system', content: 'Be kind.' },
+    { role: 'assistant', content: 'Good day.' },
+    { role: 'user', content: 'Hello.' },
+  ]).map(({ role }) => role);
+  expect(roles).toEqual(['user', 'assistant', 'user']);
+});
+
+test('calls and what they returned keep their ids, and results of one response stand in one message', () => {
+  expect(
+    editorMessages([
+      { role: 'user', content: 'Both?' },
+      { role: 'assistant', content: null, tool_calls: [call('a', '{"id":"W1"}'), call('b', 'not json')] },
+      { role: 'tool', tool_call_id: 'a', content: 'one' },
+      { role: 'tool', tool_call_id: 'b', content: '' },
+    ]),
+  ).toEqual([
+    { role: 'user', parts: [{ type: 'text', text: 'Both?' }] },
+    {
+      role: 'assistant',
+      parts: [
+        { type: 'call', id: 'a', name: 'get_order', input: { id: 'W1' } },
+        { type: 'call', id: 'b', name: 'get_order', input: { arguments: 'not json' } },
+      ],
+    },
+    {
+      role: 'user',
+      parts: [
+        { type: 'result', id: 'a', text: 'one' },
+        { type: 'result', id: 'b', text: '' },
+      ],
+    },
+  ]);
+});
+
+test('an answer is a chat completion', () => {
+  const calls = [{ id: 'a', name: 'get_order', input: { id: 'W1' } }];
+  expect(completionOf('m', { text: '', calls })).toMatchObject({
+    model: 'm',
+    choices: [
+      {
+        finish_reason: 'tool_calls',
+        message: {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'a', type: 'function', function: { name: 'get_order', arguments: '{"id":"W1"}' } }],
+        },
+      },
+    ],
+  });
+  expect(completionOf('m', { text: 'Done.', calls: [] })).toMatchObject({
+    choices: [{ finish_reason: 'stop', message: { role: 'assistant', content: 'Done.' } }],
+  });
+});
+
+test.each(['', 'null', '[]', '{"model":"m"}', '{"messages":[]}'])('%j is no request', (body) => {
+  expect(parseRequest(body)).toMatch(/a chat completion is asked for with/);
+});

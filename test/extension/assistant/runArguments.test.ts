@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { runArguments } from '../../../src/extension/assistant/runArguments.ts';
+
+const asked = (task: string, agent?: string) =>
+  runArguments({ folder: '/desk', runs: '/desk/.rehearsal/runs', task, agent });
+
+test('a task is played in a run of its own, with the seat that was asked for', () => {
+  const [command, folder, task, ...rest] = asked('lamp-variant', 'openai:small');
+  expect([command, folder, task]).toEqual(['run', '/desk', 'lamp-variant']);
+  expect(rest).toEqual([
+    '--json',
+    '--out',
+    expect.stringMatching(/^\/desk\/\.rehearsal\/runs\/\d{8}-\d{6}-lamp-variant$/),
+    '--agent',
+    'openai:small',
+  ]);
+  expect(asked('lamp-variant')).not.toContain('--agent');
+});
+
+test.each(['--user=openai:m@http://127.0.0.1:9/v1', '-h', '../../elsewhere', 'a/b', '', 'a b'])(
+  '%j is no task',
+  (task) => {
+    expect(() => asked(task)).toThrow(/is no id of a task/);
+  },
+);
+
+test.each(['openai:m@https://elsewhere.example/v1', 'agent:/tmp/agent.yaml', 'human', '--out=/tmp', 'openai:', ''])(
+  '%j takes no seat: a key of the person would go where a text said',
+  (agent) => {
+    expect(() => asked('lamp-variant', agent)).toThrow(/the endpoint of a model is for a person to choose/);
+  },
+);

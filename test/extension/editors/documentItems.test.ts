@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { personaSchema } from '../../../src/engine/core/persona.ts';
+import { itemsOf } from '../../../src/extension/editors/documentItems.ts';
+
+const kind = { kind: 'persona', schema: 'persona', item: personaSchema } as const;
+const read = (text: string, index: number) =>
+  itemsOf({ uri: { fsPath: '/desk/personas/all.persona.yaml' }, getText: () => text } as never, kind, 'id', index);
+
+const entry = (id: string, more = '') => `- id: ${id}\n  description: Someone who is called ${id}.\n${more}`;
+const ids = Array.from({ length: 3000 }, (_, index) => `person-${index}`);
+/** With a comment above, and with an entry in its middle that can't be read. */
+const long = `# Everyone\n${ids.map((id, index) => entry(id, index === 1500 ? '  patience: many\n' : '')).join('')}`;
+
+test('of a long list the entry that is shown is read, and the others have their names', () => {
+  expect(long.length).toBeGreaterThan(100_000);
+  const { broken, items } = read(long, 2999);
+  expect(broken).toBeNull();
+  expect(items.map(({ label }) => label)).toEqual(ids);
+  expect(items.flatMap(({ value, path }) => (value ? [[path, value.id]] : []))).toEqual([[[2999], 'person-2999']]);
+});
+
+test('what is wrong with an entry is told at its line in the file, in a long list and in a short one', () => {
+  const found = read(long, 1500).items[1500];
+  expect(found).toMatchObject({ label: 'person-1500', value: null, path: [1500] });
+  expect(long.split('\n')[(found?.problem?.line ?? 0) - 1]).toBe('  patience: many');
+  const short = entry('a') + entry('b', '  patience: many\n');
+  const { items } = read(short, 0);
+  expect(items[0]?.value?.id).toBe('a');
+  expect(items[1]).toMatchObject({ label: 'b', value: null, problem: { line: 5 } });
+});

@@ -1,0 +1,149 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { afterAll, expect, it } from 'vitest';
+import { inRoot } from '../../../scripts/repository.ts';
+import type { Question } from '../../../src/engine/language/answer.ts';
+import type { FromWorker, ToWorker } from '../../../src/extension/language/messages.ts';
+import { desk, deskTools, folderOf } from '../../engine/shell/load/domainFolder.ts';
+
+const worker = new Worker(inRoot('src/extension/language/worker.ts'));
+const heard: FromWorker[] = [];
+let wake = () => {};
+worker.on('message', (message: FromWorker) => {
+  heard.push(message);
+  wake();
+});
+afterAll(() => worker.terminate());
+
+const tell = (message: ToWorker) => worker.postMessage(message);
+
+/** The next message of a kind; those before it are forgotten. */
+async function next<Type extends FromWorker['type']>(type: Type): Promise<Extract<FromWorker, { type: Type }>> {
+  for (;;) {
+    for (let message = heard.shift(); message; message = heard.shift())
+      if (message.type === type) return message as Extract<FromWorker, { type: Type }>;
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+  }
+}
+
+let last = 0;
+async function ask(folder: string, question: Question): Promise<unknown> {
+  const id = ++last;
+  tell({ type: 'ask', id, folder, question });
+  for (;;) {
+    const answer = await next('answer');
+    if (answer.id === id) return answer.value;
+  }
+}
+
+const codes = async () => (await next('found')).diagnostics.map(({ code }) => code);
+
+it('finds what is wrong with a text that is typed, change by change, and with the file again once it is saved', async () => {
+  const folder = folderOf(desk);
+  const file = join(folder, 'tasks/first.task.yaml');
+  const text = readFileSync(file, 'utf8');
+  tell({ type: 'touch', folder });
+  expect(await codes()).toEqual([]);
+  tell({ type: 'text', folder, file, text: text.replace('tool: find_order', 'tool: find_orde') });
+  expect(await codes()).toEqual(['task/unknown-tool']);
+  const offset = text.indexOf('find_order') + 'find_orde'.length;
+  tell({ type: 'change', folder, file, changes: [{ offset, length: 0, text: 'r' }] });
+  expect(await codes()).toEqual([]);
+  tell({
+    type: 'change',
+    folder,
+    file,
+    changes: [
+      { offset: 0, length: 0, text: 'x' },
+      { offset: 0, length: 1, text: '' },
+    ],
+  });
+  expect(await codes()).toEqual([]);
+  tell({ type: 'change', folder, file, changes: [{ offset: 0, length: 2, text: 'ix' }] });
+  expect(await codes()).not.toEqual([]);
+  tell({ type: 'text', folder, file, text: null });
+  expect(await codes()).toEqual([]);
+  writeFileSync(file, text.replace('persona: plain', 'persona: plian'));
+  tell({ type: 'touch', folder });
+  expect(await codes()).toEqual(['task/unknown-persona']);
+});
+
+it('many keystrokes are looked at together', async () => {
+  const folder = folderOf(desk);
+  const file = join(folder, 'policy.md');
+  for (let count = 0; count < 200; count++) tell({ type: 'text', folder, file, text: `# Desk ${count}\n` });
+  await next('found');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(heard.filter(({ type }) => type === 'found').length).toBeLessThan(20);
+});
+
+it('asks for the tools of a domain that somebody works on, once for each state of their code, and knows them then', async () => {
+  const folder = folderOf(desk);
+  const at = { file: join(folder, 'tasks/first.task.yaml'), line: 7, column: 44 };
+  await ask(folder, { type: 'hover', at });
+  const { stamp } = await next('undescribed');
+  tell({ type: 'described', folder, stamp, tools: deskTools });
+  await next('found');
+  const text = readFileSync(at.file, 'utf8');
+  tell({
+    type: 'text',
+    folder,
+    file: at.file,
+    text: text.replace(
+      'arguments: { order: W1 } }\n  - { tool: cancel',
+      'arguments: { odrer: W1 } }\n  - { tool: cancel',
+    ),
+  });
+  expect(await codes()).toContain('task/bad-arguments');
+  expect(heard.filter(({ type }) => type === 'undescribed')).toEqual([]);
+  tell({
+    type: 'text',
+    folder,
+    file: join(folder, 'tools.ts'),
+    text: `${readFileSync(join(folder, 'tools.ts'), 'utf8')}// more\n`,
+  });
+  expect((await next('undescribed')).stamp).not.toBe(stamp);
+});
+
+it('what is asked about a domain whose domain.yaml is broken at the moment is answered with what it was before', async () => {
+  const folder = folderOf(desk);
+  const symbols = { type: 'symbols', query: 'cancel' } as const;
+  const before = (await ask(folder, symbols)) as readonly unknown[];
+  expect(before.length).toBeGreaterThan(0);
+  tell({ type: 'text', folder, file: join(folder, 'domain.yaml'), text: 'name: desk\nturnC' });
+  expect(await ask(folder, symbols)).toEqual(before);
+});
+
+it('mends a file, or the whole domain, in as many rounds as it takes', async () => {
+  const folder = folderOf({
+    ...desk,
+    'tasks/first.task.yaml': String(desk['tasks/first.task.yaml'])
+      .replace('find_order', 'find_ordr')
+      .replace('persona: plain', 'persona: plian'),
+    'tasks/other.task.yaml': String(desk['tasks/first.task.yaml'])
+      .replace('id: cancel', 'id: other')
+      .replace('find_order', 'find_ordr')
+      .replaceAll('W1', 'W2'),
+  });
+  const mend = async (file: string | null) => {
+    const id = ++last;
+    tell({ type: 'mend', id, folder, file });
+    return (await next('answer')).value as readonly (readonly [string, string])[];
+  };
+  const file = join(folder, 'tasks/first.task.yaml');
+  expect(await mend(file)).toEqual([[file, desk['tasks/first.task.yaml']]]);
+  expect((await mend(null)).map(([path]) => path)).toEqual([file, join(folder, 'tasks/other.task.yaml')]);
+});
+
+it('a question that is taken back is not answered', async () => {
+  const folder = folderOf(desk);
+  const [busy, one, two] = [++last, ++last, ++last];
+  tell({ type: 'ask', id: busy, folder, question: { type: 'symbols', query: '' } });
+  tell({ type: 'ask', id: one, folder, question: { type: 'symbols', query: '' } });
+  tell({ type: 'cancel', id: one });
+  tell({ type: 'ask', id: two, folder, question: { type: 'symbols', query: '' } });
+  expect([(await next('answer')).id, (await next('answer')).id]).toEqual([busy, two]);
+});

@@ -1,0 +1,115 @@
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { pageOf, rolloutRow, runRow, taskRow } from '../../../src/extension/runs/rows.ts';
+import {
+  readRolloutEnd,
+  readRunRollouts,
+  readRunSummary,
+  readRunTasks,
+  runFoldersIn,
+} from '../../../src/extension/runs/runFolder.ts';
+import { rehearsal } from '../../support/terminal.ts';
+
+const root = join(mkdtempSync(join(tmpdir(), 'rehearsal-runs-')), 'runs');
+const gold = join(root, '20260102-030405-order-desk');
+const scripted = join(root, '20260101-000000-order-desk');
+
+beforeAll(async () => {
+  const options = ['--tasks', 'lamp-variant,wrong-card', '--trials', '2'];
+  await rehearsal('eval', 'domains/order-desk', ...options, '--agent', 'gold', '--out', gold);
+  await rehearsal('eval', 'domains/order-desk', ...options, '--agent', 'scripted', '--out', scripted);
+}, 60_000);
+
+/** A copy of the run that a test may change. */
+function copied(name: string): string {
+  const folder = join(mkdtempSync(join(tmpdir(), 'rehearsal-run-')), name);
+  cpSync(scripted, folder, { recursive: true });
+  return folder;
+}
+
+const utc = (time: Date) => time.toISOString();
+
+test('runs stand newest first, by their names, and a root that is not there has none', async () => {
+  expect(await runFoldersIn([root, join(root, 'none')])).toEqual([gold, scripted]);
+  const odd = mkdtempSync(join(tmpdir(), 'rehearsal-odd-'));
+  for (const name of ['20269999-999999-x', 'baseline']) mkdirSync(join(odd, name));
+  expect((await runFoldersIn([odd])).length).toBe(2);
+});
+
+test('the row of a run says agent, mean reward, pass^k and time, without reading a recording', async () => {
+  const moved = copied('20260101-000000-order-desk');
+  for (const name of ['lamp-variant.0', 'lamp-variant.1']) rmSync(join(moved, `${name}.traj.jsonl`));
+  expect(runRow(await readRunSummary(moved), utc)).toMatchObject({
+    label: 'order-desk',
+    description: 'scripted · reward 0.00 · pass^2 0.00 · 2026-01-01T00:00:00.000Z',
+  });
+  expect(runRow(await readRunSummary(gold), utc).description).toMatch(/^gold · reward 1\.00 · pass\^2 1\.00/);
+});
+
+test.each([
+  ['{', 'run.json:1: is not JSON'],
+  ['{}', 'is no description of a run'],
+  [null, 'run.json is missing'],
+])('a run with the description %j says what is wrong with it', async (text, problem) => {
+  const run = copied('run');
+  if (text === null) rmSync(join(run, 'run.json'));
+  else writeFileSync(join(run, 'run.json'), text);
+  const row = runRow(await readRunSummary(run), utc);
+  expect(row).toMatchObject({ label: 'run', description: 'can’t be read', icon: 'warning' });
+  expect(row.tooltip).toContain(problem);
+});
+
+test('a ledger with a torn line counts what stands in it', async () => {
+  const run = copied('run');
+  appendFileSync(join(run, 'ledger.jsonl'), '{"receipt":');
+  expect(await readRunSummary(run)).toMatchObject({ finished: 4, problem: null });
+});
+
+test('tasks and rollouts of a run, with what is unfinished and forks beside them', async () => {
+  const run = copied('run');
+  const file = (name: string) => join(run, `${name}.traj.jsonl`);
+  cpSync(file('wrong-card.0'), file('wrong-card.0.fork-1'));
+  cpSync(file('wrong-card.0'), file('wrong-card.10'));
+  renameSync(file('lamp-variant.1'), file('another-task.0'));
+  const tasks = await readRunTasks(await readRunSummary(run));
+  expect(tasks.map((task) => [task.task, taskRow(task).description, taskRow(task).icon])).toEqual([
+    ['lamp-variant', '0 of 2 right', 'error'],
+    ['wrong-card', '0 of 2 right · 1 unfinished · 1 fork', 'error'],
+    ['another-task', '1 unfinished', 'circle-outline'],
+  ]);
+  const rollouts = await readRunRollouts(run, 'wrong-card');
+  expect(rollouts.map(({ recording, type }) => [basename(recording, '.traj.jsonl'), type])).toEqual([
+    ['wrong-card.0', 'finished'],
+    ['wrong-card.0.fork-1', 'fork'],
+    ['wrong-card.1', 'finished'],
+    ['wrong-card.10', 'unfinished'],
+  ]);
+});
+
+test('the row of a rollout says its reward, who failed and why', async () => {
+  const rowOf = async (run: string, task: string) => {
+    const [first] = await readRunRollouts(run, task);
+    if (!first) throw new Error('no rollout');
+    return rolloutRow(first, basename(first.recording, '.traj.jsonl'), await readRolloutEnd(first.recording));
+  };
+  expect(await rowOf(gold, 'lamp-variant')).toMatchObject({ label: 'trial 0', description: 'reward 1', icon: 'pass' });
+  expect((await rowOf(scripted, 'lamp-variant')).description).toMatch(/^reward 0 · agent failed · rule confirm-before/);
+});
+
+test('the end of a recording that is torn, empty or gone is not known', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-end-'));
+  mkdirSync(join(folder, 'sub'));
+  writeFileSync(join(folder, 'a.traj.jsonl'), '{"n":0');
+  for (const name of ['a.traj.jsonl', 'none.traj.jsonl', 'sub'])
+    expect(await readRolloutEnd(join(folder, name))).toBeNull();
+  const row = rolloutRow({ recording: '', type: 'unfinished', reward: null, endReason: null }, 'a.0', null);
+  expect(row).toMatchObject({ label: 'trial 0', description: 'unfinished' });
+});
+
+test('thousands of rows come a page at a time', () => {
+  const all = Array.from({ length: 250 }, (_, at) => at);
+  expect(pageOf(all, 100)).toEqual({ rows: all.slice(0, 100), left: 150 });
+  expect(pageOf(all, 300)).toEqual({ rows: all, left: 0 });
+});

@@ -1,0 +1,29 @@
+import { expect, test, vi } from 'vitest';
+import { watchTraining } from '../../../src/extension/training/runningTraining.ts';
+import { runFolder } from './runFolder.ts';
+
+/** A training run that a test writes, and what is heard of it. */
+function watched(pid: number) {
+  const folder = runFolder();
+  folder.write('pid', `${pid}\n`);
+  const said: string[] = [];
+  const end = vi.fn();
+  watchTraining(folder.path, { say: (detail) => said.push(detail), end });
+  const append = (file: string, row: object) => folder.append(file, `${JSON.stringify(row)}\n`);
+  return { append, said, end };
+}
+
+test('a training says its optimizer step, and is over with its last word', async () => {
+  const { append, said, end } = watched(process.pid);
+  append('events.jsonl', { time: 1, type: 'started' });
+  append('metrics.jsonl', { step: 3, time: 2, reward: 0.5 });
+  await vi.waitFor(() => expect(said.at(-1)).toBe('optimizer step 3'), 10_000);
+  expect(end).not.toHaveBeenCalled();
+  append('events.jsonl', { time: 3, type: 'finished' });
+  await vi.waitFor(() => expect(end).toHaveBeenCalled(), 10_000);
+});
+
+test('a trainer that is gone without a word is not running any more', async () => {
+  const { end } = watched(2 ** 22 + 1);
+  await vi.waitFor(() => expect(end).toHaveBeenCalled(), 10_000);
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it, test } from 'vitest';
+import type { AlignedRow, RecordingsCompared } from '../../../src/webview/compared.ts';
+import {
+  factsOf,
+  firstStart,
+  partingText,
+  rowsPerPage,
+  verdictPairs,
+  windowOf,
+} from '../../../src/webview/models/sideBySide.ts';
+import { twoRecordings } from '../compared.ts';
+
+const row = (n: number, isAlike: boolean): AlignedRow => {
+  const said = { n, what: 'user' as const, text: String(n), isError: false };
+  return { first: said, second: said, isAlike };
+};
+const rows = (alike: number, differing: number) => [
+  ...Array.from({ length: alike }, (_, n) => row(n, true)),
+  ...Array.from({ length: differing }, (_, n) => row(alike + n, false)),
+];
+
+describe('the rows that are shown', () => {
+  it('begin a little before the two part', () => {
+    expect(firstStart(rows(100, 5))).toBe(97);
+    expect(firstStart(rows(1, 5))).toBe(0);
+    expect(firstStart(rows(100, 0))).toBe(0);
+    expect(firstStart([])).toBe(0);
+  });
+
+  it('are a page, whatever is asked for', () => {
+    expect(windowOf(rows(100, 100), 97)).toMatchObject({
+      start: 97,
+      before: 97,
+      after: 103 - rowsPerPage,
+      parting: 100,
+    });
+    expect(windowOf(rows(2, 1), 50)).toMatchObject({ start: 2, before: 2, after: 0 });
+    expect(windowOf([], 3)).toEqual({ rows: [], start: 0, before: 0, after: 0, parting: -1 });
+  });
+});
+
+describe('where they part', () => {
+  const text = (part: Partial<RecordingsCompared>) => partingText({ ...twoRecordings, ...part });
+
+  it('is the first thing that was said or done otherwise', () => {
+    expect(text({})).toBe('They part where the agent acts otherwise: at step 7 of A and step 7 of B.');
+    expect(partingText(twoRecordings, ['A', 'C'])).toContain('step 7 of C');
+    const ended = { steps: [9, null] as [number, null], what: 'end' as const, texts: ['a', 'b'] as [string, string] };
+    expect(text({ divergence: ended })).toContain('at step 9 of A and the end of B');
+  });
+
+  it('is the fork’s own point where they are related', () => {
+    const fork = {
+      event: 6,
+      edits: [null, 'the agent’s message was edited'] as [null, string],
+      origin: 'broke.1.traj.jsonl',
+    };
+    expect(text({ fork })).toMatch(
+      /^Both come from broke\.1\.traj\.jsonl and share its steps up to 6 \(B: the agent’s message was edited\)\. They part/,
+    );
+    expect(text({ fork: { ...fork, edits: [null, null] }, divergence: null })).toBe(
+      'Both come from broke.1.traj.jsonl and share its steps up to 6. What was said and done is the same from the first word to the last.',
+    );
+  });
+
+  it('is nowhere for a recording and itself', () => {
+    const [first] = twoRecordings.recordings;
+    expect(text({ recordings: [first, first] })).toBe('This is one recording, beside itself.');
+  });
+});
+
+test('the numbers of both', () => {
+  const facts = Object.fromEntries(factsOf(twoRecordings).map(({ label, cells }) => [label, cells]));
+  expect(facts).toMatchObject({
+    Reward: ['1', '0'],
+    Why: ['the database held', 'the orders differ'],
+    'Who failed': ['nobody', 'agent'],
+    'Tool calls': ['get_order 2 (1 failed)', 'get_order 2 (1 failed)'],
+    'Waited for': ['1.5 s', '1.5 s'],
+    Tokens: ['1,234', '1,234'],
+  });
+});
+
+test('verdicts stand side by side, those that differ first', () => {
+  expect(verdictPairs(twoRecordings).map(({ name, cells }) => [name, ...cells.map((cell) => cell?.verdict)])).toEqual([
+    ['database', 'held', 'violated'],
+    ['communicate', 'held', 'held'],
+  ]);
+  const [first, second] = twoRecordings.recordings;
+  const more = { ...second, verdicts: [{ name: 'rule x', verdict: 'violated' as const, detail: 'd', step: 4 }] };
+  expect(verdictPairs({ ...twoRecordings, recordings: [first, more] })[0]).toBeDefined();
+  expect(
+    verdictPairs({ ...twoRecordings, recordings: [first, more] }).find(({ name }) => name === 'rule x')?.cells,
+  ).toEqual([null, { verdict: 'violated', detail: 'step 4: d' }]);
+});
