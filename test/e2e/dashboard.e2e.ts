@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 test('the tree and the dashboard never say different things of a run for long', async () => {
-  await workbench.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
+  await workbench.showViews();
   await treeRow().click();
   const status = (type: string) => workbench.webviewFrame().locator(`.status.${type}`).waitFor();
   await status('running');

@@ -25,7 +25,7 @@ beforeAll(async () => {
   appendFileSync(join(domain.folder, 'domain.yaml'), `\nagent: openai:m@http://127.0.0.1:${port}/v1\n`);
   const settings = { ...pictured.settings, 'rehearsal.model.price': '1000/2000' };
   workbench = await Workbench.open(domain.folder, { ...pictured, settings });
-  await workbench.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
+  await workbench.showViews();
 });
 
 afterAll(async () => {
@@ -68,13 +68,6 @@ const pane = (name: string): Locator =>
 
 /** A row of the Runs view. */
 const row = (text: string | RegExp): Locator => pane('Runs').locator('.monaco-list-row', { hasText: text }).first();
-
-/** A click on the icon of views that are shown would hide them. */
-async function showViews(): Promise<void> {
-  if (await pane('Runs').isVisible()) return;
-  await workbench.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
-  await pane('Runs').waitFor();
-}
 
 test('without a run the view says how to get one, and runs come in by themselves, newest first', async () => {
   await workbench.waitForText('.pane-body', 'No run yet');
@@ -135,7 +128,7 @@ test('a side of the comparison opens in the Trajectory view, and in the debugger
 });
 
 test('two recordings of the view stand side by side', async () => {
-  await showViews();
+  await workbench.showViews();
   await row(/trial 0/).click();
   await row(/trial 1/).click({ modifiers: ['Control'] });
   await workbench.chooseInMenu(row(/trial 1/), 'Compare Recordings…');
@@ -147,7 +140,7 @@ test('two recordings of the view stand side by side', async () => {
 
 test('the status bar says what runs and what it has cost; a stop from there keeps what is recorded', async () => {
   const { page } = workbench;
-  await showViews();
+  await workbench.showViews();
   const task = pane('Domains').locator('.monaco-list-row', { hasText: 'forgotten-number' }).first();
   await task.hover();
   await task.locator('.action-label[aria-label^="Run Task"]').click();
@@ -163,7 +156,7 @@ test('the status bar says what runs and what it has cost; a stop from there keep
   const [recording = ''] = readdirSync(run).filter((name) => name.endsWith('.traj.jsonl'));
   const said = readFileSync(join(run, recording), 'utf8').split('\n');
   expect(said.filter((line) => line.includes('"agentReplied"'))).toHaveLength(2);
-  await showViews();
+  await workbench.showViews();
   await row(/^forgotten-number/)
     .locator('.monaco-tl-twistie')
     .click();
@@ -171,7 +164,7 @@ test('the status bar says what runs and what it has cost; a stop from there keep
 });
 
 test('a run whose description is broken says so, and can be deleted', async () => {
-  await showViews();
+  await workbench.showViews();
   const broken = join(runs, '20260103-100000-broken');
   cpSync(join(runs, gold), broken, { recursive: true });
   writeFileSync(join(broken, 'run.json'), '{');

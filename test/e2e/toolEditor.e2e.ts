@@ -35,7 +35,7 @@ const frame = () => workbench.webviewFrame();
 const call = () => frame().getByRole('button', { name: 'Call cancel_order' }).click();
 
 test('a tool of the Domains view opens with its schema and calls from tasks', async () => {
-  await workbench.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
+  await workbench.showViews();
   const row = (hasText: string) => workbench.page.locator('.pane-body .monaco-list-row', { hasText });
   await until('the tools', async () => {
     // A list that is read again takes no click meanwhile.

@@ -24,7 +24,7 @@ afterAll(async () => {
 test('without a run the dashboard and the view say how to begin', async () => {
   await workbench.runCommand('Rehearsal: Open Training Dashboard');
   await workbench.webviewFrame().getByText('No training run yet').waitFor();
-  await workbench.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
+  await workbench.showViews();
   await workbench.waitForText('.pane-body', 'No training run yet');
   await workbench.screenshot('dashboard-empty');
 });

@@ -45,7 +45,7 @@ function expectNothingRan(): void {
 
 test('a restricted workspace is read and checked, and its views say that nothing runs', async () => {
   await workbench.waitForText('.part.statusbar', 'Restricted Mode');
-  await workbench.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
+  await workbench.showViews();
   await workbench.waitForText('.pane-body', 'order-desk');
   await workbench.waitForText('.pane-body', 'This workspace is in Restricted Mode: no training starts here.');
   await workbench.openFile('tasks/lamp-variant.task.yaml');

@@ -162,6 +162,18 @@ export class Workbench {
     await row.waitFor({ state: 'hidden' });
   }
 
+  /** Shows Rehearsal's own views in the side bar. */
+  async showViews(): Promise<void> {
+    const domains = this.page.locator('.pane-header[aria-label^="Domains"]');
+    // A click on the icon of views that are shown would hide them.
+    if (!(await domains.isVisible())) {
+      await this.page.locator('.activitybar .action-label[aria-label^="Rehearsal"]').click();
+      await domains.waitFor();
+    }
+    // A mouse that stays would bring up the name of an icon, which covers the views.
+    await this.page.mouse.move(900, 450);
+  }
+
   /** The labels of the list that is open now. */
   async picks(): Promise<string[]> {
     await this.page.locator(quickRow).first().waitFor();
@@ -171,12 +183,14 @@ export class Workbench {
   /** Answers the input box that is open now; the next one comes in its place once the answer was read. */
   async answer(text: string): Promise<void> {
     const input = this.page.locator(`${quickInput} input.input`);
+    const isHeld = async () => (await input.isVisible()) && (await input.inputValue({ timeout: 1000 })) === text;
     await input.waitFor();
     await input.fill(text);
-    await this.press('Enter');
     await until('the answer to be read', async () => {
-      const isThere = (await input.isVisible()) && (await input.inputValue({ timeout: 1000 })) === text;
-      if (isThere) throw new Error('the box still holds it');
+      // A box that asks for a folder takes no answer while it looks for the folder.
+      if (await isHeld()) await this.press('Enter');
+      for (let waited = 0; waited < 3000 && (await isHeld()); waited += 100) await this.page.waitForTimeout(100);
+      if (await isHeld()) throw new Error('the box still holds it');
     });
   }
 
@@ -242,9 +256,10 @@ export class Workbench {
     if (button) await toast.getByRole('button', { name: button }).click();
   }
 
-  /** The document inside the webview that was opened last. */
+  /** The document inside the webview that is on the screen; of several, the one that was opened last. */
   webviewFrame(): FrameLocator {
-    return this.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+    const webviews = this.page.locator('iframe.webview.ready').filter({ visible: true });
+    return webviews.last().contentFrame().frameLocator('iframe#active-frame');
   }
 
   /** Switches the colour theme, in the theme picker, and waits until the page wears it. */
