@@ -165,7 +165,8 @@ test('a value that is set is there, all else is as it was, and setting it back g
         typeof old === 'string' &&
         /^[A-Za-z]\w*$/.test(old) &&
         typeof value === 'string' &&
-        /^[a-z]{4,}$/.test(value)
+        /^[a-z]{4,}$/.test(value) &&
+        parse(value) === value
       )
         expect(back).toBe(text);
     }),
