@@ -73,13 +73,17 @@ export function openSsh(address: SshAddress, command: string, { signal, onWords 
   };
 }
 
-function endOf(
+/** Its exit code, once all its words are there. The answers may be unread, so nobody waits for the end of those. */
+async function endOf(
   child: ChildProcessWithoutNullStreams,
 ): Promise<{ readonly code: number | null; readonly error?: Error }> {
-  return new Promise((done) => {
+  const said = new Promise((done) => child.stderr.once('close', done));
+  const end = await new Promise<{ readonly code: number | null; readonly error?: Error }>((done) => {
     child.once('error', (error) => done({ code: null, error }));
-    child.once('close', (code) => done({ code }));
+    child.once('exit', (code) => done({ code }));
   });
+  if (!end.error) await said;
+  return end;
 }
 
 function wordsOf(child: ChildProcessWithoutNullStreams, onWords: ((line: string) => void) | undefined): () => string {
