@@ -4,7 +4,7 @@ import { type Given, text } from './command.ts';
 import { type ExitCode, type Io, UsageError } from './io.ts';
 import { type Launch, trainingKinds } from './targets/target.ts';
 import { type Place, placeOf, targetAt } from './targets/targets.ts';
-import { launchTrainer, outcome } from './trainerLaunch.ts';
+import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 
 /** What can be done to a run that was started. */
 export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
@@ -28,6 +28,11 @@ export async function runOperation(operation: (typeof operations)[number], given
       return launchTrainer(io, target, launch, json);
     }
     case 'follow':
+      if (given.values['detach'] === true) {
+        await followDetached(run);
+        say(`${run} is followed`, {});
+        return 0;
+      }
       await target.follow(run, io);
       io.out(outcome(run, json));
       return 0;

@@ -4,7 +4,9 @@ import { connect, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-const serverPath = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/opt/homebrew/sbin/sshd'].find((path) => existsSync(path));
+const serverPath = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/opt/homebrew/sbin/sshd'].find((path) =>
+  existsSync(path),
+);
 
 /** Why there can be no OpenSSH server on this machine, if so. */
 export function sshObstacle(): string | undefined {
@@ -53,7 +55,9 @@ export async function startSshServer(): Promise<SshServer> {
       unknownHost: clientEnvironment(dir, 'unknown', own, join(dir, 'nobody')),
       wrongKey: clientEnvironment(dir, 'wrong', other, known),
     },
-    killSessions: () => descendants(child.pid ?? 0).forEach((pid) => kill(pid)),
+    killSessions: () => {
+      for (const pid of descendants(child.pid ?? 0)) kill(pid);
+    },
     close: () => {
       for (const pid of [...descendants(child.pid ?? 0), child.pid ?? 0]) kill(pid);
       rmSync(dir, { recursive: true, force: true });

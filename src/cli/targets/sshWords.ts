@@ -34,7 +34,8 @@ const readings: readonly Reading[] = [
     message: ({ host }) => `there is no host ${host}: check its name, and the network or VPN that it is in`,
   },
   {
-    words: /Connection refused|timed out|No route to host|unreachable|Connection closed|Connection reset/i,
+    words:
+      /Connection refused|timed out|No route to host|unreachable|Connection closed|Connection reset|not responding|Broken pipe|closed by remote/i,
     code: 'ssh/unreachable',
     message: (address) =>
       `${address.host} can't be reached: check that it is on and that ${sshCommand(address)} gets through`,
