@@ -1,18 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
-
-const serverPath = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/opt/homebrew/sbin/sshd'].find((path) =>
-  existsSync(path),
-);
-
-/** Why there can be no OpenSSH server on this machine, if so. */
-export function sshObstacle(): string | undefined {
-  if (process.platform === 'win32') return 'the tests of SSH start an OpenSSH server as on Linux and macOS';
-  return serverPath === undefined ? 'there is no sshd here: install the package openssh-server' : undefined;
-}
+import { sshd } from '../../scripts/ssh.ts';
 
 /** A real OpenSSH server on loopback with a host key and a configuration of its own, for the user of the tests. */
 export type SshServer = {
@@ -83,7 +74,7 @@ function startServer(dir: string, port: number, host: string, authorized: string
   writeFileSync(config, `${lines.join('\n')}\n`);
   // Who starts it as root needs the folder that a service would have made.
   if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true });
-  return spawn(serverPath ?? 'sshd', ['-D', '-e', '-f', config], { stdio: 'ignore' });
+  return spawn(sshd() ?? 'sshd', ['-D', '-e', '-f', config], { stdio: 'ignore' });
 }
 
 /** An `ssh` in front of the machine's own, which reads the configuration of the test instead of the person's. */

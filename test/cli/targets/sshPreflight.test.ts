@@ -3,8 +3,9 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sshObstacle } from '../../../scripts/ssh.ts';
 import { commandLine } from '../../support/commandLine.ts';
-import { type SshServer, sshObstacle, startSshServer } from '../../support/sshServer.ts';
+import { type SshServer, startSshServer } from '../../support/sshServer.ts';
 
 const obstacle = sshObstacle();
 if (obstacle) console.warn(`SKIPPED: the preflight of targets over SSH, as ${obstacle}`);
