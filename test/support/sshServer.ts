@@ -12,6 +12,8 @@ export type SshServer = {
   /** Where that folder is, on this same machine. */
   readonly folder: string;
   readonly port: number;
+  /** Puts a program onto the PATH there. */
+  readonly install: (name: string, script: string) => void;
   /** The environment of commands: their `ssh` knows the host's key and signs in with the right key. */
   readonly environment: NodeJS.ProcessEnv;
   /** One whose `ssh` does not know the host's key, or signs in with another key. */
@@ -41,6 +43,7 @@ export async function startSshServer(): Promise<SshServer> {
     target: `ssh://${username}@127.0.0.1:${port}${folder}`,
     folder,
     port,
+    install: (name, script) => writeFileSync(join(dir, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 }),
     environment: clientEnvironment(dir, 'right', own, known),
     strangers: {
       unknownHost: clientEnvironment(dir, 'unknown', own, join(dir, 'nobody')),
@@ -70,7 +73,9 @@ function startServer(dir: string, port: number, host: string, authorized: string
     'StrictModes no',
     'UsePAM no',
     'MaxStartups 100',
+    `SetEnv PATH=${join(dir, 'bin')}:/usr/local/bin:/usr/bin:/bin`,
   ];
+  mkdirSync(join(dir, 'bin'));
   writeFileSync(config, `${lines.join('\n')}\n`);
   // Who starts it as root needs the folder that a service would have made.
   if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true });
