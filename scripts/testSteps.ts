@@ -18,6 +18,7 @@ import {
   type VitestFile,
   withExitCode,
 } from './results.ts';
+import { sshObstacle } from './ssh.ts';
 import { elapsed, warn } from './terminal.ts';
 import { findBrowser } from './vscode/browser.ts';
 import { cacheFolder, type Download } from './vscode/cacheFolder.ts';
@@ -89,6 +90,15 @@ export const steps: readonly Step[] = [
     downloads: benchmarkDownloads,
     obstacle: pythonObstacle,
     run: runBenchmarks,
+  },
+  {
+    name: 'targets',
+    title: 'training on targets: an OpenSSH server on loopback',
+    isFull: true,
+    downloads: trainerDownloads,
+    obstacle: () => pythonObstacle() ?? sshObstacle(),
+    run: (filters) =>
+      vitest('targets', ['--config', 'test/targets/vitest.config.ts', ...filters]).then(({ counts }) => counts),
   },
   {
     name: 'bench',
