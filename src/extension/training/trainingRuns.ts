@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
 import { parseRecording } from '../../engine/shell/recording.ts';
+import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import type { Rollout, Run } from '../../webview/protocol.ts';
-import { trainerOf } from './trainerProcess.ts';
 
 const configSchema = z.looseObject({
   kind: z.enum(['sft', 'grpo', 'evaluate']).nullable().catch(null),

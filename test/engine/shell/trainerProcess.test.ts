@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { trainerOf } from '../../../src/extension/training/trainerProcess.ts';
-import { runFolder } from './runFolder.ts';
+import { trainerOf } from '../../../src/engine/shell/trainerProcess.ts';
+import { runFolder } from '../../extension/training/runFolder.ts';
 
 /** Longer ago than this test process began. */
 const before = Date.now() / 1000 - 24 * 3600;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive } from '../../engine/shell/isAlive.ts';
+import { isAlive } from './isAlive.ts';
 
 /** How much later than its `pid` file a process may seem to have begun: clocks and `ps` count in whole seconds. */
 const slackMs = 2000;

@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Fault } from '../../engine/shell/fault.ts';
+import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { type Io, UsageError } from '../io.ts';
+import { preparePython, trainerFolder } from '../pythonEnvironment.ts';
+import { checkpointOf, lastLineOf, sizeOf, throwIfFailed, throwUnlessRoomFor } from './runFolder.ts';
+import type { Launch, Target } from './target.ts';
+
+/** What the checkpoints of a small run take. */
+const usualDisk = 2 ** 29;
+
+/** Training on this machine. */
+export function localTarget(): Target {
+  let python = '';
+  let child: ChildProcess | undefined;
+  return {
+    name: 'this machine',
+    preflight: async (launch, io) => {
+      const free = freeAt(launch.run);
+      throwUnlessRoomFor(launch.disk ?? usualDisk, free, `for ${launch.run}`, 'name another folder with --out');
+      python = await preparePython(io, launch.python);
+      checkConfiguration(python, launch);
+    },
+    prepare: async () => undefined,
+    start: async (launch, io) => {
+      child = await start(python, launch, io);
+      return { pid: child.pid };
+    },
+    follow: async (run, io) => {
+      const code = await (child ? closed(child) : gone(run, io.signal));
+      throwIfFailed(run, code);
+    },
+    stop: async (run) => writeFileSync(join(run, 'stop'), ''),
+    fetch: async (run, checkpoint) => checkpointOf(run, checkpoint),
+  };
+}
+
+function freeAt(folder: string): number {
+  let known = folder;
+  while (!existsSync(known)) known = dirname(known);
+  const { bavail, bsize } = statfsSync(known);
+  return bavail * bsize;
+}
+
+function trainerEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, PYTHONPATH: trainerFolder(), PYTHONUNBUFFERED: '1', REHEARSAL_NODE: process.execPath };
+}
+
+/** Lets the trainer read a configuration without starting anything, as it knows the fields and profiles. */
+function checkConfiguration(python: string, { kind, config }: Launch): void {
+  const { status, stderr, error } = spawnSync(python, ['-m', 'rehearsal_trainer', kind, '--config', '-', '--check'], {
+    env: trainerEnvironment(),
+    input: JSON.stringify(config),
+    encoding: 'utf8',
+  });
+  if (status === 0) return;
+  throw new UsageError(`the trainer refuses these options: ${error?.message ?? lastLineOf(stderr)}`);
+}
+
+/**
+ * Starts the trainer and waits until it says that it has begun. Its words go to log.txt in the run's folder, so that
+ * closing a window loses nothing.
+ */
+async function start(python: string, { kind, run, isResumed, isDetached }: Launch, io: Io): Promise<ChildProcess> {
+  const log = openSync(join(run, 'log.txt'), 'a');
+  const said = sizeOf(join(run, 'events.jsonl'));
+  const config = join(run, 'launch.json');
+  const args = ['-m', 'rehearsal_trainer', kind, '--config', config, ...(isResumed ? ['--resume'] : [])];
+  const environment = trainerEnvironment();
+  const child = spawn(python, args, { cwd: run, env: environment, detached: isDetached, stdio: ['ignore', log, log] });
+  closeSync(log);
+  const failed = new Promise<never>((_resolve, reject) =>
+    child.once('error', (error) =>
+      reject(
+        new Fault({
+          who: 'environment',
+          code: 'python/start',
+          message: `${python} can't be started: ${error.message}`,
+        }),
+      ),
+    ),
+  );
+  if (isDetached) child.unref();
+  else io.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
+  await Promise.race([failed, isUp(run, child, said)]);
+  return child;
+}
+
+/**
+ * Waits until the run has said something new, or has ended without. A run that goes on has events already.
+ * @param said how much it had said before
+ */
+async function isUp(run: string, child: ChildProcess, said: number): Promise<void> {
+  while (sizeOf(join(run, 'events.jsonl')) <= said) {
+    if (hasEnded(child)) {
+      const log = join(run, 'log.txt');
+      const message = `training did not start: ${lastLineOf(readFileSync(log, 'utf8'))}`;
+      throw new Fault({ who: 'environment', code: 'training/failed', message, file: log });
+    }
+    await new Promise((later) => setTimeout(later, 200));
+  }
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
+async function closed(child: ChildProcess): Promise<number | null> {
+  if (!hasEnded(child)) await new Promise((done) => child.once('close', done));
+  return child.exitCode;
+}
+
+/** Waits for the end of a trainer that another process has started. */
+async function gone(run: string, signal: AbortSignal): Promise<number> {
+  while (trainerOf(run)?.isRunning && !signal.aborted) await new Promise((later) => setTimeout(later, 500));
+  return 0;
+}

@@ -1,0 +1,86 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Fault } from '../../engine/shell/fault.ts';
+import { UsageError } from '../io.ts';
+
+/** How many bytes a file has; 0 for none. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** The last thing that a program said, without the word that makes it an error. */
+export function lastLineOf(words: string): string {
+  const last = words.trim().split('\n').at(-1) ?? '';
+  return last.replace(/^error: /, '');
+}
+
+/** How far a run has come by its own words: `type` is the last of its beginnings and ends, null where it said none. */
+export function lastWordOf(run: string): { readonly type: string | null; readonly message: string } {
+  const path = join(run, 'events.jsonl');
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+  const words = ['started', 'resumed', 'stopped', 'finished', 'error'];
+  for (const line of lines.reverse()) {
+    const event = parsed(line);
+    if (words.includes(event.type ?? '')) return { type: event.type ?? null, message: event.message ?? '' };
+  }
+  return { type: null, message: '' };
+}
+
+function parsed(line: string): { readonly type?: string; readonly message?: string } {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Throws a `Fault` for a run that is over and did not end well.
+ * @param code of its process, where that is known
+ */
+export function throwIfFailed(run: string, code: number | null = 0): void {
+  const { type, message } = lastWordOf(run);
+  if (code === 0 && (type === 'finished' || type === 'stopped')) return;
+  const log = join(run, 'log.txt');
+  const words = lastLineOf(existsSync(log) ? readFileSync(log, 'utf8') : '') || message;
+  const hasWords = type === 'error' || code !== 0;
+  throw new Fault({
+    who: 'environment',
+    code: 'training/failed',
+    message: hasWords
+      ? `training ended with an error: ${words}`
+      : `training ended without a last word; go on from its last checkpoint with: rehearsal train resume ${run}`,
+    file: log,
+  });
+}
+
+/** Throws a `Fault` where a disk has less room than a run needs. */
+export function throwUnlessRoomFor(needed: number, free: number, where: string, advice: string): void {
+  if (free >= needed) return;
+  throw new Fault({
+    who: 'environment',
+    code: 'disk/full',
+    message: `there are ${gigabytes(free)} GB free ${where}, and the run needs ${gigabytes(needed)} GB: make room, or ${advice}`,
+  });
+}
+
+const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
+
+/**
+ * The folder of a checkpoint that lies in a run's folder on this machine.
+ * @param name undefined: the final one, else the one of the highest step
+ */
+export function checkpointOf(run: string, name: string | undefined): string {
+  const folder = join(run, 'checkpoints');
+  const names = existsSync(folder) ? readdirSync(folder).sort(byStep) : [];
+  const chosen = name ?? names.at(-1);
+  if (chosen !== undefined && names.includes(chosen)) return join(folder, chosen);
+  const known = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none yet';
+  throw new UsageError(`${run} has no checkpoint${chosen ? ` "${chosen}"` : ''}; ${known}`);
+}
+
+/** Ascending by step; `final` is the last one. */
+export function byStep(one: string, other: string): number {
+  const step = (name: string) => (name === 'final' ? Number.MAX_SAFE_INTEGER : Number(name.split('-').at(-1)) || 0);
+  return step(one) - step(other);
+}

@@ -1,0 +1,50 @@
+import type { Io } from '../io.ts';
+
+export const trainingKinds = ['sft', 'grpo', 'evaluate'] as const;
+export type TrainingKind = (typeof trainingKinds)[number];
+
+/** A training run that is to be started or gone on with, in the words of this machine. */
+export type Launch = {
+  readonly kind: TrainingKind;
+  /** The run's folder on this machine. */
+  readonly run: string;
+  /** What the trainer is given. Every absolute path in it is one of this machine; a target elsewhere brings it along. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** Goes on from the last checkpoint. */
+  readonly isResumed: boolean;
+  /** Whether the command line returns once it runs. */
+  readonly isDetached: boolean;
+  /** A Python of the target to make the trainer's environment with. */
+  readonly python: string | undefined;
+  /** What the run needs of the target's disk beside what is copied, in bytes; undefined: the target's own guess. */
+  readonly disk: number | undefined;
+};
+
+/**
+ * Where training runs: this machine, a machine over SSH, a Ray cluster. The run's folder on this machine is the same
+ * whatever the target, so that all who read one need not know where it was trained. Each operation throws a `Fault`
+ * whose one message says what to do.
+ */
+export type Target = {
+  /** For people: "this machine", "ada@gpu.example". */
+  readonly name: string;
+  /** Finds what would make the run fail, before anything is copied or spent. */
+  readonly preflight: (launch: Launch, io: Io) => Promise<void>;
+  /** Brings what the run needs, makes its environment, and lets the trainer read the configuration there. */
+  readonly prepare: (launch: Launch, io: Io) => Promise<void>;
+  /** Starts the trainer; resolves once it says that it has begun. */
+  readonly start: (launch: Launch, io: Io) => Promise<{ readonly pid?: number | undefined }>;
+  /**
+   * Keeps the run's folder on this machine up to date until the run is over; a run that failed is a `Fault`. The end
+   * of `io.signal` ends the following, and what runs lives on.
+   */
+  readonly follow: (run: string, io: Io) => Promise<void>;
+  /** Asks for the end of the run after its current optimizer step, with a checkpoint. */
+  readonly stop: (run: string, io: Io) => Promise<void>;
+  /**
+   * Brings a checkpoint into the run's folder on this machine.
+   * @param checkpoint its name; undefined: the newest
+   * @returns its folder
+   */
+  readonly fetch: (run: string, checkpoint: string | undefined, io: Io) => Promise<string>;
+};

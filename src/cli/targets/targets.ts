@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { replaceFile } from '../../engine/shell/disk.ts';
+import { UsageError } from '../io.ts';
+import { localTarget } from './local.ts';
+import type { Target } from './target.ts';
+
+/**
+ * The target of this name: `local`, or an address whose scheme says what is there. Throws a `UsageError` for another
+ * name.
+ */
+export function targetOf(name: string): Target {
+  const [scheme] = name.split('://');
+  switch (scheme) {
+    case 'local':
+      return localTarget();
+    default:
+      throw new UsageError(`--target ${name}: expected local`);
+  }
+}
+
+const placeSchema = z.looseObject({ target: z.string(), python: z.string().optional() });
+
+/** Where a run was started, as `target.json` in its folder says; a run of this machine has no such file. */
+export type Place = z.infer<typeof placeSchema>;
+
+const local: Place = { target: 'local' };
+
+/**
+ * Where a run is: what was asked for, else where it was started. Throws a `UsageError` for a file that is none of
+ * Rehearsal's.
+ */
+export function placeOf(run: string, asked?: string): Place {
+  if (asked !== undefined) return { target: asked };
+  const path = join(run, 'target.json');
+  if (!existsSync(path)) return local;
+  try {
+    return placeSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    throw new UsageError(`${path} does not say where the run was started: it is made by rehearsal train --target`);
+  }
+}
+
+/** Keeps in the run's folder where it is started. A key has no place in it. */
+export function keepPlace(run: string, place: Place): void {
+  if (place.target !== local.target) replaceFile(join(run, 'target.json'), `${JSON.stringify(place, null, 2)}\n`);
+}

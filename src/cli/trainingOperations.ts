@@ -1,0 +1,84 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Given, text } from './command.ts';
+import { type ExitCode, type Io, UsageError } from './io.ts';
+import { type Launch, trainingKinds } from './targets/target.ts';
+import { type Place, placeOf, targetOf } from './targets/targets.ts';
+import { launchTrainer, outcome } from './trainerLaunch.ts';
+
+/** What can be done to a run that was started. */
+export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
+
+/** Does something to a run where it was started; its folder here says where that is. */
+export async function runOperation(operation: (typeof operations)[number], given: Given, io: Io): Promise<ExitCode> {
+  const run = runOf(given, io);
+  const place = placeOf(run);
+  const target = targetOf(place.target);
+  const json = given.values['json'] === true;
+  const say = (words: string, data: object) => io.out(json ? `${JSON.stringify({ run, ...data })}\n` : `${words}\n`);
+  switch (operation) {
+    case 'stop':
+      await target.stop(run, io);
+      say(`${run} ends after its current optimizer step, with a checkpoint`, {});
+      return 0;
+    case 'resume': {
+      const launch = resumedLaunch(run, place, given);
+      await target.preflight(launch, io);
+      await target.prepare(launch, io);
+      return launchTrainer(io, target, launch, json);
+    }
+    case 'follow':
+      await target.follow(run, io);
+      io.out(outcome(run, json));
+      return 0;
+    case 'fetch': {
+      const folder = await target.fetch(run, text(given, 'checkpoint'), io);
+      say(folder, { checkpoint: folder });
+      return 0;
+    }
+    default:
+      throw operation satisfies never;
+  }
+}
+
+function runOf(given: Given, io: Io): string {
+  const [operation, name] = given.positionals;
+  if (!name) throw new UsageError(`say which run: rehearsal train ${operation} RUN`);
+  const places = [resolve(io.cwd, name), resolve(io.cwd, '.rehearsal', 'training', name)];
+  const run = places.find((folder) => existsSync(join(folder, 'launch.json')));
+  if (run) return run;
+  throw new UsageError(`${name} is no run: name its folder, or its name in .rehearsal/training`);
+}
+
+/** A run goes on with the configuration that it was started with, and with the keys of this environment. */
+function resumedLaunch(run: string, place: Place, given: Given): Launch {
+  const kind = trainingKinds.find((each) => each === readJson(join(run, 'config.json'))['kind']);
+  if (!kind) throw new UsageError(`${run} has not begun to train: start it anew`);
+  return {
+    kind,
+    run,
+    config: readJson(join(run, 'launch.json')),
+    isResumed: true,
+    isDetached: given.values['detach'] === true,
+    python: text(given, 'python') ?? place.python,
+    disk: diskOf(given),
+  };
+}
+
+function readJson(path: string): Record<string, unknown> {
+  if (!existsSync(path)) return {};
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    throw new UsageError(`${path} is not JSON: it was changed after Rehearsal wrote it`);
+  }
+}
+
+/** What `--disk` says, in bytes. */
+export function diskOf(given: Given): number | undefined {
+  const value = text(given, 'disk');
+  if (value === undefined) return undefined;
+  const gigabytes = Number(value);
+  if (!(gigabytes > 0)) throw new UsageError(`--disk ${value}: expected a number of gigabytes above 0`);
+  return gigabytes * 2 ** 30;
+}
