@@ -8,6 +8,7 @@ import { doctor } from './commands/doctor.ts';
 import { draft } from './commands/draft.ts';
 import { evaluate } from './commands/eval.ts';
 import { explain } from './commands/explain.ts';
+import { exportModel } from './commands/exportModel.ts';
 import { importCommand } from './commands/import.ts';
 import { mcp } from './commands/mcp.ts';
 import { newCommand } from './commands/new.ts';
@@ -18,6 +19,7 @@ import { replayCommand } from './commands/replay.ts';
 import { report } from './commands/report.ts';
 import { runCommand } from './commands/run.ts';
 import { serve } from './commands/serve.ts';
+import { serveModelCommand } from './commands/serveModel.ts';
 import { shadowCommand } from './commands/shadow.ts';
 import { tools } from './commands/tools.ts';
 import { train } from './commands/train.ts';
@@ -46,6 +48,8 @@ export const commands: readonly Command[] = [
   mcp,
   serve,
   train,
+  serveModelCommand,
+  exportModel,
   importCommand,
   doctor,
 ];

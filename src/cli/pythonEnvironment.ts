@@ -11,11 +11,16 @@ export function trainerFolder(): string {
   return shippedFolder('trainer');
 }
 
+/** The environment of a process of the trainer. */
+export function trainerEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, PYTHONPATH: trainerFolder(), PYTHONUNBUFFERED: '1', REHEARSAL_NODE: process.execPath };
+}
+
 /**
  * The interpreter of the trainer's own environment, made on first use (it announces what it downloads).
  * @param given a Python to make it with; else the first one on the PATH that is new enough
  */
-export async function preparePython(io: Io, given: string | undefined): Promise<string> {
+export async function preparePython(io: Pick<Io, 'err' | 'signal'>, given: string | undefined): Promise<string> {
   const python = given ?? ['python3', 'python'].find((name) => isPython(name));
   if (!python || (given && !isPython(given))) {
     throw new Fault({

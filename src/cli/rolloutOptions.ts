@@ -30,8 +30,9 @@ export const rolloutOptions: Readonly<Record<string, ParseArgsOptionDescriptor>>
   out: { type: 'string' },
 };
 
-export const rolloutHelp = `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], or agent:FILE, an agent of your own
-                     (default: the task's, else the domain's)
+export const rolloutHelp = `  --agent SEAT       gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER (weights of a training
+                     run, served meanwhile), or agent:FILE, an agent of your own (default: the task's, else
+                     the domain's)
   --user SEAT        agenda, scripted, human or openai:MODEL[@BASE_URL] (default: the domain's
                      for the basis)
   --judge SEAT       openai:MODEL[@BASE_URL]: answers what a rule or a task leaves to a judge (default: nobody)

@@ -34,6 +34,7 @@ import { openSample } from './sampleDomain.ts';
 import { testConnection } from './testConnection.ts';
 import { toggleGrouping } from './testing/settings.ts';
 import { recordingOfTest } from './testing/testRecordings.ts';
+import { pickCheckpointSeat } from './training/checkpoints.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
 import { mayRun } from './trust.ts';
@@ -49,7 +50,8 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.task.run': (target) => debugTask(target, true),
     'rehearsal.task.play': (target) =>
       debugTask(target, false, { user: 'human', internalConsoleOptions: 'openOnSessionStart' }),
-    'rehearsal.task.preview': (target) => previewTask(target),
+    'rehearsal.task.preview': (target) => debugTaskWith(target, pickEditorModel),
+    'rehearsal.task.checkpoint': (target) => debugTaskWith(target, pickCheckpointSeat),
     'rehearsal.domain.check': (target) => check(context, language, target, false),
     'rehearsal.domain.audit': (target) => check(context, language, target, true),
     'rehearsal.recording.open': (target, column) => openRecording(target, column),
@@ -124,10 +126,10 @@ async function debugTask(
   return vscode.debug.startDebugging(folder, configuration, { noDebug, suppressDebugView: noDebug });
 }
 
-/** Debugs a task with a language model of the editor in the agent's seat. */
-async function previewTask(target: unknown): Promise<boolean> {
+/** Debugs a task with a model in the agent's seat that the person picks now. */
+async function debugTaskWith(target: unknown, pick: () => Promise<string | undefined>): Promise<boolean> {
   if (!mayRun('Rollouts')) return false;
-  const agent = await pickEditorModel();
+  const agent = await pick();
   return agent === undefined ? false : debugTask(target, false, { agent });
 }
 

@@ -4,6 +4,7 @@ export const commandIds = [
   'rehearsal.task.run',
   'rehearsal.task.play',
   'rehearsal.task.preview',
+  'rehearsal.task.checkpoint',
   'rehearsal.domain.check',
   'rehearsal.domain.audit',
   'rehearsal.recording.debug',

@@ -36,6 +36,16 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
     message: /"sorcerer" is not a seat for the agent: expected gold, scripted, human, openai.* or agent:FILE/,
   },
   {
+    argv: ['run', parcels, 'reschedule-P46', '--agent', 'checkpoint:./no/where'],
+    message: /checkpoint:\.\/no\/where: there is no such folder\. A model is smollm2, tiny, a checkpoint's folder/,
+  },
+  { argv: ['export-model', 'tiny'], message: /say where the model is written: --out FOLDER/ },
+  { argv: ['export-model', 'tiny', '--out', 'x', '--dtype', 'int4'], message: /--dtype is float32 or bfloat16/ },
+  { argv: ['serve-model'], message: /name the model: smollm2, tiny, the folder of a checkpoint, or a hub id/ },
+  { argv: ['serve-model', './no/where'], message: /\.\/no\/where: there is no such folder/ },
+  { argv: ['serve-model', 'tiny', '--dialect', 'x'], message: /--dialect is compact or hermes, not "x"/ },
+  { argv: ['serve-model', 'tiny', '--port', '99999'], message: /--port is a number up to 65535, not "99999"/ },
+  {
     argv: ['run', parcels, 'reschedule-P46', '--agent', 'recorded'],
     message:
       /"recorded" is no seat that can be chosen: .* "rehearsal replay RECORDING" and where the debugger opens one/,

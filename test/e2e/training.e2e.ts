@@ -103,6 +103,17 @@ test('SFT from the palette: the gold seat plays, the model learns from it and is
   await workbench.screenshot('dashboard-sft');
 });
 
+test("the checkpoint takes the agent's seat of a debugged task", { timeout: 3 * minutes }, async () => {
+  await workbench.openFile('tasks/test.task.yaml');
+  await workbench.runCommand('Rehearsal: Debug Task with a Checkpoint…');
+  await workbench.pick('what the run ended with');
+  await workbench.waitForText('.repl', `agent checkpoint:${newestRun(training)}/checkpoints/final`, minutes);
+  await workbench.waitForText('.repl', /\nagent\s+\S/, minutes);
+  await workbench.screenshot('checkpoint-debugged');
+  await workbench.press('Shift+F5');
+  await workbench.debug.ended();
+});
+
 /** Starts training from the palette, answering its questions as a person does. */
 async function train(kind: 'SFT' | 'GRPO', model: string, steps: number): Promise<void> {
   await workbench.runCommand(`Rehearsal: Train with ${kind}…`);

@@ -27,7 +27,15 @@ class ChatRequest:
     messages: Sequence[Message]
     tools: Sequence[Tool]
     max_tokens: int | None
+    temperature: float | None
+    top_p: float | None
     stream: bool
+
+    def sampling(self, defaults: Sampling) -> Sampling:
+        """How a client without a session wants answers sampled; a session's own sampling is nobody else's to change."""
+        temperature = defaults.temperature if self.temperature is None else self.temperature
+        top_p = defaults.top_p if self.top_p is None else self.top_p
+        return Sampling(temperature, top_p, defaults.max_tokens)
 
 
 def read_chat_request(body: Json) -> ChatRequest:
@@ -45,7 +53,9 @@ def read_chat_request(body: Json) -> ChatRequest:
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise RequestError("max_tokens must be a positive whole number", "invalid_request", param="max_tokens")
     parsed_tools = [_tool(value, f"tools[{index}]") for index, value in enumerate(tools)]
-    return ChatRequest(messages, parsed_tools, limit, body.get("stream") is True)
+    temperature = _asked_number(body, "temperature", 0, 10)
+    top_p = _asked_number(body, "top_p", 0.01, 1)
+    return ChatRequest(messages, parsed_tools, limit, temperature, top_p, body.get("stream") is True)
 
 
 def read_session_request(body: Json, defaults: Sampling) -> tuple[str, Sampling]:
@@ -61,10 +71,19 @@ def read_session_request(body: Json, defaults: Sampling) -> tuple[str, Sampling]
     return str(body.get("seed", "0")), Sampling(temperature, top_p, max_tokens)
 
 
-def _number(values: dict[str, Json], name: str, default: float, low: float, high: float) -> float:
+def _asked_number(body: dict[str, Json], name: str, low: float, high: float) -> float | None:
+    if body.get(name) is None:
+        return None
+    return _number(body, name, 0, low, high, name)
+
+
+def _number(
+    values: dict[str, Json], name: str, default: float, low: float, high: float, path: str | None = None
+) -> float:
     value = values.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise RequestError(f"sampling.{name} must be a number from {low:g} to {high:g}", "invalid_request", param=name)
+        said = path or f"sampling.{name}"
+        raise RequestError(f"{said} must be a number from {low:g} to {high:g}", "invalid_request", param=name)
     return value
 
 

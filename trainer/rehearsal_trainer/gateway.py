@@ -22,7 +22,7 @@ from typing import Any
 from aiohttp import web
 
 from rehearsal_trainer.chat import Chat
-from rehearsal_trainer.chat_request import RequestError, read_chat_request, read_session_request
+from rehearsal_trainer.chat_request import ChatRequest, RequestError, read_chat_request, read_session_request
 from rehearsal_trainer.generation import ContextExceededError, Generated, Generator
 from rehearsal_trainer.messages import Json, Message
 from rehearsal_trainer.session import Sampling, Session
@@ -157,18 +157,19 @@ class Gateway:
     async def _complete_without_session(self, request: web.Request) -> web.StreamResponse:
         owner: Session | None = request.get("owner")
         if owner is not None:
-            return await self._answer(request, owner)
-        session = self.open_session(secrets.token_hex(8))
+            return await self._answer(request, owner, read_chat_request(await _body(request)))
+        asked = read_chat_request(await _body(request))
+        session = self.open_session(secrets.token_hex(8), asked.sampling(self.sampling))
         try:
-            return await self._answer(request, session)
+            return await self._answer(request, session, asked)
         finally:
             self.close_session(session)
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
-        return await self._answer(request, self._named(request))
+        session = self._named(request)
+        return await self._answer(request, session, read_chat_request(await _body(request)))
 
-    async def _answer(self, request: web.Request, session: Session) -> web.StreamResponse:
-        asked = read_chat_request(await _body(request))
+    async def _answer(self, request: web.Request, session: Session, asked: ChatRequest) -> web.StreamResponse:
         if session.id in self._busy:
             raise RequestError("a session answers one request at a time", "session_busy", 409)
         self._busy.add(session.id)

@@ -245,3 +245,18 @@ def test_a_preview_shows_what_the_model_sees(tiny_gateway: Gateway) -> None:
     _, answer = served(tiny_gateway, lambda client: client.send("POST", "/preview", body))
     assert answer["text"].endswith("<|im_start|>assistant\n")
     assert len(answer["ids"]) == len(answer["mask"])
+
+
+def test_a_client_without_a_session_chooses_its_own_sampling(tiny_gateway: Gateway) -> None:
+    async def visit(client: Client) -> Any:
+        body = {"messages": [SYSTEM, USER], "max_tokens": 6}
+        greedy = [(await client.send("POST", "/v1/chat/completions", body | {"temperature": 0}))[1] for _ in range(2)]
+        drawn = [(await client.send("POST", "/v1/chat/completions", body | {"temperature": 5}))[1] for _ in range(2)]
+        wrong = await client.send("POST", "/v1/chat/completions", body | {"temperature": "warm"})
+        return greedy, drawn, wrong
+
+    greedy, drawn, (status, refused) = served(tiny_gateway, visit)
+    said = [[answer["choices"][0]["message"]["content"] for answer in answers] for answers in (greedy, drawn)]
+    assert said[0][0] == said[0][1]
+    assert said[1][0] != said[1][1]
+    assert (status, refused["error"]["message"]) == (400, "temperature must be a number from 0 to 10")

@@ -12,6 +12,8 @@ import pytest
 import torch
 from peft import LoraConfig, get_peft_model
 
+from rehearsal_trainer.export import export
+from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.models import ModelError, adapter_base, load_model, load_tokenizer, model_folder
 
 
@@ -77,3 +79,26 @@ def test_a_model_that_is_not_there_is_one_message(tmp_path: Path, monkeypatch: p
     assert model_folder(missing) == missing
     with pytest.raises(ModelError, match="could not be loaded: it is neither 'smollm2', 'tiny', a folder"):
         load_model(missing, torch.float32)
+
+
+def test_an_export_is_whole_and_says_what_the_adapter_says(runs: Path, tmp_path: Path) -> None:
+    checkpoint = runs / "grpo" / "checkpoints" / "final"
+    adapted = load_model(str(checkpoint), torch.float32)
+    for name, weight in adapted.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(weight, std=0.1, generator=torch.Generator().manual_seed(1))
+    adapted.save_pretrained(str(checkpoint))
+    export(str(checkpoint), tmp_path / "whole", "float32")
+    shutil.rmtree(runs)
+    ids = torch.arange(12).unsqueeze(0)
+    with torch.no_grad():
+        said, expected = load_model(str(tmp_path / "whole"), torch.float32)(ids).logits, adapted(ids).logits
+    assert torch.allclose(said, expected, atol=1e-4)
+    assert load_tokenizer(str(tmp_path / "whole")).pad_token is not None
+
+
+def test_an_export_writes_over_nothing(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ConfigurationError, match="expected a new or an empty folder"):
+        export("tiny", tmp_path, "float32")
+    assert [file.name for file in tmp_path.iterdir()] == ["notes.txt"]

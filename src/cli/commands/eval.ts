@@ -32,6 +32,7 @@ import {
   wholeNumber,
 } from '../rolloutOptions.ts';
 import { runLines } from '../runLines.ts';
+import { withCheckpoint } from '../servedModel.ts';
 import { statusLine } from '../statusLine.ts';
 
 export const evaluate: Command = {
@@ -83,14 +84,18 @@ Exit code 0: done. 1: a threshold of the gate was missed. 2: cancelled, out of b
   },
   run: async (given, io) => {
     const domain = openDomain(io, given.positionals[0]);
-    const plan = planOf(given, io, domain);
-    expectToGoOn(plan.folder, domain, plan);
-    await rollOut(plan, given, io, domain);
-    const record = readRun(plan.folder);
-    if (typeof record === 'string') throw new Error(`the run that was just made can't be read: ${record}`);
-    return conclude(record, plan, given, io);
+    return withCheckpoint(text(given, 'agent'), domain.file.dialect, io, (own) => evaluateDomain(domain, given, own));
   },
 };
+
+async function evaluateDomain(domain: LoadedDomain, given: Given, io: Io): Promise<ExitCode> {
+  const plan = planOf(given, io, domain);
+  expectToGoOn(plan.folder, domain, plan);
+  await rollOut(plan, given, io, domain);
+  const record = readRun(plan.folder);
+  if (typeof record === 'string') throw new Error(`the run that was just made can't be read: ${record}`);
+  return conclude(record, plan, given, io);
+}
 
 type Plan = Omit<ReturnType<typeof readRolloutOptions>, 'agentFor'> & {
   readonly folder: string;

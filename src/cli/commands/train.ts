@@ -11,6 +11,7 @@ import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type Io, progress, UsageError } from '../io.ts';
 import { askAtTerminal, openDomain, trialsOf, wholeNumber } from '../rolloutOptions.ts';
+import { modelNamed } from '../servedModel.ts';
 import { type TrainingKind as Kind, trainingKinds as kinds, type Launch } from '../targets/target.ts';
 import { keepPlace, placeOf, targetAt } from '../targets/targets.ts';
 import { launchTrainer } from '../trainerLaunch.ts';
@@ -162,7 +163,9 @@ function configOf(
   recordings: readonly string[],
   user: TrainingUser,
 ): Record<string, unknown> {
-  const model = modelOf(given, io);
+  // The trainer runs in the run's folder, so a checkpoint's folder is named by its whole path.
+  const named = text(given, 'model') ?? 'smollm2';
+  const model = modelNamed(named, `--model ${named}`, io);
   const common = {
     run,
     profile: text(given, 'profile') ?? (model === 'tiny' ? 'trial' : 'cpu'),
@@ -187,18 +190,6 @@ function configOf(
     default:
       throw kind satisfies never;
   }
-}
-
-/** The trainer runs in the run's folder, so a checkpoint's folder is named by its whole path. */
-function modelOf(given: Given, io: Io): string {
-  const model = text(given, 'model') ?? 'smollm2';
-  const folder = resolve(io.cwd, model);
-  if (existsSync(folder)) return folder;
-  if (!/^[\w-][\w.-]*(\/[\w.-]+)?$/.test(model))
-    throw new UsageError(
-      `--model ${model}: there is no such folder. A model is smollm2, tiny, a checkpoint's folder, or a hub id (NAME or OWNER/NAME)`,
-    );
-  return model;
 }
 
 function settings(given: Given): Record<string, unknown> {

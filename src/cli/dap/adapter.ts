@@ -18,6 +18,7 @@ import { type Answer, AnsweringSession, withArguments } from './answeringSession
 import { assignmentIn } from './assignment.ts';
 import { BreakpointRequests, type ClientLines } from './breakpointRequests.ts';
 import { capabilities } from './capabilities.ts';
+import { CheckpointSeat } from './checkpointSeat.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { parseCommand } from './console.ts';
 import { performed, type Started, said } from './consoleCommands.ts';
@@ -73,6 +74,7 @@ export class RehearsalSession extends AnsweringSession {
   readonly #inspection = new Inspection(this.#lines);
   readonly #narrator = new Narrator((event) => this.sendEvent(event), this.#inspection.references, this.#lines);
   readonly #person = new Person((text) => this.#narrator.print(text));
+  readonly #checkpoint = new CheckpointSeat((text) => this.#narrator.print(text));
   readonly #wait = modelWait((text) => this.#narrator.print(text));
   readonly #insideTools = new InsideTools({
     startDebugging: (configuration) => this.#startDebugging(configuration),
@@ -244,7 +246,8 @@ export class RehearsalSession extends AnsweringSession {
     this.#breakpoints.stepsInside = inspectable && !configuration.noDebug;
     try {
       const debuggee = await (request === 'launch' ? launched : attached)(configuration, {
-        readKey: (name: string) => process.env[name],
+        readKey: (name: string) => this.#checkpoint.environment[name],
+        checkpoint: this.#checkpoint,
         askPerson: (seat, { started }, signal) =>
           this.#person.ask(seat, seat === 'agent' || started.userTools !== undefined, signal),
         log: (text: string) => this.#narrator.print(text),
@@ -369,6 +372,7 @@ export class RehearsalSession extends AnsweringSession {
     this.#isOver = true;
     this.#wait.end();
     await this.#playback?.close().catch((error: unknown) => this.#narrator.print(messageOf(error), 'stderr'));
+    await this.#checkpoint.close();
     this.#narrator.release();
   }
 

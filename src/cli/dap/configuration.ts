@@ -29,6 +29,8 @@ const configurationSchema = z.object({
    * an inspector; `true` says that it may lose them.
    */
   debugTools: z.boolean().optional(),
+  /** A Python that makes the trainer's environment, which serves a checkpoint in the agent's seat. */
+  python: z.string().optional(),
   /** Folder for runs (`.rehearsal/runs` of the workspace). */
   runs: z.string().optional(),
   /** What a listening adapter printed; over standard input none is asked for. */

@@ -12,6 +12,7 @@ import { runName } from '../../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
 import { UsageError } from '../io.ts';
 import { chosenSeat, taskNamed, unknownDomain } from '../rolloutOptions.ts';
+import type { CheckpointSeat } from './checkpointSeat.ts';
 import type { Configuration } from './configuration.ts';
 import { Debuggee } from './debuggee.ts';
 import type { Engine } from './engine.ts';
@@ -20,6 +21,7 @@ import { receiptOfClosed, signFork } from './receipts.ts';
 /** What a debuggee needs of the session around it. */
 export type Host = {
   readonly readKey: ReadKey;
+  readonly checkpoint: CheckpointSeat;
   readonly askPerson: AskPerson;
   readonly log: (text: string) => void;
   /** Told of every call to a model. */
@@ -46,10 +48,12 @@ export async function launched(configuration: Configuration, host: Host): Promis
 async function begun(domain: LoadedDomain, configuration: Configuration, host: Host): Promise<Debuggee> {
   const { seed, trial, basis, turnCap } = configuration;
   const task = taskNamed(domain, configuration.task);
-  const agent = seatOf(configuration, domain, 'agent', configuration.agent, task.agent ?? domain.file.agent);
-  const user = seatOf(configuration, domain, 'user', configuration.user, userSeatFor(domain.file, basis));
+  await host.checkpoint.open(configuration, domain.file.dialect);
+  const seatOf = seatsOf(configuration, domain, host.checkpoint.environment);
+  const agent = seatOf('agent', configuration.agent, task.agent ?? domain.file.agent);
+  const user = seatOf('user', configuration.user, userSeatFor(domain.file, basis));
   const forkAgent = configuration.forkAgent
-    ? seatOf(configuration, domain, 'agent', configuration.forkAgent)
+    ? seatOf('agent', configuration.forkAgent)
     : agent.type === 'scripted'
       ? ({ type: 'gold' } as const)
       : agent;
@@ -70,7 +74,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
 }
 
 /** Opens a recording to be stepped through; nothing runs until it is forked. Throws what a person can read. */
-export function attached(configuration: Configuration, host: Host): Debuggee {
+export async function attached(configuration: Configuration, host: Host): Promise<Debuggee> {
   const { recording: given, domain: named } = configuration;
   if (!given) throw new UsageError('the attach configuration names no recording (a file that ends in .traj.jsonl)');
   const recording = resolve(given);
@@ -78,11 +82,13 @@ export function attached(configuration: Configuration, host: Host): Debuggee {
   const folder = named ?? domainBeside(recording);
   if (!folder) throw unknownDomain(recording, 'Name its folder as "domain" in the configuration');
   const domain = host.engine.openDomain(resolve(folder));
-  const forkAgent = seatOf(configuration, domain, 'agent', configuration.forkAgent ?? configuration.agent ?? 'gold');
+  await host.checkpoint.open(configuration, domain.file.dialect);
+  const seatOf = seatsOf(configuration, domain, host.checkpoint.environment);
+  const forkAgent = seatOf('agent', configuration.forkAgent ?? configuration.agent ?? 'gold');
   const user =
     configuration.user === undefined
       ? timed(recordedUser(recording), configuration)
-      : seatOf(configuration, domain, 'user', configuration.user);
+      : seatOf('user', configuration.user);
   const debuggee = new Debuggee({ domain, agent: { type: 'gold' }, user, forkAgent, ...host });
   debuggee.onClosed = (fork, closed) => {
     const receipt = receiptOfClosed(debuggee.domain, fork, closed);
@@ -101,16 +107,11 @@ function recordedUser(recording: string): SeatSpec {
   return typeof parsed === 'string' ? { type: 'agenda' } : parsed;
 }
 
-/** The seat that the configuration names, else the domain's own. */
-function seatOf(
-  configuration: Configuration,
-  { folder }: LoadedDomain,
-  which: 'agent' | 'user',
-  chosen: string | undefined,
-  own = '',
-): SeatSpec {
-  const here = { cwd: process.cwd(), environment: process.env };
-  return timed(chosenSeat(which, chosen, own, folder, here), configuration);
+/** Gives the seat that a configuration names, else the domain's own. */
+function seatsOf(configuration: Configuration, { folder }: LoadedDomain, environment: NodeJS.ProcessEnv) {
+  const here = { cwd: process.cwd(), environment };
+  return (which: 'agent' | 'user', chosen: string | undefined, own = ''): SeatSpec =>
+    timed(chosenSeat(which, chosen, own, folder, here), configuration);
 }
 
 function timed(spec: SeatSpec, { timeout }: Configuration): SeatSpec {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { type Io, UsageError } from '../io.ts';
-import { preparePython, trainerFolder } from '../pythonEnvironment.ts';
+import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
 import { checkpointOf, isGone, lastLineOf, sizeOf, throwIfFailed, throwUnlessRoomFor } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 
@@ -45,10 +45,6 @@ function freeAt(folder: string): number {
   while (!existsSync(known)) known = dirname(known);
   const { bavail, bsize } = statfsSync(known);
   return bavail * bsize;
-}
-
-function trainerEnvironment(): NodeJS.ProcessEnv {
-  return { ...process.env, PYTHONPATH: trainerFolder(), PYTHONUNBUFFERED: '1', REHEARSAL_NODE: process.execPath };
 }
 
 /** Lets the trainer read a configuration without starting anything, as it knows the fields and profiles. */

@@ -38,7 +38,8 @@ export const configurationProvider: vscode.DebugConfigurationProvider = {
     return task ? { ...configuration, name: task, domain, task } : undefined;
   },
   resolveDebugConfigurationWithSubstitutedVariables: (folder, given) => {
-    const configuration: Configuration = { token: standbyToken, ...given };
+    const python = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
+    const configuration: Configuration = { token: standbyToken, ...(python ? { python } : {}), ...given };
     const { domain, runs } = configuration;
     if (configuration.request !== 'launch' || !domain || runs) return configuration;
     const workspace = folder ?? vscode.workspace.getWorkspaceFolder(vscode.Uri.file(domain));

@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { beginRunning } from '../running.ts';
 import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
+import { checkpointItems } from './checkpoints.ts';
 import { trainingRoot, trainingRuns } from './runFolders.ts';
 import { isOnNamedTarget, local, namedTargets, pickTarget } from './targets.ts';
 
@@ -175,13 +176,7 @@ async function pickRun(
 }
 
 async function pickModel(kind: TrainingKind): Promise<string | undefined> {
-  const checkpoints = (await trainingRuns())
-    .map(({ id, folder }) => ({
-      label: id,
-      description: 'checkpoint of a run',
-      model: join(folder, 'checkpoints', 'final'),
-    }))
-    .filter(({ model }) => existsSync(model));
+  const checkpoints = await checkpointItems();
   const standard = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model') ?? 'smollm2';
   const own = [
     { label: standard, description: 'from the settings', model: standard },

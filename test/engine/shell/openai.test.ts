@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { askAgentModel } from '../../../src/engine/shell/seats/openai.ts';
-import { parseSeat } from '../../../src/engine/shell/seats/seatSpec.ts';
+import { parseSeat, seatName } from '../../../src/engine/shell/seats/seatSpec.ts';
 import { modelView } from '../../support/modelView.ts';
 
 let server: Server | undefined;
@@ -213,11 +213,29 @@ test.each([
   ['gold', { type: 'gold' }],
   [
     'agenda',
-    '"agenda" is not a seat for the agent: expected gold, scripted, human, openai:MODEL[@BASE_URL] or agent:FILE',
+    '"agenda" is not a seat for the agent: expected gold, scripted, human, openai:MODEL[@BASE_URL], checkpoint:FOLDER or agent:FILE',
+  ],
+  [
+    'checkpoint:runs/sft/checkpoints/final',
+    '"checkpoint:runs/sft/checkpoints/final" is a checkpoint, and this command serves none. Start "rehearsal serve-model" and name openai:MODEL@BASE_URL',
   ],
   ['openai:x@nowhere', '"nowhere" is not a URL: expected something like http://127.0.0.1:8000/v1'],
 ])('the seat "%s"', (text, expected) => {
   expect(parseSeat(text, 'agent', 'person', {})).toEqual(expected);
+});
+
+test('a served checkpoint is a model that keeps its name, and no domain can ask for one', () => {
+  const served = { REHEARSAL_CHECKPOINT_URL: 'http://127.0.0.1:9/v1', REHEARSAL_CHECKPOINT_TOKEN: 'token' };
+  const parsed = parseSeat('checkpoint:runs/final', 'agent', 'person', served);
+  expect(parsed).toEqual({
+    type: 'openai',
+    model: 'runs/final',
+    baseUrl: 'http://127.0.0.1:9/v1',
+    keyName: 'REHEARSAL_CHECKPOINT_TOKEN',
+    isCheckpoint: true,
+  });
+  expect(typeof parsed === 'string' ? parsed : seatName(parsed)).toBe('checkpoint:runs/final');
+  expect(parseSeat('checkpoint:runs/final', 'agent', 'domain', served)).toMatch(/which only a person can put into/);
 });
 
 test.each([

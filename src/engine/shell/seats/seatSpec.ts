@@ -44,10 +44,18 @@ export type ModelSeat = {
   readonly timeoutMs?: number;
   /** A language model of the editor: its rollouts are previews, and no training learns from them. */
   readonly isPreview?: true;
+  /** Weights of a training run, or another model that the trainer's gateway serves. */
+  readonly isCheckpoint?: true;
 };
 
 /** The environment in which the editor says where its language models are asked, and with what token. */
 export const editorModels = { url: 'REHEARSAL_EDITOR_URL', token: 'REHEARSAL_EDITOR_TOKEN' } as const;
+
+/** What a seat's name begins with that is a checkpoint: a folder, or a model that the trainer knows. */
+export const checkpointScheme = 'checkpoint:';
+
+/** The environment in which the command line says where the checkpoint that it serves is asked, and with what token. */
+export const servedCheckpoint = { url: 'REHEARSAL_CHECKPOINT_URL', token: 'REHEARSAL_CHECKPOINT_TOKEN' } as const;
 
 const defaultBaseUrl = 'https://api.openai.com/v1';
 
@@ -55,7 +63,7 @@ const defaultBaseUrl = 'https://api.openai.com/v1';
 export const pureSeats = ['gold', 'scripted', 'agenda'] as const;
 
 /**
- * Reads `gold`, `scripted`, `agenda`, `human`, `openai:MODEL[@BASE_URL]`, `editor:MODEL` or `agent:FILE`.
+ * Reads `gold`, `scripted`, `agenda`, `human`, `openai:MODEL[@BASE_URL]`, `editor:MODEL`, `checkpoint:FOLDER` or `agent:FILE`.
  *
  * A domain may name any address, so a key goes along only where a person chose the address: in a flag, in the
  * environment, or by leaving it at the default.
@@ -78,8 +86,10 @@ export function parseSeat(
     return `"recorded" is no seat that can be chosen: a recording answers for its own seats, in "rehearsal replay RECORDING" and where the debugger opens one`;
   if (seat === 'agent' && text.startsWith('agent:'))
     return readAgentFile(text.slice('agent:'.length), folders, (model) => parseLentModel(model, environment));
+  if (seat === 'agent' && text.startsWith(checkpointScheme)) return parseCheckpoint(text, from, environment);
   const model = parseModel(text, from, environment);
-  const expected = [...allowed, 'openai:MODEL[@BASE_URL]', ...(seat === 'agent' ? ['agent:FILE'] : [])];
+  const ofAgents = seat === 'agent' ? ['checkpoint:FOLDER', 'agent:FILE'] : [];
+  const expected = [...allowed, 'openai:MODEL[@BASE_URL]', ...ofAgents];
   return (
     model ??
     `"${text}" is not a seat for the ${seat}: expected ${expected.slice(0, -1).join(', ')} or ${expected.at(-1)}`
@@ -99,6 +109,17 @@ function parseEditorModel(text: string, from: 'person' | 'domain', environment: 
   if (!baseUrl)
     return `"${text}" is a language model of the editor: only what is started in VS Code can ask it. Start it there, or write openai:MODEL[@BASE_URL]`;
   return { type: 'openai', model: text.slice('editor:'.length), baseUrl, keyName: editorModels.token, isPreview: true };
+}
+
+/** A checkpoint, which is served as long as the command plays that a person has started with it. */
+function parseCheckpoint(text: string, from: 'person' | 'domain', environment: NodeJS.ProcessEnv): ModelSeat | string {
+  const baseUrl = environment[servedCheckpoint.url];
+  if (from === 'domain')
+    return `"${text}" is a checkpoint, which only a person can put into the agent's seat: write openai:MODEL[@BASE_URL] here`;
+  if (!baseUrl)
+    return `"${text}" is a checkpoint, and this command serves none. Start "rehearsal serve-model" and name openai:MODEL@BASE_URL`;
+  const model = text.slice(checkpointScheme.length);
+  return { type: 'openai', model, baseUrl, keyName: servedCheckpoint.token, isCheckpoint: true };
 }
 
 /** Null for a text that names no model. */
@@ -133,5 +154,6 @@ export function modelOf(spec: SeatSpec): ModelSeat | null {
 export function seatName(spec: SeatSpec): string {
   if (spec.type === 'agent') return `agent:${spec.name}`;
   if (spec.type !== 'openai') return spec.type;
-  return `${spec.isPreview ? 'editor' : 'openai'}:${spec.model}`;
+  const scheme = spec.isPreview ? 'editor:' : spec.isCheckpoint ? checkpointScheme : 'openai:';
+  return `${scheme}${spec.model}`;
 }

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Fault } from '../../engine/shell/fault.ts';
+import { type Command, text } from '../command.ts';
+import { UsageError } from '../io.ts';
+import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
+import { modelNamed } from '../servedModel.ts';
+
+export const exportModel: Command = {
+  name: 'export-model',
+  takes: 1,
+  summary: 'write a checkpoint as a whole model, any adapter merged in',
+  help: `rehearsal export-model CHECKPOINT --out FOLDER [options]
+
+Writes weights in safetensors and the tokenizer, as other tools load them. A checkpoint of LoRA is an adapter that names
+its base; what is written here needs no base.
+
+  --out FOLDER       a new or an empty folder
+  --dtype NAME       float32 or bfloat16 (default: float32)
+  --python PATH      the Python that makes the trainer's environment (3.11 or newer)
+  --json             machine-readable output
+`,
+  options: { out: { type: 'string' }, dtype: { type: 'string' }, python: { type: 'string' } },
+  run: async (given, io) => {
+    const [named] = given.positionals;
+    const out = text(given, 'out');
+    if (named === undefined) throw new UsageError('name the checkpoint: the folder <run>/checkpoints/<name>');
+    if (out === undefined) throw new UsageError('say where the model is written: --out FOLDER');
+    const dtype = text(given, 'dtype') ?? 'float32';
+    if (dtype !== 'float32' && dtype !== 'bfloat16')
+      throw new UsageError(`--dtype is float32 or bfloat16, not "${dtype}"`);
+    const model = modelNamed(named, named, io);
+    const python = await preparePython(io, text(given, 'python'));
+    const folder = resolve(io.cwd, out);
+    const args = ['-m', 'rehearsal_trainer', 'export', '--model', model, '--out', folder, '--dtype', dtype];
+    const child = spawn(python, args, { env: trainerEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = { out: '', err: '' };
+    for (const stream of ['out', 'err'] as const)
+      createInterface({ input: child[`std${stream}`] }).on('line', (line) => {
+        said[stream] = line;
+      });
+    io.signal.addEventListener('abort', () => child.kill(), { once: true });
+    const code = await new Promise<number | null>((done) => child.once('close', done));
+    if (code !== 0) {
+      const message = said.err.replace(/^error: /, '') || 'cancelled';
+      throw new Fault({ who: 'environment', code: 'model/not-exported', message });
+    }
+    const { bytes } = JSON.parse(said.out) as { readonly bytes: number };
+    if (given.values['json'] === true) io.out(`${JSON.stringify({ model: folder, bytes })}\n`);
+    else io.out(`${folder}: ${(bytes / 1e6).toFixed(1)} MB of weights\n`);
+    return 0;
+  },
+};

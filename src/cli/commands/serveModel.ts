@@ -1,0 +1,47 @@
+import { type Command, text } from '../command.ts';
+import { UsageError } from '../io.ts';
+import { modelNamed, serveModel } from '../servedModel.ts';
+
+const dialects = ['compact', 'hermes'];
+
+export const serveModelCommand: Command = {
+  name: 'serve-model',
+  takes: 1,
+  summary: 'serve a model or a checkpoint as an OpenAI-compatible endpoint on this machine',
+  help: `rehearsal serve-model MODEL [options]
+
+Serves a model on loopback until Ctrl+C: an OpenAI-compatible endpoint with a token of its own, which any client can
+use that sends tools. MODEL is smollm2, tiny, a checkpoint's folder (<run>/checkpoints/<name>), or a hub id. To play or
+debug with a checkpoint no server is needed: give "--agent checkpoint:FOLDER" to run and eval, or write it as "agent" of
+a debug configuration.
+
+  --dialect NAME     compact or hermes: how tools and calls look to the model, as it was trained (default: compact)
+  --port N           the port (default: a free one)
+  --python PATH      the Python that makes the trainer's environment (3.11 or newer)
+  --json             machine-readable output
+`,
+  options: { dialect: { type: 'string' }, port: { type: 'string' }, python: { type: 'string' } },
+  run: async (given, io) => {
+    const [named] = given.positionals;
+    if (named === undefined)
+      throw new UsageError('name the model: smollm2, tiny, the folder of a checkpoint, or a hub id');
+    const dialect = text(given, 'dialect') ?? 'compact';
+    if (!dialects.includes(dialect)) throw new UsageError(`--dialect is ${dialects.join(' or ')}, not "${dialect}"`);
+    const port = portOf(text(given, 'port'));
+    const model = modelNamed(named, named, io);
+    const served = await serveModel(io, { model, dialect, port, python: text(given, 'python') });
+    const { url, token } = served;
+    if (given.values['json'] === true) io.out(`${JSON.stringify({ model, url, token, dialect })}\n`);
+    else io.out(`OPENAI_BASE_URL=${url}\nOPENAI_API_KEY=${token}\n`);
+    io.err(`serving ${named}; Ctrl+C ends it\n`);
+    await served.ended;
+    return 0;
+  },
+};
+
+function portOf(given: string | undefined): number {
+  const port = Number(given ?? 0);
+  if (!/^\d*$/.test(given ?? '') || port > 65_535)
+    throw new UsageError(`--port is a number up to 65535, not "${given}"`);
+  return port;
+}
