@@ -23,8 +23,14 @@ function trainerEnvironment(): NodeJS.ProcessEnv {
  * Lets the trainer read a configuration without starting anything, as it knows the fields and profiles. Throws a
  * `UsageError` with its words for one that it refuses.
  * @param kind sft, grpo or evaluate
+ * @param placed puts before its words where the value was written, if it was in a file
  */
-export function checkConfiguration(python: string, kind: string, configuration: string): void {
+export function checkConfiguration(
+  python: string,
+  kind: string,
+  configuration: string,
+  placed: (words: string) => string,
+): void {
   const args = ['-m', 'rehearsal_trainer', kind, '--config', '-', '--check'];
   const { status, stderr, error } = spawnSync(python, args, {
     env: trainerEnvironment(),
@@ -33,7 +39,7 @@ export function checkConfiguration(python: string, kind: string, configuration: 
   });
   if (status === 0) return;
   const words = error?.message ?? lastLineOf(stderr);
-  throw new UsageError(`the trainer refuses these options: ${words}`);
+  throw new UsageError(`the trainer refuses these options: ${placed(words)}`);
 }
 
 /**

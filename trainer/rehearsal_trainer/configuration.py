@@ -72,6 +72,8 @@ def from_values(
         # What an algorithm's paper asks for stands above the profile, and below what a person says.
         algorithm = {**chosen, **values}.get("algorithm", next(iter(algorithms)))
         chosen |= _named("algorithm", algorithm, algorithms)
+    if "epochs" in values:
+        chosen.pop("steps", None)  # a person who counts epochs means no profile's number of steps
     merged = {**chosen, **values, "profile": profile}
     return _built(kind, keys, merged, "")
 

@@ -34,6 +34,8 @@ def explanation() -> str:
 
 def _explained(module: ModuleType, key: Key) -> dict[str, Json]:
     setting = dataclasses.asdict(key.setting)
+    if module is sft and key.setting.verl_sft:
+        setting["verl"] = key.setting.verl_sft
     words = {name: setting[name] for name in ("about", "unit", "paper", "trl", "verl") if setting[name] is not None}
     own = _default(module.Config, key.name)
     defaults = {profile: values.get(key.name, own) for profile, values in module.PROFILES.items()}
@@ -47,12 +49,7 @@ def _explained(module: ModuleType, key: Key) -> dict[str, Json]:
         "isRequired": key.is_required,
         "isPath": key.setting.is_path,
         "isGiven": key.setting.is_given,
-        "defaults": {}
-        if key.is_required
-        else {
-            profile: profile if key.name == "profile" else values.get(key.name, own)
-            for profile, values in module.PROFILES.items()
-        },
+        "defaults": {} if key.is_required or key.name == "profile" else defaults,
         **({"algorithms": by_algorithm} if by_algorithm else {}),
     }
 

@@ -26,6 +26,7 @@ Model = Annotated[
         paper="Qwen3 8B, 14B and 32B without thinking",
         trl="model",
         verl="actor_rollout_ref.model.path",
+        verl_sft="model.path",
         is_path=True,
     ),
 ]
@@ -35,7 +36,6 @@ Dialect = Annotated[
         "How tools and calls are written for the model. The command line takes it from the domain; `compact` is for "
         "small models.",
         paper="hermes, which is Qwen3's own",
-        verl="actor_rollout_ref.rollout.multi_turn.format",
     ),
 ]
 LoraRank = Annotated[
@@ -47,6 +47,7 @@ LoraRank = Annotated[
         paper="0",
         trl="LoraConfig.r",
         verl="actor_rollout_ref.model.lora_rank",
+        verl_sft="model.lora_rank",
         least=0,
     ),
 ]
@@ -56,6 +57,7 @@ Dtype = Annotated[
         "In which numbers the weights lie. `auto` is bfloat16 where the hardware computes in it, else float32.",
         trl="bf16, and the model's own dtype",
         verl="actor_rollout_ref.actor.fsdp_config.model_dtype",
+        verl_sft="engine.model_dtype",
     ),
 ]
 GradientCheckpointing = Annotated[
@@ -65,6 +67,7 @@ GradientCheckpointing = Annotated[
         paper="true",
         trl="gradient_checkpointing",
         verl="actor_rollout_ref.model.enable_gradient_checkpointing",
+        verl_sft="model.enable_gradient_checkpointing",
     ),
 ]
 Context = Annotated[
@@ -76,6 +79,7 @@ Context = Annotated[
         paper="32768",
         trl="max_length (SFT); kept by the gateway (GRPO)",
         verl="actor_rollout_ref.rollout.max_model_len",
+        verl_sft="data.max_length",
         least=64,
     ),
 ]
@@ -86,6 +90,7 @@ MicroBatch = Annotated[
         unit="rows",
         trl="per_device_train_batch_size",
         verl="actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
+        verl_sft="data.micro_batch_size_per_gpu",
         least=1,
     ),
 ]
@@ -96,6 +101,7 @@ WarmupSteps = Annotated[
         unit="optimizer steps",
         trl="warmup_steps",
         verl="actor_rollout_ref.actor.optim.lr_warmup_steps",
+        verl_sft="optim.lr_warmup_steps",
         least=0,
     ),
 ]
@@ -116,12 +122,18 @@ KeepCheckpoints = Annotated[
         "Checkpoints that are kept; older ones are deleted.",
         trl="save_total_limit",
         verl="trainer.max_actor_ckpt_to_keep",
+        verl_sft="trainer.max_ckpt_to_keep",
         least=1,
     ),
 ]
 Seed = Annotated[
     int,
-    Setting("The source of the order of tasks and of every rollout's randomness.", trl="seed", verl="data.seed"),
+    Setting(
+        "The source of the order of tasks and of every rollout's randomness.",
+        trl="seed",
+        verl="data.seed",
+        verl_sft="trainer.seed",
+    ),
 ]
 Threads = Annotated[
     int | None, Setting("Threads of the CPU; null leaves it to the environment's OMP_NUM_THREADS.", least=1)

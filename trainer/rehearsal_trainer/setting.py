@@ -23,7 +23,9 @@ class Setting:
     trl: str | None = None
     """Its name in TRL."""
     verl: str | None = None
-    """Its name in verl."""
+    """Its name in verl, in GRPO where the two differ."""
+    verl_sft: str | None = None
+    """Its name in verl's SFT where that is another one."""
     least: float | None = None
     above: float | None = None
     most: float | None = None
