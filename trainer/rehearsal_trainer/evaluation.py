@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rehearsal_trainer.evaluate import Part, play, success
 from rehearsal_trainer.messages import Json
-from rehearsal_trainer.rollouts import PlayedRollout, measure
+from rehearsal_trainer.rollouts import OF_A_DOMAIN, PlayedRollout, measure
 from rehearsal_trainer.task_sets import TaskSet
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ class Evaluation:
             folder = self._run.path / "trajectories" / f"evaluate-{step:06d}" / each.name
             played = play(self._worker, each.settings, folder, self._seed, each.tasks, self._part)
             found = success(played)
-            fields: dict[str, Json] = {"step": step, "domain": each.name, "held_out": each.is_held_out, **found}
-            self._run.event("evaluated", **fields)
+            fields = {name: value for name, value in found.items() if name != "by_kind"}
+            self._run.event("evaluated", step=step, domain=each.name, held_out=each.is_held_out, **fields)
             if not found["rollouts"]:
                 said = next((one.result.failure.message for one in played if one.result.failure), "no reason given")
                 message = f"step {step}: no rollout of the evaluation on {each.name} could be scored: {said}"
@@ -73,15 +73,15 @@ class Evaluation:
             if not each.is_held_out:
                 trained += played
             if each.is_held_out or sum(not one.is_held_out for one in self._sets) > 1:
-                values |= named(f"evaluate/{each.name}", played)
+                values |= named(f"evaluate/{each.name}", played, OF_A_DOMAIN)
         generator.refresh()
         return values | named("evaluate", trained) | {"evaluate/seconds": time.monotonic() - started}
 
 
-def named(prefix: str, played: Sequence[PlayedRollout]) -> dict[str, float]:
-    """What rollouts came to, with the 95 % interval of their success."""
+def named(prefix: str, played: Sequence[PlayedRollout], kept: Sequence[str] = ()) -> dict[str, float]:
+    """What rollouts came to, all of it or what is kept, with the 95 % interval of their success."""
     low, high = success(played)["interval"]
-    values = {f"{prefix}/{name}": value for name, value in measure(played).items()}
+    values = {f"{prefix}/{name}": value for name, value in measure(played).items() if name in kept or not kept}
     return {**values, f"{prefix}/success_low": low, f"{prefix}/success_high": high} if played else {}
 
 

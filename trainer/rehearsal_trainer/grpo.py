@@ -44,7 +44,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     import torch
 
     from rehearsal_trainer.backends.trl import Measurements, grpo_trainer, save, train
-    from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
+    from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollouts import RolloutWorker
     from rehearsal_trainer.serving import gateway_over
@@ -59,7 +59,8 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
 
         # Model, gateway over the live weights, engine.
         tokenizer = load_tokenizer(config.model)
-        model = load_model(config.model, dtype_named(config.dtype), trainable_adapter=True)
+        dtype, autocast = training_dtype(config.dtype, config.lora_rank)
+        model = load_model(config.model, dtype, trainable_adapter=True)
         gateway = gateway_over(
             model, tokenizer, config.model, config.dialect, sampling_of(config), config.context, 2 * config.concurrency
         )
@@ -72,7 +73,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
             # Train, save, say so.
             measured = Measurements()
             play = step_player(config, run, worker, trained, measured)
-            plan, grpo = plans_of(config, run, steps)
+            plan, grpo = plans_of(config, run, steps, autocast)
             trainer = grpo_trainer(model, tokenizer, order, play, plan, grpo, run, measured, evaluation)
             gateway.generator.decoder.adopt(trainer.model)
             print(
@@ -119,7 +120,7 @@ def sampling_of(config: Config) -> Sampling:
     return Sampling(config.temperature, config.top_p, config.max_tokens)
 
 
-def plans_of(config: Config, run: RunFolder, steps: int) -> tuple[Optimization, GrpoPlan]:
+def plans_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> tuple[Optimization, GrpoPlan]:
     """The numbers of the optimizer, and those of GRPO."""
     from rehearsal_trainer.backends.trl import GrpoPlan, Optimization
 
@@ -127,7 +128,7 @@ def plans_of(config: Config, run: RunFolder, steps: int) -> tuple[Optimization, 
         run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
         micro_batch=config.micro_batch, accumulation=rows_per_step(config) // config.micro_batch,
         save_every=config.save_every, keep_checkpoints=config.keep_checkpoints, seed=config.seed,
-        gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank,
+        gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank, bf16=autocast,
     )  # fmt: skip
     grpo = GrpoPlan(
         group_size=config.group_size, temperature=config.temperature, beta=config.beta, epsilon=config.epsilon,
@@ -142,7 +143,7 @@ def step_player(
 ) -> Rollouts:
     """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
     from rehearsal_trainer.masks import CompletionRow
-    from rehearsal_trainer.rollouts import RolloutRequest, dead_groups, measure, write_summary
+    from rehearsal_trainer.rollouts import OF_A_DOMAIN, RolloutRequest, dead_groups, measure, write_summary
     from rehearsal_trainer.task_sets import labels_of
 
     gateway, sampling = worker.gateway, sampling_of(config)
@@ -173,7 +174,8 @@ def step_player(
         measured.values["dead_groups"] = dead_groups([rollout.result.reward for rollout in played], config.group_size)
         for each in trained if len(trained) > 1 else []:
             own = [rollout for rollout in played if rollout.request.settings is each.settings]
-            measured.values |= {f"domain/{each.name}/{name}": value for name, value in measure(own).items() if own}
+            values = measure(own)
+            measured.values |= {f"domain/{each.name}/{name}": values[name] for name in OF_A_DOMAIN if name in values}
         if all(rollout.result.reward is None for rollout in played):
             failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
             raise TrainingError(

@@ -54,7 +54,8 @@ LoraRank = Annotated[
 Dtype = Annotated[
     Literal["auto", "float32", "bfloat16"],
     Setting(
-        "In which numbers the weights lie. `auto` is bfloat16 where the hardware computes in it, else float32.",
+        "In which numbers the weights lie. `auto` is bfloat16 where the hardware computes in it, else float32; where "
+        "all weights train it is float32, and only the arithmetic is bfloat16.",
         trl="bf16, and the model's own dtype",
         verl="actor_rollout_ref.actor.fsdp_config.model_dtype",
         verl_sft="engine.model_dtype",
@@ -150,6 +151,10 @@ SftDomain = Annotated[
         "The folder with domain.yaml. Its gold seat plays the training tasks where there are no recordings.",
         is_path=True,
     ),
+]
+EvaluatedSplit = Annotated[
+    Literal["train", "test"] | None,
+    Setting("Recordings of tasks of this split are refused: a model is evaluated on them. null takes all."),
 ]
 LeastReward = Annotated[
     float,

@@ -20,6 +20,9 @@ from rehearsal_trainer.session import Sampling, SessionRow
 
 Result = TypeVar("Result")
 
+OF_A_DOMAIN = ("reward", "all_correct", "all_wrong", "turns", "failed")
+"""What is measured of each domain where a run has several."""
+
 
 @dataclass(frozen=True)
 class RolloutRequest:

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from rehearsal_trainer import keys
 from rehearsal_trainer.configuration import read_config
-from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.messages import Conversation
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Config:
     model: keys.Model = "smollm2"
     dialect: keys.Dialect = "compact"
     least_reward: keys.LeastReward = 1.0
+    evaluate_split: keys.EvaluatedSplit = "test"
     epochs: keys.SftEpochs = 2.0
     steps: keys.SftSteps = None
     batch: keys.SftBatch = 128
@@ -82,7 +84,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.backends.trl import Measurements, Optimization, save, sft_trainer, train
     from rehearsal_trainer.chat import Chat
     from rehearsal_trainer.dialect import dialect_named
-    from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
+    from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.trajectories import find_recordings, read_recording, successful
 
@@ -93,6 +95,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     # Data: what went well, as token ids. The dialect is the gateway's, so the ids are those of a rollout.
     files = find_recordings(config.recordings)
     conversations = successful(map(read_recording, files), config.least_reward)
+    refuse_evaluated(conversations, config.evaluate_split)
     tokenizer = load_tokenizer(config.model)
     chat = Chat(tokenizer, dialect_named(config.dialect))
     every = [chat.row_of(conversation) for conversation in conversations]
@@ -115,12 +118,14 @@ def run_sft(config: Config, resume: bool = False) -> Path:
             tokens=sum(len(row.ids) for row in rows), trained_tokens=sum(sum(row.mask) for row in rows), steps=steps,
         )  # fmt: skip
         run.stop_on_signals()
-        model = load_model(config.model, dtype_named(config.dtype), trainable_adapter=True)
+        dtype, autocast = training_dtype(config.dtype, config.lora_rank)
+        model = load_model(config.model, dtype, trainable_adapter=True)
         plan = Optimization(
             run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
             micro_batch=micro, accumulation=accumulation, save_every=config.save_every,
             keep_checkpoints=config.keep_checkpoints, seed=config.seed,
             gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank, schedule=config.schedule,
+            bf16=autocast,
         )  # fmt: skip
 
         # Train, save, say so.
@@ -135,3 +140,13 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         save(trainer, tokenizer, run.checkpoints / "final", merge=True)
         run.event("finished", step=reached, path="final")
         return run.checkpoints / "final"
+
+
+def refuse_evaluated(conversations: Sequence[Conversation], split: str | None) -> None:
+    """ConfigurationError for recordings of tasks that a model is evaluated on."""
+    found = [each for each in conversations if split is not None and each.split == split]
+    if found:
+        raise ConfigurationError(
+            f"recordings: {len(found)} of {len(conversations)} are of tasks of the split {split}, which a model is "
+            f"evaluated on; the first is {found[0].source}. Leave them out, or set evaluate_split to null"
+        )

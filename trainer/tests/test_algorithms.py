@@ -10,6 +10,7 @@ import pytest
 import torch
 from test_training import grpo_config, lines
 
+from rehearsal_trainer import models
 from rehearsal_trainer.backends import trl as backend
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
 from rehearsal_trainer.grpo import run_grpo
@@ -49,13 +50,24 @@ def test_an_algorithm_takes_a_step(
     assert ("kl" in entry) == (arguments.get("beta") == 0.001)
 
 
-def test_all_weights_train_under_a_frozen_copy(tmp_path: Path) -> None:
-    final = run_grpo(grpo_config(tmp_path / "run", lora_rank=0))
+def test_all_weights_train_by_small_steps_under_a_frozen_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "dtype_named", lambda _name: torch.bfloat16)
+    final = run_grpo(grpo_config(tmp_path / "run", lora_rank=0, learning_rate=1e-6, dtype="auto"))
     assert not (final / "adapter_config.json").exists()
     before, after = load_model("tiny", torch.float32), load_model(str(final), torch.float32)
-    moved = [not torch.equal(a, b) for a, b in zip(before.parameters(), after.parameters(), strict=True)]
-    assert all(moved)
+    pairs = zip(before.named_parameters(), after.parameters(), strict=True)
+    # The weights of the norms are 1, the largest there are, and a step of 1e-6 is still seen in them.
+    assert [name for (name, one), other in pairs if torch.equal(one, other)] == []
     assert lines(tmp_path / "run" / "metrics.jsonl")[1]["kl"] > 0
+
+
+def test_in_which_numbers_weights_lie(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = models.dtype_named
+    monkeypatch.setattr(models, "dtype_named", lambda name: torch.bfloat16 if name == "auto" else real(name))
+    assert models.training_dtype("auto", 0) == (torch.float32, True)
+    assert models.training_dtype("auto", 16) == (torch.bfloat16, False)
+    assert models.training_dtype("bfloat16", 0) == (torch.bfloat16, False)
+    assert models.training_dtype("float32", 0) == (torch.float32, False)
 
 
 @pytest.mark.parametrize("loss_type", ["dapo", "grpo", "dr_grpo"])

@@ -14,12 +14,14 @@ from conftest import SCRIPTED_ENGINE, TESTS
 from rehearsal_trainer import evaluate, grpo, sft
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer, similar_lengths
 from rehearsal_trainer.backends.trl import check_groups
+from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.engine import RolloutResult
 from rehearsal_trainer.evaluate import run_evaluation, table, wilson
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.grpo import run_grpo, training_rows
 from rehearsal_trainer.grpo_config import check
+from rehearsal_trainer.masks import Row
 from rehearsal_trainer.models import load_model
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, dead_groups
 from rehearsal_trainer.session import Sampling, SessionRow
@@ -169,6 +171,20 @@ def test_sft_without_a_success_says_so(tmp_path: Path) -> None:
     recordings = gold_recordings(tmp_path / "gold", 1)
     with pytest.raises(TrainingError, match="nothing to learn from: of 1 recordings 0 have a reward"):
         run_sft(sft_config(tmp_path / "run", recordings, least_reward=2.0))
+
+
+def test_sft_refuses_recordings_of_the_tasks_that_a_model_is_evaluated_on(tmp_path: Path, gold_run: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"^recordings: \d+ of \d+ are of tasks of the split test, which a"):
+        run_sft(sft_config(tmp_path / "run", str(gold_run)))
+    assert not (tmp_path / "run").exists()
+
+
+def test_sft_refuses_recordings_in_which_the_agent_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Chat, "row_of", lambda _self, _conversation: Row([1, 2], [0, 0], [None, None]))
+    with pytest.raises(TrainingError, match="6 recordings have no token to learn from"):
+        run_sft(sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold")))
 
 
 def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
