@@ -57,8 +57,9 @@ def test_the_command_line_changes_the_file(tmp_path: Path) -> None:
 
 
 def test_epochs_that_a_person_counts_stand_above_a_profile_s_steps() -> None:
-    read = lambda **values: from_values(sft.Config, sft.PROFILES, {"recordings": ["x"], "run": "r", **values})  # noqa: E731
-    assert (read().steps, read(epochs=3.0).steps, read(epochs=3.0, steps=5).steps) == (40, None, 5)
+    given = [{}, {"epochs": 3.0}, {"epochs": 3.0, "steps": 5}]
+    configs = [from_values(sft.Config, sft.PROFILES, {"recordings": ["x"], "run": "r", **values}) for values in given]
+    assert [config.steps for config in configs] == [40, None, 5]
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_sft_refuses_recordings_of_the_tasks_that_a_model_is_evaluated_on(tmp_pa
     assert not (tmp_path / "run").exists()
 
 
-def test_sft_refuses_recordings_in_which_the_agent_says_nothing(
+def test_sft_refuses_recordings_without_a_token_to_learn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Chat, "row_of", lambda _self, _conversation: Row([1, 2], [0, 0], [None, None]))
