@@ -1,4 +1,4 @@
-"""`python -m rehearsal_trainer <command>`: sft, grpo, evaluate, gateway, export."""
+"""`python -m rehearsal_trainer <command>`: sft, grpo, evaluate, gateway, export, explain."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ commands
   evaluate  measures success on a split
   gateway   serves a model or checkpoint on loopback
   export    writes a checkpoint as a whole model
+  explain   prints every key of the configurations, as JSON
 
 Each command has --help."""
 
@@ -29,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
         print(USAGE)
         return 0 if argv else 2
     command, rest = argv[0], argv[1:]
-    if command not in ("sft", "grpo", "evaluate", "gateway", "export"):
+    if command not in ("sft", "grpo", "evaluate", "gateway", "export", "explain"):
         print(f"unknown command {command!r}\n\n{USAGE}", file=sys.stderr)
         return 2
     from rehearsal_trainer.failures import reported
@@ -38,6 +39,8 @@ def main(argv: Sequence[str]) -> int:
         from rehearsal_trainer.gateway import main as run
     elif command == "export":
         from rehearsal_trainer.export import main as run
+    elif command == "explain":
+        from rehearsal_trainer.explanation import main as run
     elif command == "sft":
         from rehearsal_trainer.sft import main as run
     elif command == "grpo":

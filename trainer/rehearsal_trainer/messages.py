@@ -49,3 +49,5 @@ class Conversation:
     reward: float | None = None
     source: str = ""
     is_preview: bool = False
+    split: str | None = None
+    """The split of the task, where its domain has splits."""

@@ -120,6 +120,17 @@ def dtype_named(name: Literal["auto", "float32", "bfloat16"]) -> torch.dtype:
     return torch.bfloat16 if check is not None and check() else torch.float32
 
 
+def training_dtype(name: Literal["auto", "float32", "bfloat16"], lora_rank: int) -> tuple[torch.dtype, bool]:
+    """In which numbers the weights lie, and whether the arithmetic is bfloat16 over them.
+
+    Where all weights train, a step of 1e-6 is far below what bfloat16 can add to a weight: they lie in float32 then,
+    and only the arithmetic is cheap. An adapter's own weights are float32 either way.
+    """
+    dtype = dtype_named(name)
+    mixed = name == "auto" and lora_rank == 0 and dtype is torch.bfloat16
+    return (torch.float32, True) if mixed else (dtype, False)
+
+
 def _once(name: str, build: Any) -> Path:
     target = cache_folder() / "models" / name
     if not (target / "config.json").exists():

@@ -15,48 +15,45 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from rehearsal_trainer import keys
 from rehearsal_trainer.configuration import read_config
-from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.messages import Conversation
 
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that an SFT run depends on."""
+    """Everything that an SFT run depends on; MUA-RL's cold start by default. keys.py says what each key does."""
 
-    recordings: list[str]
-    """Files and folders with recordings."""
-    run: str
-    """The run folder."""
-    profile: str = "cpu"
-    model: str = "smollm2"
-    dialect: Literal["compact", "hermes"] = "compact"
-    least_reward: float = 1.0
-    epochs: float = 2.0
-    steps: int | None = None
-    """Optimizer steps; overrides `epochs`."""
-    batch: int = 128
-    micro_batch: int = 8
-    learning_rate: float = 5e-6
-    warmup_steps: int = 0
-    schedule: Literal["constant_with_warmup", "linear"] = "constant_with_warmup"
-    """`linear` falls to zero at the last step."""
-    lora_rank: int = 0
-    context: int = 32768
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    gradient_checkpointing: bool = True
-    save_every: int = 10
-    keep_checkpoints: int = 2
-    seed: int = 1
-    threads: int | None = None
-    """Threads of a CPU; None leaves it to OMP_NUM_THREADS."""
+    recordings: keys.Recordings
+    run: keys.Run
+    domain: keys.SftDomain = None
+    profile: keys.Profile = "cpu"
+    model: keys.Model = "smollm2"
+    dialect: keys.Dialect = "compact"
+    least_reward: keys.LeastReward = 1.0
+    evaluate_split: keys.EvaluatedSplit = "test"
+    epochs: keys.SftEpochs = 2.0
+    steps: keys.SftSteps = None
+    batch: keys.SftBatch = 128
+    micro_batch: keys.MicroBatch = 8
+    learning_rate: keys.SftLearningRate = 5e-6
+    warmup_steps: keys.WarmupSteps = 0
+    schedule: keys.Schedule = "constant_with_warmup"
+    lora_rank: keys.LoraRank = 0
+    context: keys.Context = 32768
+    dtype: keys.Dtype = "auto"
+    gradient_checkpointing: keys.GradientCheckpointing = True
+    save_every: keys.SaveEvery = 10
+    keep_checkpoints: keys.KeepCheckpoints = 2
+    seed: keys.Seed = 1
+    threads: keys.Threads = None
 
 
 _CPU = {
     "batch": 8,
-    "micro_batch": 8,
-    "epochs": 3.0,
+    "steps": 40,
     "learning_rate": 1e-3,
     "warmup_steps": 3,
     "schedule": "linear",
@@ -67,7 +64,10 @@ _CPU = {
     "save_every": 50,
 }
 
-PROFILES = {"paper": {}, "cpu": _CPU, "trial": _CPU}
+# The recipe with an adapter in place of all weights, which is what one GPU has room for.
+_GPU = {"micro_batch": 2, "learning_rate": 1e-4, "lora_rank": 32, "context": 16384}
+
+PROFILES = {"paper": {}, "gpu": _GPU, "cpu": _CPU, "trial": _CPU}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -84,7 +84,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.backends.trl import Measurements, Optimization, save, sft_trainer, train
     from rehearsal_trainer.chat import Chat
     from rehearsal_trainer.dialect import dialect_named
-    from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
+    from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.trajectories import find_recordings, read_recording, successful
 
@@ -95,6 +95,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     # Data: what went well, as token ids. The dialect is the gateway's, so the ids are those of a rollout.
     files = find_recordings(config.recordings)
     conversations = successful(map(read_recording, files), config.least_reward)
+    refuse_evaluated(conversations, config.evaluate_split)
     tokenizer = load_tokenizer(config.model)
     chat = Chat(tokenizer, dialect_named(config.dialect))
     every = [chat.row_of(conversation) for conversation in conversations]
@@ -104,6 +105,8 @@ def run_sft(config: Config, resume: bool = False) -> Path:
             f"nothing to learn from: of {len(files)} recordings {len(conversations)} have a reward of at least "
             f"{config.least_reward:g} and are no previews, and {len(rows)} of them fit into {config.context} tokens"
         )
+    if empty := [row for row, each in zip(every, conversations, strict=True) if not any(row.mask)]:
+        raise TrainingError(f"{len(empty)} recordings have no token to learn from: the agent says nothing in them")
     steps = config.steps or max(1, round(config.epochs * len(rows) / config.batch))
     micro = min(config.micro_batch, config.batch)
     accumulation = max(1, config.batch // micro)
@@ -115,12 +118,14 @@ def run_sft(config: Config, resume: bool = False) -> Path:
             tokens=sum(len(row.ids) for row in rows), trained_tokens=sum(sum(row.mask) for row in rows), steps=steps,
         )  # fmt: skip
         run.stop_on_signals()
-        model = load_model(config.model, dtype_named(config.dtype), trainable_adapter=True)
+        dtype, autocast = training_dtype(config.dtype, config.lora_rank)
+        model = load_model(config.model, dtype, trainable_adapter=True)
         plan = Optimization(
             run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
             micro_batch=micro, accumulation=accumulation, save_every=config.save_every,
             keep_checkpoints=config.keep_checkpoints, seed=config.seed,
             gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank, schedule=config.schedule,
+            bf16=autocast,
         )  # fmt: skip
 
         # Train, save, say so.
@@ -135,3 +140,13 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         save(trainer, tokenizer, run.checkpoints / "final", merge=True)
         run.event("finished", step=reached, path="final")
         return run.checkpoints / "final"
+
+
+def refuse_evaluated(conversations: Sequence[Conversation], split: str | None) -> None:
+    """ConfigurationError for recordings of tasks that a model is evaluated on."""
+    found = [each for each in conversations if split is not None and each.split == split]
+    if found:
+        raise ConfigurationError(
+            f"recordings: {len(found)} of {len(conversations)} are of tasks of the split {split}, which a model is "
+            f"evaluated on; the first is {found[0].source}. Leave them out, or set evaluate_split to null"
+        )

@@ -87,7 +87,10 @@ def _started(event: Mapping[str, Json], path: Path) -> Conversation:
     tools = [Tool(tool["name"], tool.get("description", ""), tool.get("parameters", {})) for tool in event["tools"]]
     # What an editor's language model is asked differs from what is recorded: it takes no system prompt, for one.
     is_preview = any(str(seat).startswith("editor:") for seat in event.get("seats", {}).values())
-    return Conversation(event["system"], tools, (), event["task"]["id"], source=str(path), is_preview=is_preview)
+    task = event["task"]
+    return Conversation(
+        event["system"], tools, (), task["id"], source=str(path), is_preview=is_preview, split=task.get("split")
+    )
 
 
 def _message(event: Mapping[str, Json]) -> Message | None:

@@ -10,7 +10,8 @@ import pytest
 from rehearsal_trainer import evaluate, grpo, sft
 from rehearsal_trainer.configuration import from_values, read_config
 from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo import task_order, with_members
+from rehearsal_trainer.grpo import with_members
+from rehearsal_trainer.task_sets import task_order
 
 GIVEN = {"domain": "d", "run": "r"}
 
@@ -34,9 +35,9 @@ def test_every_profile_is_valid(kind: Any) -> None:
     [
         ({}, "domain"),
         ({**GIVEN, "learningRate": 1}, "learningRate: there is no such field"),
-        ({**GIVEN, "steps": "many"}, "steps: expected int"),
-        ({**GIVEN, "steps": True}, "steps: expected int"),
-        ({**GIVEN, "dialect": "latin"}, "dialect: expected Literal"),
+        ({**GIVEN, "steps": "many"}, "steps: expected integer"),
+        ({**GIVEN, "steps": True}, "steps: expected integer"),
+        ({**GIVEN, "dialect": "latin"}, "dialect: expected one of compact, hermes"),
         ({**GIVEN, "profile": "huge"}, "profile: 'huge' is unknown"),
         ({**GIVEN, "engine_command": "node"}, "engine_command: expected list"),
     ],
@@ -53,6 +54,12 @@ def test_the_command_line_changes_the_file(tmp_path: Path) -> None:
         grpo.Config, grpo.PROFILES, ["--config", str(file), "--set", "steps=5", "--set", "model=tiny", "--resume"], ""
     )
     assert (config.steps, config.model, resume) == (5, "tiny", True)
+
+
+def test_epochs_that_a_person_counts_stand_above_a_profile_s_steps() -> None:
+    given = [{}, {"epochs": 3.0}, {"epochs": 3.0, "steps": 5}]
+    configs = [from_values(sft.Config, sft.PROFILES, {"recordings": ["x"], "run": "r", **values}) for values in given]
+    assert [config.steps for config in configs] == [40, None, 5]
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

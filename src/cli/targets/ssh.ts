@@ -127,7 +127,7 @@ async function prepare(
     },
     { signal },
   );
-  if (tried.failed) throw trialFault(address, tried.failed, tried.words ?? '');
+  if (tried.failed) throw trialFault(address, tried.failed, tried.words ?? '', launch.placed);
   return { ...placed, python: own, node: tried.node, keys };
 }
 
@@ -137,10 +137,10 @@ function placeIn(launch: Launch, folder: string, domain: string): string {
   return String(config['domain']);
 }
 
-function trialFault({ host }: SshAddress, failed: string, words: string): Error {
+function trialFault({ host }: SshAddress, failed: string, words: string, placed: Launch['placed']): Error {
   switch (failed) {
     case 'options':
-      return new UsageError(`the trainer refuses these options: ${words}`);
+      return new UsageError(`the trainer refuses these options: ${placed?.(words) ?? words}`);
     case 'tools':
       return new Fault({
         who: 'environment',

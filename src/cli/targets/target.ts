@@ -1,7 +1,5 @@
+import type { TrainingKind } from '../../engine/shell/trainingKeys.ts';
 import type { Io } from '../io.ts';
-
-export const trainingKinds = ['sft', 'grpo', 'evaluate'] as const;
-export type TrainingKind = (typeof trainingKinds)[number];
 
 /** A training run that is to be started or gone on with, in the words of this machine. */
 export type Launch = {
@@ -10,6 +8,8 @@ export type Launch = {
   readonly run: string;
   /** What the trainer is given. Every absolute path in it is one of this machine; a target elsewhere brings it along. */
   readonly config: Readonly<Record<string, unknown>>;
+  /** Puts before the trainer's words about a key where its value was written, if that was in a file. */
+  readonly placed?: (words: string) => string;
   /** Goes on from the last checkpoint. */
   readonly isResumed: boolean;
   /** Whether the command line returns once it runs. */

@@ -51,6 +51,12 @@ describe('listRuns', () => {
     ]);
   });
 
+  it('names every domain of a run on several', async () => {
+    const config = { kind: 'grpo', domain: [{ folder: '/w/parcel-desk', weight: 2 }, { folder: '/w/order-desk' }] };
+    const run = await readRun(files({ 'config.json': JSON.stringify(config) }));
+    expect(run.domain).toBe('parcel-desk, order-desk');
+  });
+
   it('is empty where nothing was trained', async () => {
     expect(await listRuns(join(files({}), 'none'))).toEqual([]);
   });
