@@ -15,11 +15,12 @@ from __future__ import annotations
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from rehearsal_trainer.alarms import completed, known
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 
@@ -74,6 +75,21 @@ class Config:
     keep_checkpoints: int = 3
     seed: int = 1
     threads: int | None = None
+    user_prices: dict[str, float] = field(default_factory=dict)
+    """What a million tokens of the user's model cost, {"input": ..., "output": ...}; the metric `cost` adds them up."""
+    alarms: dict[str, float] = field(default_factory=dict)
+    """Limits of the alarms that are not the default ones; alarms.py says what each is."""
+    pause_on: list[str] = field(default_factory=list)
+    """Alarms that pause the run: it writes a checkpoint and ends, and --resume goes on."""
+    tensorboard: bool = False
+    """Writes the metrics into event files of TensorBoard, too."""
+
+    def __post_init__(self) -> None:
+        # config.json holds the limits that a run has, not only those that were given.
+        object.__setattr__(self, "alarms", completed(self.alarms))
+        known(self.pause_on)
+        if wrong := sorted(set(self.user_prices) - {"input", "output"}):
+            raise ConfigurationError(f"user_prices: there is no {wrong[0]}; known are input and output")
 
 
 _CPU = {
@@ -122,6 +138,9 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
 
     with RunFolder(config.run, "grpo", config, resume) as run:
         run.stop_on_signals()
+        run.watch(config.alarms, config.pause_on)
+        if config.tensorboard:
+            run.write_event_file()
 
         # Model, gateway over the live weights, engine.
         tokenizer = load_tokenizer(config.model)
@@ -146,7 +165,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
             )
             reached = train(trainer, run.latest_checkpoint() if resume else None)
             if reached < config.steps:
-                run.event("stopped", step=reached)
+                run.ended_early(reached)
                 return run.checkpoints / f"checkpoint-{reached}"
             save(trainer, tokenizer, run.checkpoints / "final", merge=False)
             run.event("finished", step=reached, path="final")
@@ -218,6 +237,8 @@ def step_player(config: Config, run: RunFolder, worker: RolloutWorker, measured:
         sampled = gateway.generator.sampled_tokens - before
         measured.values |= measure(played)
         measured.values |= {"rollout_seconds": seconds, "tokens_per_second": sampled / seconds}
+        if config.user_prices:
+            measured.values["cost"] = cost_of(measured.values, config.user_prices)
         if all(rollout.result.reward is None for rollout in played):
             failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
             raise TrainingError(
@@ -226,6 +247,11 @@ def step_player(config: Config, run: RunFolder, worker: RolloutWorker, measured:
         return training_rows(played, gateway.chat.end_id)
 
     return play
+
+
+def cost_of(used: Mapping[str, float], prices: Mapping[str, float]) -> float:
+    """What the tokens of the model in the user's seat cost."""
+    return sum(used.get(f"user_{kind}_tokens", 0.0) * price for kind, price in prices.items()) / 1e6
 
 
 def task_order(tasks: Sequence[str], length: int, seed: int) -> list[str]:

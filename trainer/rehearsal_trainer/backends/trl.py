@@ -69,6 +69,17 @@ class Measurements:
     """What the script measured beside TRL's log, waiting for the step's line."""
 
     values: dict[str, float] = field(default_factory=dict)
+    differences: list[tuple[float, float]] = field(default_factory=list)
+    """Of each micro-batch, the mean and the largest difference of sampled and recomputed log-probabilities."""
+
+    def taken(self) -> dict[str, float]:
+        """What was measured since the last call."""
+        values = self.values
+        if self.differences:
+            means, largest = zip(*self.differences, strict=True)
+            values = {**values, "drift": sum(means) / len(means), "drift_max": max(largest)}
+        self.values, self.differences = {}, []
+        return values
 
 
 class ProgressCallback(TrainerCallback):
@@ -85,12 +96,19 @@ class ProgressCallback(TrainerCallback):
         if not logs or "train_runtime" in logs:
             return
         now = time.monotonic()
+        seconds, self._last = now - self._last, now
         values = {METRIC_NAMES[name]: float(value) for name, value in logs.items() if name in METRIC_NAMES}
-        self.run.metrics(state.global_step, {**values, **self.measured.values, "step_seconds": now - self._last})
-        self.measured.values.clear()
-        self._last = now
+        values |= {**self.measured.taken(), "step_seconds": seconds}
+        if "rollout_seconds" in values:
+            values["update_seconds"] = seconds - values["rollout_seconds"]
+        self.run.metrics(state.global_step, values)
+        # An alarm that pauses the run is raised by this step's numbers, and ends it before the next.
+        self._end_if_asked(control)
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        self._end_if_asked(control)
+
+    def _end_if_asked(self, control: TrainerControl) -> None:
         if self.run.should_stop():
             control.should_training_stop = True
             control.should_save = True
@@ -180,6 +198,7 @@ def grpo_trainer(
         rollout_func=rollout_func,
     )
     trainer.skip_dead_groups = grpo.skip_dead_groups
+    trainer.measured = measured
     _save_time(trainer.model)
     return trainer
 
@@ -195,9 +214,15 @@ def check_groups(prompts: Sequence[Any], group_size: int) -> None:
 
 
 class _FrugalTrainer(GRPOTrainer):
-    """TRL's trainer without the padding and, if asked, without the rows that teach nothing."""
+    """TRL's trainer without the padding and, if asked, without the rows that teach nothing.
+
+    It also measures the drift: how far the log-probabilities that the gateway sampled with lie from those of the
+    same tokens here, where the weights are the same until the optimizer's step.
+    """
 
     skip_dead_groups = False
+    measured: Measurements | None = None
+    _scored: Tensor | None = None
 
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: Tensor, attention_mask: Tensor, logits_to_keep: int, *args: Any, **rest: Any
@@ -220,13 +245,25 @@ class _FrugalTrainer(GRPOTrainer):
                 entropies = entropies.index_add(0, chosen, torch.nn.functional.pad(spread.float(), width))
             if loss is not None:
                 losses.append(loss * len(rows) / len(input_ids))
+        self._scored = logps.detach()
         return logps, entropies, torch.stack(losses).sum() if losses else None
+
+    def _measure_drift(self, inputs: dict[str, Any]) -> None:
+        sampled, scored = inputs.get("sampling_per_token_logps"), self._scored
+        if self.measured is None or sampled is None or scored is None or sampled.shape != scored.shape:
+            return
+        mask = inputs["completion_mask"].bool() & inputs.get("tool_mask", inputs["completion_mask"]).bool()
+        if mask.any():
+            difference = (scored - sampled).abs()[mask]
+            self.measured.differences.append((float(difference.mean()), float(difference.max())))
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
         """A group that is all right or all wrong teaches nothing but the KL term, at the price of the others."""
         live = inputs["advantages"] != 0
         if live.all() or not self.skip_dead_groups:
-            return super()._compute_loss(model, inputs)
+            loss = super()._compute_loss(model, inputs)
+            self._measure_drift(inputs)
+            return loss
         shortest = inputs["completion_mask"].sum(1).argmin()[None]
         keep = live.nonzero()[:, 0] if live.any() else shortest
         kept = {
@@ -234,6 +271,7 @@ class _FrugalTrainer(GRPOTrainer):
             for name, value in inputs.items()
         }
         loss = super()._compute_loss(model, kept)
+        self._measure_drift(kept)
         return loss if live.any() else loss * 0
 
 
