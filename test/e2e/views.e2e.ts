@@ -50,6 +50,7 @@ const snapshot = (shown: Run | null, measured: Point[] = [], status: RunStatus =
   points: measured,
   status,
   problems: [],
+  alarms: [],
 });
 
 const rollouts = (step: number): Rollout[] =>
