@@ -222,6 +222,7 @@ function drawMark(self: uPlot, index: number | null, palette: Palette): void {
   const { ctx } = self;
   ctx.save();
   ctx.lineWidth = 2 * uPlot.pxRatio;
+  ctx.setLineDash([]);
   ctx.strokeStyle = palette.foreground;
   for (let series = 1; series < self.data.length; series += 2) {
     const value = self.data[series]?.[index] ?? self.data[series + 1]?.[index];

@@ -69,18 +69,26 @@ function chartOf(
   const curves = drawn.flatMap(({ run, series }) =>
     metrics
       .filter(({ name }) => drawn.length === 1 || series.some((point) => name in point.metrics))
-      .map((metric) => curveOf(metric, drawn.length === 1 ? null : run, series, steps, window)),
+      .map((metric) => curveOf(metric, drawn.length === 1 ? null : run, metrics.length === 1, series, steps, window)),
   );
   const isMetric = (name: string): boolean => metrics.some((metric) => metric.name === name);
   const raised = alarms.filter(({ evidence }) => Object.keys(evidence).some(isMetric)).map(({ step }) => step);
   return { kind, steps, curves, alarms: raised, description: describe(kind, curves, raised) };
 }
 
-function curveOf(metric: Metric, run: string | null, series: Series, steps: readonly number[], window: number): Curve {
+/** @param isAlone the chart has no other metric, so that the run is name enough */
+function curveOf(
+  metric: Metric,
+  run: string | null,
+  isAlone: boolean,
+  series: Series,
+  steps: readonly number[],
+  window: number,
+): Curve {
   const own = valuesOf(series, metric.name);
   const smooth = series.length > window ? smoothed(own, window) : own;
   return {
-    label: run === null ? metric.label : `${metric.label}, ${run}`,
+    label: run === null ? metric.label : isAlone ? run : `${metric.label}, ${run}`,
     metric,
     run,
     values: aligned(series, own, steps),

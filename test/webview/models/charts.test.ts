@@ -49,8 +49,8 @@ describe('chartsOf', () => {
     const [reward] = chartsOf(run('grpo'), [point(1, { reward: 0.5 }), point(2, { reward: 1 })], 1, overlays);
     expect(reward?.steps).toEqual([1, 2, 3]);
     expect(reward?.curves.map((curve) => [curve.label, ...curve.values])).toEqual([
-      ['Reward, r1', 0.5, 1, null],
-      ['Reward, old', null, 0.1, 0.2],
+      ['r1', 0.5, 1, null],
+      ['old', null, 0.1, 0.2],
     ]);
   });
 
