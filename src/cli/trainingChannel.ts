@@ -1,11 +1,13 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
+import { type Measure, measureOf } from '../engine/core/measure.ts';
+import { sum } from '../engine/core/statistics.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
 import { resultOf } from '../engine/shell/batch.ts';
 import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
 import { Fault, messageOf } from '../engine/shell/fault.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
-import { laneSeats, outsideOf } from '../engine/shell/outside.ts';
+import { laneSeats, type ModelNotice, outsideOf } from '../engine/shell/outside.ts';
 import { baseHashOf } from '../engine/shell/replay.ts';
 import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
 import { startOf } from '../engine/shell/start.ts';
@@ -167,12 +169,18 @@ async function rollout(
     user,
     ...(params.turn_cap ? { turnCap: params.turn_cap } : {}),
   });
+  const userTokens = { input: 0, output: 0 };
+  const count = (notice: ModelNotice): void => {
+    if (notice.type !== 'answered' || notice.role !== 'user') return;
+    userTokens.input += notice.usage?.input ?? 0;
+    userTokens.output += notice.usage?.output ?? 0;
+  };
   const running = {
     rollout: supervisor.start({
       task,
       from: started,
       seats: laneSeats(agent, user),
-      outside: outsideOf(agent, user, readKey, askPerson),
+      outside: outsideOf(agent, user, readKey, askPerson, undefined, count),
       recording,
     }),
     cancelled: false,
@@ -190,8 +198,12 @@ async function rollout(
     if (running.cancelled) throw new Refusal('cancelled', 'the rollout was cancelled');
     const result = resultOf(task, params.trial, recording ?? '', closed);
     const failure = late
-      ? { who: 'infrastructure', message: `the rollout took longer than ${params.timeout_s} s` }
-      : closed.failure && { who: closed.failure.who, message: closed.failure.message };
+      ? { who: 'infrastructure', code: 'timeout', message: `the rollout took longer than ${params.timeout_s} s` }
+      : closed.failure && {
+          who: closed.failure.who,
+          code: closed.failure.code,
+          message: closed.failure.message,
+        };
     return {
       reward: result.reward,
       end_reason: result.endReason,
@@ -201,6 +213,8 @@ async function rollout(
         violations: result.violations,
         toolErrors: closed.events.filter((event) => event.type === 'toolReturned' && event.isError && !event.by).length,
       },
+      ...factsOf(measureOf(closed.events, supervisor.domain.tools), supervisor.domain.tools),
+      user_tokens: userTokens,
       recording,
       failure,
     };
@@ -208,6 +222,23 @@ async function rollout(
     clearTimeout(timer);
     live.delete(id);
   }
+}
+
+/** A model may call what no tool is named, a new name each time: such calls are counted together. */
+const unknownTool = 'unknown';
+
+/** What the trainer's metrics and alarms need to know of a rollout; a fact that it does not have is absent. */
+function factsOf(measure: Measure, tools: readonly { readonly name: string }[]): object {
+  const named = Map.groupBy(measure.calls, ({ tool }) =>
+    tools.some(({ name }) => name === tool) ? tool : unknownTool,
+  );
+  return {
+    calls: Object.fromEntries([...named].map(([tool, rows]) => [tool, sum(rows.map(({ calls }) => calls))])),
+    generic_calls: sum(measure.calls.map(({ isGeneric, calls }) => (isGeneric ? calls : 0))),
+    longest_repeat: measure.longestRepeat,
+    handed_off: measure.isHandedOff,
+    ...(measure.checks.declared > 0 ? { completion: measure.checks.met / measure.checks.declared } : {}),
+  };
 }
 
 type Endpoint = z.infer<typeof endpointSchema> | string;

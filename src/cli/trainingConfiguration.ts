@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import { isObject, type Json, type JsonObject } from '../engine/core/json.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { type TrainingKind, trainingKinds } from '../engine/shell/trainingKeys.ts';

@@ -1,43 +1,65 @@
 import './language.ts';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { Palette, SeriesColor } from './theme.ts';
+import { chartPicture } from './chartPicture.ts';
+import { type CurveLook, curveLook } from './curveLook.ts';
+import type { Palette } from './theme.ts';
 
-/** What a chart draws: one metric over optimizer steps, as measured and smoothed. */
+/** What a chart draws: curves over optimizer steps, each as measured and smoothed. */
 export type ChartData = {
   readonly steps: readonly number[];
-  readonly values: readonly (number | null)[];
-  /** The same as `values` where nothing is smoothed. */
-  readonly smooth: readonly (number | null)[];
+  readonly curves: readonly {
+    readonly values: readonly (number | null)[];
+    /** The same as `values` where nothing is smoothed. */
+    readonly smooth: readonly (number | null)[];
+  }[];
+  /** Steps at which an alarm was raised. */
+  readonly alarms: readonly number[];
 };
 
 export type ChartOptions = {
-  readonly color: SeriesColor;
+  /** One for each curve. */
+  readonly looks: readonly CurveLook[];
   readonly palette: Palette;
   readonly height: number;
   /** What the y axis shows at least; null lets the data decide. */
   readonly range: readonly [number | null, number | null];
+  /** The y axis is logarithmic: what is not above 0 is not drawn. */
+  readonly isLog: boolean;
   readonly format: (value: number) => string;
   /** The pointer is over a point (its index), or over none. */
   readonly onHover: (index: number | null) => void;
   /** The pointer chose a point. */
   readonly onPick?: (index: number) => void;
+  /** The pointer drew a part of the x axis. */
+  readonly onZoom: (from: number, to: number) => void;
 };
 
 /** A drawn chart. It follows the width of its parent element. */
 export type Chart = {
+  /** Draws other data with as many curves. */
   readonly update: (data: ChartData) => void;
-  /** Rings the point of this index; null rings none. */
+  /** Rings the points of this index; null rings none. */
   readonly mark: (index: number | null) => void;
+  /** Shows the steps between these; null shows all. */
+  readonly zoom: (steps: readonly [number, number] | null) => void;
+  /** The chart with a title and the curves' names, as a PNG in base64. */
+  readonly picture: (title: string, names: readonly string[]) => string;
   readonly destroy: () => void;
 };
 
 /** All charts of the page share the position of the pointer. */
 const pointerGroup = 'rehearsal';
 
+/** A shorter drag is a click. */
+const shortestDrag = 6;
+
 /** Draws a chart on a canvas inside `parent`. */
-export function drawChart(parent: HTMLElement, options: ChartOptions, data: ChartData): Chart {
+export function drawChart(parent: HTMLElement, options: ChartOptions, given: ChartData): Chart {
+  let data = given;
   let marked: number | null = null;
+  let shown: readonly [number, number] | null = null;
+  let isDrawn = false;
   const width = (): number => Math.max(120, Math.floor(parent.clientWidth));
   const plot = new uPlot(
     {
@@ -46,28 +68,53 @@ export function drawChart(parent: HTMLElement, options: ChartOptions, data: Char
       padding: [10, 12, 0, 0],
       legend: { show: false },
       cursor: cursorOf(options),
-      scales: { x: { time: false, range: stepRange }, y: { range: valueRange(options.range) } },
+      scales: {
+        x: { time: false, range: (self, min, max) => (shown ? [...shown] : stepRange(self, min, max, 'x')) },
+        y: options.isLog ? { distr: 3, range: logRange } : { range: valueRange(options.range) },
+      },
       axes: axesOf(options),
       series: seriesOf(options),
       hooks: {
+        drawClear: [(self) => drawAlarms(self, data.alarms, options.palette)],
         draw: [(self) => drawMark(self, marked, options.palette)],
         setCursor: [({ cursor }) => options.onHover(cursor.idx ?? null)],
+        setSelect: [
+          (self) => {
+            const { left, width: drawn } = self.select;
+            if (drawn < shortestDrag) return;
+            isDrawn = true;
+            self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            options.onZoom(self.posToVal(left, 'x'), self.posToVal(left + drawn, 'x'));
+          },
+        ],
       },
     },
-    aligned(data),
+    aligned(data, options.isLog),
     parent,
   );
+  plot.over.addEventListener('mousedown', () => {
+    isDrawn = false;
+  });
   plot.over.addEventListener('click', ({ clientX }) => {
-    if (plot.data[0].length > 0) options.onPick?.(plot.posToIdx(clientX - plot.over.getBoundingClientRect().left));
+    if (isDrawn || plot.data[0].length === 0) return;
+    options.onPick?.(plot.posToIdx(clientX - plot.over.getBoundingClientRect().left));
   });
   const resized = new ResizeObserver(() => plot.setSize({ width: width(), height: options.height }));
   resized.observe(parent);
   return {
-    update: (next) => plot.setData(aligned(next)),
+    update: (next) => {
+      data = next;
+      plot.setData(aligned(next, options.isLog));
+    },
     mark: (index) => {
       marked = index;
       plot.redraw(false, false);
     },
+    zoom: (steps) => {
+      shown = steps;
+      plot.setData(plot.data);
+    },
+    picture: (title, names) => chartPicture(plot.ctx.canvas, uPlot.pxRatio, title, names, options),
     destroy: () => {
       resized.disconnect();
       plot.destroy();
@@ -75,21 +122,26 @@ export function drawChart(parent: HTMLElement, options: ChartOptions, data: Char
   };
 }
 
-function aligned({ steps, values, smooth }: ChartData): uPlot.AlignedData {
-  return [steps as number[], values as (number | null)[], smooth as (number | null)[]];
+function aligned({ steps, curves }: ChartData, isLog: boolean): uPlot.AlignedData {
+  const drawable = (values: readonly (number | null)[]) =>
+    isLog ? values.map((value) => (value !== null && value > 0 ? value : null)) : [...values];
+  return [[...steps], ...curves.flatMap(({ values, smooth }) => [drawable(values), drawable(smooth)])];
 }
 
-function seriesOf({ color, palette }: ChartOptions): uPlot.Series[] {
-  const stroke = palette.series[color];
-  return [
-    {},
-    {
-      stroke: palette.highContrast ? stroke : faded(stroke, 0.45),
-      width: 1,
-      points: { show: showsPoints, size: 6, fill: stroke, stroke },
-    },
-    { stroke, width: 2, points: { show: false } },
-  ];
+function seriesOf({ looks, palette }: ChartOptions): uPlot.Series[] {
+  const lines = looks.flatMap(({ color, dash }): uPlot.Series[] => {
+    const stroke = palette.series[color];
+    return [
+      {
+        stroke: palette.highContrast ? stroke : faded(stroke, 0.45),
+        width: 1,
+        spanGaps: true,
+        points: { show: showsPoints, size: 6, fill: stroke, stroke },
+      },
+      { stroke, width: 2, dash: [...dash], spanGaps: true, points: { show: false } },
+    ];
+  });
+  return [{}, ...lines];
 }
 
 /** Single points are drawn while they can be told apart; a line alone would hide a lone point. */
@@ -112,7 +164,10 @@ function axesOf({ palette, format }: Pick<ChartOptions, 'palette' | 'format'>): 
 }
 
 /** Ticks as text with as few decimals as tell them apart. */
-function tickLabels(ticks: readonly number[], format: (value: number) => string): string[] {
+function tickLabels(given: readonly (number | null)[], format: (value: number) => string): string[] {
+  // A logarithmic axis has lines without a label between its powers of ten.
+  if (given.includes(null)) return given.map((tick) => (tick === null ? '' : format(tick)));
+  const ticks = given.filter((tick) => tick !== null);
   const [first, second] = ticks;
   if (first === undefined || second === undefined) return ticks.map(format);
   const distance = Math.abs(second - first);
@@ -126,12 +181,25 @@ function tickLabels(ticks: readonly number[], format: (value: number) => string)
 function cursorOf({ palette }: ChartOptions): uPlot.Cursor {
   return {
     y: false,
-    // Nothing is dragged here; the library would swallow a click that comes faster than it follows the pointer.
-    drag: { x: false, y: false, click: () => {} },
-    sync: { key: pointerGroup, setSeries: false },
+    // A drag zooms all charts, by the view. Of clicks the library would swallow those that come faster than it
+    // follows the pointer.
+    drag: { x: true, y: false, setScale: false, dist: shortestDrag, click: () => {} },
+    sync: { key: pointerGroup, setSeries: false, filters: { pub: isMove, sub: isMove } },
     points: { size: 8, width: 2, fill: palette.background, stroke: palette.foreground, show: true },
   };
 }
+
+/** The pointer's place is every chart's; what is pressed is one chart's own. */
+function isMove(type: string): boolean {
+  return type === 'mousemove' || type === 'mouseleave';
+}
+
+/** Whole powers of ten around what is measured. */
+const logRange: uPlot.Range.Function = (_self, min, max) => {
+  if (min === null || max === null || !(min > 0)) return [0.1, 1];
+  const [low, high] = [Math.floor(Math.log10(min)), Math.ceil(Math.log10(max))];
+  return [10 ** low, 10 ** (high === low ? high + 1 : high)];
+};
 
 const stepRange: uPlot.Range.Function = (_self, min, max) => {
   if (min === null || max === null || !Number.isFinite(min)) return [0, 1];
@@ -150,15 +218,45 @@ function valueRange([low, high]: ChartOptions['range']): uPlot.Range.Function {
 
 function drawMark(self: uPlot, index: number | null, palette: Palette): void {
   const step = index === null ? undefined : self.data[0][index];
-  const value = index === null ? undefined : (self.data[1]?.[index] ?? self.data[2]?.[index]);
-  if (step === undefined || value === undefined || value === null) return;
+  if (index === null || step === undefined) return;
   const { ctx } = self;
   ctx.save();
-  ctx.beginPath();
-  ctx.arc(self.valToPos(step, 'x', true), self.valToPos(value, 'y', true), 6 * uPlot.pxRatio, 0, 2 * Math.PI);
   ctx.lineWidth = 2 * uPlot.pxRatio;
+  ctx.setLineDash([]);
   ctx.strokeStyle = palette.foreground;
-  ctx.stroke();
+  for (let series = 1; series < self.data.length; series += 2) {
+    const value = self.data[series]?.[index] ?? self.data[series + 1]?.[index];
+    if (value === undefined || value === null) continue;
+    ctx.beginPath();
+    ctx.arc(self.valToPos(step, 'x', true), self.valToPos(value, 'y', true), 6 * uPlot.pxRatio, 0, 2 * Math.PI);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+/** A dashed line from top to bottom with a triangle on it, so that it is no matter of colour alone. */
+function drawAlarms(self: uPlot, steps: readonly number[], palette: Palette): void {
+  const { ctx, bbox } = self;
+  const { min = null, max = null } = self.scales['x'] ?? {};
+  if (min === null || max === null) return;
+  const size = 5 * uPlot.pxRatio;
+  ctx.save();
+  ctx.strokeStyle = palette.alarm;
+  ctx.fillStyle = palette.alarm;
+  ctx.lineWidth = uPlot.pxRatio;
+  for (const step of steps.filter((each) => each >= min && each <= max)) {
+    const x = self.valToPos(step, 'x', true);
+    ctx.setLineDash([4 * uPlot.pxRatio, 3 * uPlot.pxRatio]);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.beginPath();
+    ctx.moveTo(x - size, bbox.top);
+    ctx.lineTo(x + size, bbox.top);
+    ctx.lineTo(x, bbox.top + 2 * size);
+    ctx.fill();
+  }
   ctx.restore();
 }
 
@@ -179,18 +277,6 @@ export type CurveData = {
     readonly high: readonly (number | null)[];
   }[];
 };
-
-const curveColors: readonly SeriesColor[] = ['blue', 'green', 'purple', 'red'];
-/** Curves are told apart without their colour. */
-const curveDashes: readonly (readonly number[])[] = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
-
-/** Colour and dashes of a curve, for the legend beside the chart. */
-export function curveLook(index: number): { readonly color: SeriesColor; readonly dash: readonly number[] } {
-  return {
-    color: curveColors[index % curveColors.length] ?? 'blue',
-    dash: curveDashes[index % curveDashes.length] ?? [],
-  };
-}
 
 /** Draws shares from 0 to 1 on a canvas inside `parent`; it follows the width of its parent element. */
 export function drawCurves(

@@ -38,14 +38,16 @@ const element = (name: string, props: ElementProps, children?: ComponentChildren
 
 export type ButtonProps = Children & {
   readonly primary?: boolean;
+  /** A button among many: only its text is seen. */
+  readonly quiet?: boolean;
   readonly disabled?: boolean;
   readonly label?: string;
   readonly onPress: () => void;
 };
 
 /** A button; `label` names it for screen readers where its text is too short. */
-export function Button({ primary, disabled, label, onPress, children }: ButtonProps): JSX.Element {
-  const appearance = primary ? 'primary' : 'secondary';
+export function Button({ primary, quiet, disabled, label, onPress, children }: ButtonProps): JSX.Element {
+  const appearance = quiet ? 'icon' : primary ? 'primary' : 'secondary';
   return element(
     'vscode-button',
     { appearance, disabled: disabled ?? false, 'aria-label': label, onClick: onPress },
@@ -146,12 +148,18 @@ export function DataGrid({ label, columns, rows, template, onOpen }: DataGridPro
   );
 }
 
+/** A button in a row does something of its own. */
+function isOfButton({ target }: Event): boolean {
+  return target instanceof Element && target.closest('vscode-button') !== null;
+}
+
 function gridRow(row: GridRow, given: DataGridProps['onOpen']): JSX.Element {
   const { key, cells, selected } = row;
   const onOpen = row.opens === false ? undefined : given;
   const open = onOpen && {
-    onClick: () => onOpen(key),
+    onClick: (event: MouseEvent) => !isOfButton(event) && onOpen(key),
     onKeyDown: (event: KeyboardEvent) => {
+      if (isOfButton(event)) return;
       if (event.key !== 'Enter' && event.key !== ' ') return;
       event.preventDefault();
       onOpen(key);

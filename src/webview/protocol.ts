@@ -33,6 +33,8 @@ export const runStatusSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('running') }),
   z.object({ type: z.literal('stopping') }),
   z.object({ type: z.literal('stopped') }),
+  /** An alarm paused it; `message` is the alarm's. It goes on when it is resumed. */
+  z.object({ type: z.literal('paused'), message: z.string() }),
   z.object({ type: z.literal('finished') }),
   z.object({ type: z.literal('failed'), message: z.string() }),
 ]);
@@ -45,6 +47,24 @@ export const pointSchema = z.object({
   metrics: z.record(z.string(), z.number()),
 });
 export type Point = z.infer<typeof pointSchema>;
+
+/** Something that goes wrong in a run: since which optimizer step, by which numbers, and what to do. */
+export const alarmSchema = z.object({
+  name: z.string(),
+  step: z.int(),
+  message: z.string(),
+  /** Numbers by name; those of metrics have the metric's. */
+  evidence: z.record(z.string(), z.number()),
+  /** Recordings that show it, relative to the run's folder. */
+  recordings: z.array(z.string()),
+  advice: z.string(),
+  pauses: z.boolean(),
+});
+export type Alarm = z.infer<typeof alarmSchema>;
+
+/** What was measured of a run. */
+export const measuredRunSchema = z.object({ run: z.string(), points: z.array(pointSchema) });
+export type MeasuredRun = z.infer<typeof measuredRunSchema>;
 
 /** A training run of the workspace; `id` is the name of its folder. */
 export const runSchema = z.object({
@@ -106,11 +126,15 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     points: z.array(pointSchema),
     status: runStatusSchema,
     problems: z.array(z.string()),
+    alarms: z.array(alarmSchema),
   }),
   z.object({ type: z.literal('appended'), run: z.string(), points: z.array(pointSchema) }),
   /** The run's files were begun anew: these points replace all earlier ones. */
   z.object({ type: z.literal('restarted'), run: z.string(), points: z.array(pointSchema) }),
   z.object({ type: z.literal('status'), run: z.string(), status: runStatusSchema, problems: z.array(z.string()) }),
+  z.object({ type: z.literal('alarms'), run: z.string(), alarms: z.array(alarmSchema) }),
+  /** The runs that are drawn over the one that is shown, with all that was measured of them. */
+  z.object({ type: z.literal('overlaid'), runs: z.array(measuredRunSchema) }),
   z.object({ type: z.literal('runs'), runs: z.array(runSchema) }),
   z.object({
     type: z.literal('rollouts'),
@@ -150,10 +174,20 @@ export type ToWebview = z.infer<typeof toWebviewSchema>;
 /** Everything that a webview says to the extension. */
 export const toExtensionSchema = z.discriminatedUnion('type', [
   /** The page has loaded, for the first time or again. `run` is the one it showed before. */
-  z.object({ type: z.literal('ready'), run: z.optional(z.string()) }),
+  z.object({
+    type: z.literal('ready'),
+    run: z.optional(z.string()),
+    /** The runs that it drew over that one. */
+    overlays: z.optional(z.array(z.string())),
+  }),
   z.object({ type: z.literal('selectRun'), run: z.string() }),
   z.object({ type: z.literal('openStep'), run: z.string(), step: z.int() }),
   z.object({ type: z.literal('openRollout'), run: z.string(), file: z.string() }),
+  z.object({ type: z.literal('overlay'), runs: z.array(z.string()) }),
+  /** Sets a recording of the run beside one of the same task at another optimizer step, which a person picks. */
+  z.object({ type: z.literal('compareStep'), run: z.string(), file: z.string() }),
+  /** Saves what the page made where a person says: text, or a picture as base64. */
+  z.object({ type: z.literal('export'), name: z.string(), format: z.enum(['csv', 'png']), content: z.string() }),
   z.object({ type: z.literal('stop'), run: z.string() }),
   z.object({ type: z.literal('train'), kind: z.enum(['sft', 'grpo']) }),
   z.object({ type: z.literal('showLog') }),

@@ -5,13 +5,15 @@ export type Palette = {
   readonly muted: string;
   readonly grid: string;
   readonly focus: string;
+  /** Where an alarm was raised. */
+  readonly alarm: string;
   readonly font: string;
   readonly highContrast: boolean;
   /** One colour a metric. */
   readonly series: Readonly<Record<SeriesColor, string>>;
 };
 
-export type SeriesColor = 'green' | 'red' | 'purple' | 'blue';
+export type SeriesColor = 'green' | 'red' | 'purple' | 'blue' | 'orange' | 'yellow';
 
 /** Variable and what stands in for it, for a dark and for a light theme, when a theme leaves it out. */
 const variables = {
@@ -19,10 +21,13 @@ const variables = {
   foreground: ['--vscode-foreground', '#cccccc', '#3b3b3b'],
   muted: ['--vscode-descriptionForeground', '#9d9d9d', '#6b6b6b'],
   focus: ['--vscode-focusBorder', '#0078d4', '#005fb8'],
+  alarm: ['--vscode-editorWarning-foreground', '#cca700', '#8a5f00'],
   green: ['--vscode-charts-green', '#89d185', '#388a34'],
   red: ['--vscode-charts-red', '#f14c4c', '#e51400'],
   purple: ['--vscode-charts-purple', '#b180d7', '#652d90'],
   blue: ['--vscode-charts-blue', '#3794ff', '#1a85ff'],
+  orange: ['--vscode-charts-orange', '#d18616', '#b05a00'],
+  yellow: ['--vscode-charts-yellow', '#cca700', '#8a6d00'],
 } as const;
 
 /** Reads the palette of the theme that the page has now. */
@@ -42,9 +47,17 @@ export function readPalette(): Palette {
     muted: highContrast ? color('foreground') : color('muted'),
     grid: gridColor(highContrast, light),
     focus: color('focus'),
+    alarm: color('alarm'),
     font: `${Math.max(10, Number.parseFloat(size) - 2)}px ${styles.fontFamily}`,
     highContrast,
-    series: { green: color('green'), red: color('red'), purple: color('purple'), blue: color('blue') },
+    series: {
+      green: color('green'),
+      red: color('red'),
+      purple: color('purple'),
+      blue: color('blue'),
+      orange: color('orange'),
+      yellow: color('yellow'),
+    },
   };
 }
 

@@ -53,8 +53,9 @@ test('the engine takes the key of a simulated user from its environment', async 
     const { messages } = JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString());
     const turn = messages.filter(({ role }: { role: string }) => role === 'assistant').length;
     const content = ['Can P46 come on Tuesday?', 'Yes, please.'][turn] ?? '###STOP###';
+    const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
     const choices = [{ index: 0, message: { role: 'assistant', content } }];
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'c', choices }));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'c', choices, usage }));
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   onTestFinished(() => {
@@ -68,6 +69,14 @@ test('the engine takes the key of a simulated user from its environment', async 
   const params = { domain: 'domains/parcel-desk', task: 'reschedule-P46', seed: 's', trial: 0, agent: 'gold', user };
   await channel.receive(JSON.stringify({ id: 1, method: 'rollout', params: { ...params, basis: 'train' } }));
   await channel.close();
-  expect(sent).toMatchObject([{ id: 1, result: { reward: 1, failure: null } }]);
+  expect(sent).toMatchObject([
+    {
+      id: 1,
+      result: {
+        ...{ reward: 1, failure: null, calls: { find_parcel: 1, reschedule: 1 }, generic_calls: 0 },
+        ...{ longest_repeat: 1, handed_off: false, completion: 1, user_tokens: { input: 30, output: 6 } },
+      },
+    },
+  ]);
   expect([...keys]).toEqual(['Bearer sk-user']);
 }, 60_000);

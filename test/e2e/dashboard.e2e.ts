@@ -1,6 +1,8 @@
-import { appendFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
 import { picture, pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
@@ -9,6 +11,7 @@ import { copyDomain, Workbench } from './support/workbench.ts';
 const domain = copyDomain('parcel-desk');
 const training = join(domain.folder, '.rehearsal', 'training');
 const run = join(training, '20260101-000000-grpo');
+const task = 'reschedule-P46';
 /** The folder of a run that was trained elsewhere, to be drawn for the README. */
 const trained = process.env['REHEARSAL_TRAINING_RUN'];
 let workbench: Workbench;
@@ -20,6 +23,7 @@ beforeAll(async () => {
   for (const step of [1, 2])
     append('metrics.jsonl', { step, time: step, reward: step / 4, loss: 0.1, kl: 0, turns: 5 });
   append('events.jsonl', { time: 1, type: 'started' });
+  playTwice();
   // A process that lives, as the trainer does for a moment after its last word.
   writeFileSync(join(run, 'pid'), `${process.pid}\n`);
   if (trained) copyRun(resolve(trained));
@@ -48,6 +52,48 @@ test('the tree and the dashboard never say different things of a run for long', 
   }
 });
 
+test('an alarm leads to the rollouts of its step, and one of them to the same task at another step', async () => {
+  const advice = 'The model makes the same call again and again. Check the loss mask and whether the reward is clear.';
+  append('events.jsonl', {
+    ...{ time: 7, type: 'alarm', alarm: 'tool-loop', step: 2, message: '50% of the rollouts make one call' },
+    ...{ evidence: { looping: 0.5, limit: 0.1 }, recordings: [recordingOf(2)], advice, pauses: true },
+  });
+  append('events.jsonl', { time: 8, type: 'paused', step: 2, alarm: 'tool-loop', message: '50% of the rollouts' });
+  const frame = workbench.webviewFrame();
+  await frame.locator('.status.paused').waitFor();
+  await frame.getByRole('region', { name: '1 alarm' }).getByText(advice).waitFor();
+  await frame.getByRole('button', { name: 'Rollouts of optimizer step 2: Tool loop' }).click();
+  const rows = frame.locator('[aria-label="Rollouts of optimizer step 2"] vscode-data-grid-row.opens');
+  await until('the rollouts of step 2', async () => expect(await rows.count()).toBe(1));
+  await workbench.screenshot('dashboard-alarm-real');
+
+  await rows.getByRole('button', { name: /^Compare/ }).click();
+  expect(await workbench.picks()).toEqual([expect.stringContaining('Optimizer step 1')]);
+  await workbench.pick('Optimizer step 1');
+  const compared = workbench.webviewFrame();
+  await compared.getByText('Databases at the end').waitFor();
+  await workbench.screenshot('dashboard-compared');
+  await workbench.runCommand('View: Close Editor');
+
+  await treeRow().click();
+  const again = workbench.webviewFrame();
+  await again.getByRole('button', { name: 'Rollouts of optimizer step 2: Tool loop' }).waitFor();
+  await again.getByRole('button', { name: 'Open the recording' }).click();
+  await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).waitFor();
+  await workbench.runCommand('View: Close Editor');
+});
+
+test('what was measured is saved as CSV where a person says', async () => {
+  await treeRow().click();
+  const file = join(domain.folder, 'measured.csv');
+  await workbench.webviewFrame().getByRole('button', { name: 'Save as CSV' }).click();
+  await workbench.answer(file);
+  await until('the file', async () => expect(existsSync(file)).toBe(true));
+  const [names, ...lines] = readFileSync(file, 'utf8').trim().split('\r\n');
+  expect(names).toBe('run,step,time,kl,loss,reward,turns');
+  expect(lines.map((line) => line.split(',').at(-2))).toEqual(['0.25', '0.5']);
+});
+
 /**
  * The README's picture is of a run of an hour, which no test makes:
  *
@@ -73,6 +119,26 @@ function treeRow() {
   const { page } = workbench;
   const view = page.locator('.pane', { has: page.locator('.pane-header[aria-label="Training Section"]') });
   return view.locator('.monaco-list-row', { hasText: basename(run) });
+}
+
+/** The recording of an optimizer step, relative to the run's folder. */
+function recordingOf(step: number): string {
+  return `trajectories/step-00000${step}/${task}.0.traj.jsonl`;
+}
+
+/** One rollout of one task at each of the two optimizer steps, played by the gold seat. */
+function playTwice(): void {
+  const played = join(training, '..', 'played');
+  const options = ['--agent', 'gold', '--tasks', task, '--trials', '2', '--seed', 's', '--out', played];
+  execFileSync(process.execPath, [inRoot('dist', 'rehearsal.mjs'), 'eval', domain.folder, ...options]);
+  const recordings = readdirSync(played).filter((name) => name.endsWith('.traj.jsonl'));
+  for (const [index, name] of recordings.entries()) {
+    const file = join(run, recordingOf(index + 1));
+    mkdirSync(dirname(file), { recursive: true });
+    cpSync(join(played, name), file);
+    const line = { task, member: 0, reward: 1, turns: 5, end_reason: 'userStopped', failure: null };
+    append(join(dirname(recordingOf(index + 1)), 'rollouts.jsonl'), { ...line, recording: basename(file) });
+  }
 }
 
 function append(file: string, line: object): void {

@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  type Alarm,
   type Point,
   type Rollout,
   type Run,
@@ -15,6 +18,7 @@ import { lookedEditors } from './support/editorPages.ts';
 import { openRecordingPage } from './support/recordingPage.ts';
 import { type Theme, themes } from './support/themes.ts';
 import { openViewBrowser, type ViewBrowser, type ViewPage } from './support/viewPage.ts';
+import { screenshotFolder } from './support/workbench.ts';
 
 let browser: ViewBrowser;
 
@@ -39,7 +43,12 @@ const sft = run('20261120-100000-sft', 'sft');
 const points = (from: number, to: number): Point[] =>
   Array.from({ length: to - from + 1 }, (_, index) => {
     const step = from + index;
-    const metrics = { reward: Math.min(1, step / 40), loss: 1 / step, kl: step / 1000, turns: 6, entropy: 1 };
+    const metrics = {
+      ...{ reward: Math.min(1, step / 40), loss: 1 / step, kl: step / 1000, turns: 6, entropy: 1 },
+      ...{ all_correct: step / 50, all_wrong: 1 - step / 35, 'calls/look': 2, 'calls/think': 1 / step },
+      ...{ rollout_seconds: 20, update_seconds: 10 + (step % 3), tokens_per_second: 300 },
+      ...(step % 5 === 0 && { 'evaluate/reward': step / 60, 'evaluate/completion': step / 45 }),
+    };
     return { step, time: step * 60_000, metrics };
   });
 
@@ -50,7 +59,18 @@ const snapshot = (shown: Run | null, measured: Point[] = [], status: RunStatus =
   points: measured,
   status,
   problems: [],
+  alarms: [],
 });
+
+const explosion: Alarm = {
+  name: 'kl-explosion',
+  step: 21,
+  message: 'KL is 0.7; the limit is 0.5',
+  evidence: { kl: 0.7, limit: 0.5 },
+  recordings: ['trajectories/step-000021/p.0.traj.jsonl'],
+  advice: 'The model drifts too far from its reference. Raise the KL coefficient (beta) or lower the learning rate.',
+  pauses: true,
+};
 
 const rollouts = (step: number): Rollout[] =>
   [1, 0, null].map((reward, member) => ({
@@ -77,6 +97,9 @@ function inkOf(canvas: Locator, color: string): Promise<number> {
   }, color);
 }
 
+const card = (view: ViewPage, chart: string) => view.page.locator(`section[aria-label="${chart}"]`);
+const sliderOf = (view: ViewPage, chart: string) => card(view, chart).getByRole('slider');
+
 async function opened(theme = themes.dark, shown: Run | null = grpo, measured = points(1, 30)): Promise<ViewPage> {
   const view = await browser.open('trainingDashboard', theme);
   await view.send(snapshot(shown, measured));
@@ -100,8 +123,13 @@ const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
       { type: 'status', run: grpo.id, status: { type: 'failed', message: 'out of memory' }, problems: ['a torn line'] },
     );
     await view.page.getByText('1 of 3 with reward 1').waitFor();
-    const green = theme.variables['charts-green'] ?? '';
-    expect(await inkOf(view.page.locator('canvas').first(), green)).toBeGreaterThan(500);
+    await view.send(
+      { type: 'alarms', run: grpo.id, alarms: [explosion] },
+      { type: 'overlaid', runs: [{ run: sft.id, points: points(1, 12) }] },
+    );
+    await view.page.getByText('1 alarm', { exact: true }).waitFor();
+    const blue = theme.variables['charts-blue'] ?? '';
+    await expect.poll(() => inkOf(view.page.locator('canvas').first(), blue)).toBeGreaterThan(500);
     return view;
   },
   trajectory: async (theme) => {
@@ -142,7 +170,7 @@ test('without a run the dashboard offers to train', async () => {
 
 test('arrow keys and Enter open a step from the curve, and a rollout from its list', async () => {
   const view = await opened();
-  const slider = view.page.getByRole('slider');
+  const slider = sliderOf(view, 'Reward');
   await slider.focus();
   for (const key of ['Home', 'ArrowRight', 'PageUp', 'ArrowLeft', 'Enter']) await view.page.keyboard.press(key);
   expect(await slider.getAttribute('aria-valuetext')).toBe('Optimizer step 11, Reward 0.275');
@@ -189,6 +217,137 @@ test('curves follow a change of the theme', async () => {
   await view.setTheme(themes.light);
   const green = themes.light.variables['charts-green'] ?? '';
   await expect.poll(() => inkOf(canvas, green)).toBeGreaterThan(500);
+  await view.close();
+});
+
+test('an alarm names its numbers and its advice, and opens the rollouts of its step', async () => {
+  const view = await opened();
+  const kl = card(view, 'KL').locator('canvas');
+  const warning = '#cca700';
+  expect(await inkOf(kl, warning)).toBe(0);
+  const message = 'KL is 0.7; the limit is 0.5';
+  await view.send(
+    { type: 'alarms', run: grpo.id, alarms: [explosion] },
+    { type: 'status', run: grpo.id, status: { type: 'paused', message }, problems: [] },
+  );
+  await view.page.getByText('An alarm paused this run: KL is 0.7; the limit is 0.5.').waitFor();
+  const alarms = view.page.getByRole('region', { name: '1 alarm' });
+  expect((await alarms.textContent())?.replaceAll(/\s+/g, ' ')).toContain(
+    'KL explosion from optimizer step 21 on; it paused the runKL is 0.7; the limit is 0.5.The model drifts too far',
+  );
+  expect(await inkOf(kl, warning)).toBeGreaterThan(50);
+  expect(await inkOf(card(view, 'Turns').locator('canvas'), warning)).toBe(0);
+  await view.screenshot('dashboard-alarm');
+  await alarms.getByRole('button', { name: 'Rollouts of optimizer step 21: KL explosion' }).click();
+  expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 21 });
+  await alarms.getByRole('button', { name: 'Open the recording p.0' }).click();
+  const file = 'trajectories/step-000021/p.0.traj.jsonl';
+  expect(await newest(view)).toEqual({ type: 'openRollout', run: grpo.id, file });
+  await view.close();
+});
+
+test('runs are laid over each other, in the charts and in the table', async () => {
+  const view = await opened();
+  await view.page.getByText('Draw other runs over this one').click();
+  await view.page.getByRole('checkbox', { name: /sft/i }).check();
+  expect(await newest(view)).toEqual({ type: 'overlay', runs: [sft.id] });
+  await view.send({ type: 'overlaid', runs: [{ run: sft.id, points: points(1, 12) }] });
+  const names = card(view, 'Reward').locator('.legend li');
+  await expect
+    .poll(async () => (await names.allInnerTexts()).map((text) => text.trim()))
+    .toEqual([`${grpo.id} 0.750`, `${sft.id} 0.300`]);
+  const { 'charts-blue': blue = '', 'charts-green': green = '' } = themes.dark.variables;
+  const canvas = card(view, 'Reward').locator('canvas');
+  expect(await Promise.all([inkOf(canvas, blue), inkOf(canvas, green)])).toEqual([
+    expect.toSatisfy((ink: number) => ink > 300),
+    expect.toSatisfy((ink: number) => ink > 50),
+  ]);
+  await view.screenshot('dashboard-overlay');
+  await view.page.locator('vscode-dropdown[aria-label="Run of the table"]').click();
+  await view.page.locator('vscode-dropdown[aria-label="Run of the table"] vscode-option').nth(1).click();
+  const rows = view.page.locator('[aria-label="Metrics of every optimizer step"] vscode-data-grid-row');
+  await expect.poll(() => rows.count()).toBe(13);
+  expect(await view.kept()).toMatchObject({ run: grpo.id, overlays: [sft.id] });
+  await view.close();
+});
+
+test('charts are zoomed by a drag and by keys, and all of them at once', async () => {
+  const view = await opened();
+  const box = await card(view, 'Reward').locator('.u-over').boundingBox();
+  if (!box) throw new Error('the chart is not drawn');
+  const before = await view.posted();
+  await view.page.mouse.move(box.x + box.width / 2, box.y + 40);
+  await view.page.mouse.down();
+  await view.page.mouse.move(box.x + box.width - 4, box.y + 40, { steps: 6 });
+  await view.page.mouse.up();
+  await view.page.getByRole('button', { name: 'Reset Zoom' }).waitFor();
+  // The left edge is now in the middle of the run: a click there opens that step, and the drag itself opened none.
+  expect(await view.posted()).toEqual(before);
+  await view.page.mouse.click(box.x + 2, box.y + 60);
+  const message = await newest(view);
+  expect(message).toMatchObject({ type: 'openStep' });
+  expect(message?.type === 'openStep' && message.step > 10).toBe(true);
+  await view.screenshot('dashboard-zoomed');
+  await view.page.getByRole('button', { name: 'Reset Zoom' }).click();
+  await sliderOf(view, 'KL').focus();
+  await view.page.keyboard.press('+');
+  await view.page.getByRole('button', { name: 'Reset Zoom' }).waitFor();
+  await view.page.keyboard.press('0');
+  await view.page.getByRole('button', { name: 'Reset Zoom' }).waitFor({ state: 'detached' });
+  await view.close();
+});
+
+test('a logarithmic scale leaves shares as they are, and says what it can not draw', async () => {
+  const view = await opened(themes.dark, grpo, [
+    ...points(1, 10),
+    { step: 11, time: null, metrics: { loss: -1, kl: 1 } },
+  ]);
+  const isChanged = async (chart: string, act: () => Promise<unknown>): Promise<boolean> => {
+    const pixels = () =>
+      card(view, chart)
+        .locator('canvas')
+        .evaluate((each) => (each as HTMLCanvasElement).toDataURL());
+    const before = await pixels();
+    await act();
+    await view.page.waitForTimeout(200);
+    return (await pixels()) !== before;
+  };
+  const toggle = () => view.page.getByLabel('Log scale').click();
+  expect(await isChanged('KL', toggle)).toBe(true);
+  expect(await isChanged('Reward', toggle)).toBe(false);
+  await toggle();
+  expect(await card(view, 'Loss').getByText('What is not above 0 is not drawn').count()).toBe(1);
+  expect(await card(view, 'Reward').getByText('What is not above 0 is not drawn').count()).toBe(0);
+  await view.screenshot('dashboard-log');
+  await view.close();
+});
+
+test('a chart is saved as a picture, and everything that was measured as CSV', async () => {
+  const view = await opened();
+  await view.page.getByRole('button', { name: 'Save Reward as a picture' }).click();
+  const picture = await newest(view);
+  expect(picture).toMatchObject({ type: 'export', name: `${grpo.id}-Reward`, format: 'png' });
+  const png = Buffer.from(picture?.type === 'export' ? picture.content : '', 'base64');
+  expect(png.subarray(1, 4).toString()).toBe('PNG');
+  const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
+  expect([width > 400, height > 240]).toEqual([true, true]);
+  writeFileSync(join(screenshotFolder(), 'dashboard-picture.png'), png);
+  await view.page.getByRole('button', { name: 'Save as CSV' }).click();
+  const table = await newest(view);
+  expect(table).toMatchObject({ type: 'export', name: `${grpo.id}-metrics`, format: 'csv' });
+  const lines = table?.type === 'export' ? table.content.trim().split('\r\n') : [];
+  expect([lines.length, lines[1]?.split(',').slice(0, 2)]).toEqual([31, [grpo.id, '1']]);
+  await view.close();
+});
+
+test('a rollout is compared with the same task at another step, by its own button of the row', async () => {
+  const view = await opened();
+  await sliderOf(view, 'Loss').focus();
+  await view.page.keyboard.press('Enter');
+  await view.send({ type: 'rollouts', run: grpo.id, step: 30, rollouts: rollouts(30), problem: null });
+  await view.page.getByRole('button', { name: 'Compare p, member 1, with another optimizer step' }).click();
+  const file = 'trajectories/step-30/p.1.traj.jsonl';
+  expect(await newest(view)).toEqual({ type: 'compareStep', run: grpo.id, file });
   await view.close();
 });
 

@@ -1,7 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { parseToExtension, parseToWebview, type ToExtension, type ToWebview } from '../../src/webview/protocol.ts';
+import {
+  type Alarm,
+  parseToExtension,
+  parseToWebview,
+  type ToExtension,
+  type ToWebview,
+} from '../../src/webview/protocol.ts';
 import { twoRecordings, twoRuns } from './compared.ts';
 import { point } from './points.ts';
+
+const alarm: Alarm = {
+  name: 'tool-loop',
+  step: 3,
+  message: 'm',
+  evidence: { looping: 0.5 },
+  recordings: ['trajectories/step-000003/a.0.traj.jsonl'],
+  advice: 'a',
+  pauses: true,
+};
 
 const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { type: Type }> } = {
   snapshot: {
@@ -11,10 +27,13 @@ const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { ty
     points: [point(1, { reward: 0.5 })],
     status: { type: 'failed', message: 'why' },
     problems: ['p'],
+    alarms: [alarm],
   },
   appended: { type: 'appended', run: 'r', points: [{ step: 1, time: null, metrics: {} }] },
   restarted: { type: 'restarted', run: 'r', points: [] },
-  status: { type: 'status', run: 'r', status: { type: 'stopping' }, problems: [] },
+  status: { type: 'status', run: 'r', status: { type: 'paused', message: 'why' }, problems: [] },
+  alarms: { type: 'alarms', run: 'r', alarms: [alarm] },
+  overlaid: { type: 'overlaid', runs: [{ run: 'o', points: [point(1)] }] },
   runs: { type: 'runs', runs: [{ id: 'r', kind: 'sft', model: 'm', domain: 'd', plannedSteps: 3 }] },
   rollouts: {
     type: 'rollouts',
@@ -38,10 +57,13 @@ const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { ty
 };
 
 const toExtension: { readonly [Type in ToExtension['type']]: Extract<ToExtension, { type: Type }> } = {
-  ready: { type: 'ready', run: 'r' },
+  ready: { type: 'ready', run: 'r', overlays: ['o'] },
   selectRun: { type: 'selectRun', run: 'r' },
   openStep: { type: 'openStep', run: 'r', step: 2 },
   openRollout: { type: 'openRollout', run: 'r', file: 'trajectories/step-000001/a.traj.jsonl' },
+  overlay: { type: 'overlay', runs: ['o'] },
+  compareStep: { type: 'compareStep', run: 'r', file: 'trajectories/step-000001/a.traj.jsonl' },
+  export: { type: 'export', name: 'r-Reward', format: 'png', content: 'aGk=' },
   stop: { type: 'stop', run: 'r' },
   train: { type: 'train', kind: 'grpo' },
   showLog: { type: 'showLog' },
@@ -66,6 +88,7 @@ describe('the protocol of the views', () => {
 
   it.each([
     [{ type: 'openStep', run: 'r', step: 'two' }, 'message "openStep": step '],
+    [{ type: 'export', name: 'x', format: 'exe', content: '' }, 'message "export": format '],
     [{ type: 'train', kind: 'dpo' }, 'message "train": kind '],
     [{ type: 'compareRecordings', recordings: ['/a.traj.jsonl'] }, 'message "compareRecordings": recordings'],
     [{ type: 'openCompared', recording: '/a' }, 'message "openCompared": debug '],

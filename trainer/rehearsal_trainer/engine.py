@@ -33,6 +33,7 @@ class Failure:
 
     who: str
     message: str
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,24 @@ class RolloutResult:
     metrics: Mapping[str, float] = field(default_factory=dict)
     recording: str | None = None
     failure: Failure | None = None
+    facts: RolloutFacts = field(default_factory=lambda: RolloutFacts())
+
+
+@dataclass(frozen=True)
+class RolloutFacts:
+    """What happened in a rollout, for metrics and alarms; None where the engine does not say."""
+
+    calls: Mapping[str, float] | None = None
+    """The agent's calls by tool; those of tools that do not exist stand together under `unknown`."""
+    generic_calls: float | None = None
+    """Calls of generic tools: think, calculate, transfer to human."""
+    longest_repeat: float | None = None
+    """The longest row of one call with the same values."""
+    handed_off: float | None = None
+    completion: float | None = None
+    """Share of the task's declared checks that were met."""
+    user_input_tokens: float | None = None
+    user_output_tokens: float | None = None
 
 
 class Engine:
@@ -75,7 +94,7 @@ class Engine:
             result = await asyncio.wait_for(self.request("rollout", params), timeout)
         except TimeoutError:
             message = f"the engine did not answer within {timeout:g} s"
-            return RolloutResult(None, "infrastructureFailed", 0, failure=Failure("infrastructure", message))
+            return RolloutResult(None, "infrastructureFailed", 0, failure=Failure("infrastructure", message, "timeout"))
         return _read_result(result)
 
     async def request(self, method: str, params: Mapping[str, Json]) -> Json:
@@ -207,13 +226,39 @@ def _read_result(value: Json) -> RolloutResult:
     if not isinstance(value, dict) or "reward" not in value:
         raise EngineError(f"the engine answered 'rollout' without a reward: {str(value)[:200]}")
     failure = value.get("failure")
-    blamed = Failure(str(failure.get("who")), str(failure.get("message"))) if isinstance(failure, dict) else None
-    metrics = value.get("metrics") or {}
+    blamed = (
+        Failure(str(failure.get("who")), str(failure.get("message")), str(failure.get("code", "")))
+        if isinstance(failure, dict)
+        else None
+    )
     return RolloutResult(
         reward=None if value["reward"] is None else float(value["reward"]),
         end_reason=str(value.get("end_reason", "")),
         turns=int(value.get("turns") or 0),
-        metrics={k: float(v) for k, v in metrics.items() if isinstance(v, int | float) and not isinstance(v, bool)},
+        metrics=_numbers(value.get("metrics")),
         recording=value.get("recording"),
         failure=blamed,
+        facts=_facts_of(value),
     )
+
+
+def _facts_of(value: dict[str, Json]) -> RolloutFacts:
+    tokens = _numbers(value.get("user_tokens"))
+    counts = _numbers({name: value.get(name) for name in ("generic_calls", "longest_repeat", "completion")})
+    handed_off = value.get("handed_off")
+    return RolloutFacts(
+        calls=_numbers(value["calls"]) if isinstance(value.get("calls"), dict) else None,
+        generic_calls=counts.get("generic_calls"),
+        longest_repeat=counts.get("longest_repeat"),
+        handed_off=float(handed_off) if isinstance(handed_off, bool) else None,
+        completion=counts.get("completion"),
+        user_input_tokens=tokens.get("input"),
+        user_output_tokens=tokens.get("output"),
+    )
+
+
+def _numbers(values: Json) -> dict[str, float]:
+    """The numbers of an object; anything else in it is left out."""
+    if not isinstance(values, dict):
+        return {}
+    return {k: float(v) for k, v in values.items() if isinstance(v, int | float) and not isinstance(v, bool)}

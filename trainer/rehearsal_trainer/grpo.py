@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,9 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
 
     with RunFolder(config.run, "grpo", config, resume) as run:
         run.stop_on_signals()
+        run.watch(config.alarms, config.pause_on)
+        if config.tensorboard:
+            run.write_event_file()
 
         # Model, gateway over the live weights, engine.
         tokenizer = load_tokenizer(config.model)
@@ -84,7 +87,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
             )
             reached = train(trainer, run.latest_checkpoint() if resume else None)
             if reached < steps:
-                run.event("stopped", step=reached)
+                run.ended_early(reached)
                 return run.checkpoints / f"checkpoint-{reached}"
             save(trainer, tokenizer, run.checkpoints / "final", merge=False)
             run.event("finished", step=reached, path="final")
@@ -176,6 +179,8 @@ def step_player(
             own = [rollout for rollout in played if rollout.request.settings is each.settings]
             values = measure(own)
             measured.values |= {f"domain/{each.name}/{name}": values[name] for name in OF_A_DOMAIN if name in values}
+        if config.user_prices:
+            measured.values["cost"] = cost_of(measured.values, config.user_prices)
         if all(rollout.result.reward is None for rollout in played):
             failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
             raise TrainingError(
@@ -184,6 +189,11 @@ def step_player(
         return training_rows(played, gateway.chat.end_id)
 
     return play
+
+
+def cost_of(used: Mapping[str, float], prices: Mapping[str, float]) -> float:
+    """What the tokens of the model in the user's seat cost."""
+    return sum(used.get(f"user_{kind}_tokens", 0.0) * price for kind, price in prices.items()) / 1e6
 
 
 def with_members(prompts: Sequence[str]) -> list[tuple[str, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rehearsal_trainer import keys, rollout_keys
+from rehearsal_trainer.alarms import completed, known
 from rehearsal_trainer.failures import ConfigurationError
 
 
@@ -55,6 +56,17 @@ class Config:
     keep_checkpoints: keys.KeepCheckpoints = 3
     seed: keys.Seed = 1
     threads: keys.Threads = None
+    user_prices: keys.UserPrices = field(default_factory=dict)
+    alarms: keys.AlarmLimits = field(default_factory=dict)
+    pause_on: keys.PauseOn = field(default_factory=list)
+    tensorboard: keys.Tensorboard = False
+
+    def __post_init__(self) -> None:
+        # config.json holds the limits that a run has, not only those that were given.
+        object.__setattr__(self, "alarms", completed(self.alarms))
+        known(self.pause_on)
+        if wrong := sorted(set(self.user_prices) - {"input", "output"}):
+            raise ConfigurationError(f"user_prices: there is no {wrong[0]}; known are input and output")
 
 
 _CPU = {

@@ -308,3 +308,20 @@ SkipDeadGroups = Annotated[
         verl="algorithm.filter_groups.enable (which plays others in their place)",
     ),
 ]
+
+AlarmLimits = Annotated[
+    dict[str, float],
+    Setting("Limits of the alarms that are not the default ones; docs/training-protocol.md says what each is."),
+]
+PauseOn = Annotated[
+    list[str], Setting("Alarms that pause the run: it writes a checkpoint and ends, and --resume goes on.")
+]
+UserPrices = Annotated[
+    dict[str, float],
+    Setting(
+        "What the user's model costs, as input and output; the metric `cost` adds it up.", unit="for a million tokens"
+    ),
+]
+Tensorboard = Annotated[
+    bool, Setting("Writes the metrics into event files of TensorBoard, too.", trl="report_to", verl="trainer.logger")
+]

@@ -9,10 +9,12 @@ import math
 import os
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from rehearsal_trainer import alarms
+from rehearsal_trainer.event_file import EventFile
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Json
 
@@ -27,6 +29,11 @@ class RunFolder:
         self.path = Path(path)
         self.stop_file = self.path / "stop"
         self._stopped = False
+        self._limits: alarms.Limits | None = None
+        self._pause_on: list[str] = []
+        self._rows: list[dict[str, float]] = []
+        self._paused: alarms.Alarm | None = None
+        self._event_file: EventFile | None = None
         known = self._lines("metrics.jsonl")
         if known and not resume:
             raise ConfigurationError(
@@ -44,7 +51,9 @@ class RunFolder:
         (self.path / "pid").write_text(str(os.getpid()))
         values = {"kind": kind, **dataclasses.asdict(config)}
         (self.path / "config.json").write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-        self.event("resumed" if resume else "started", kind=kind, attempt=self.attempt)
+        # What was measured after the checkpoint is void: a reader needs to know where the run goes on.
+        after = {"step": step_of(self.latest_checkpoint())} if resume else {}
+        self.event("resumed" if resume else "started", kind=kind, attempt=self.attempt, **after)
 
     def __enter__(self) -> Self:
         return self
@@ -81,7 +90,46 @@ class RunFolder:
             for name, value in values.items()
             if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         }
-        self._append("metrics.jsonl", {"step": step, "time": time.time(), "attempt": self.attempt, **measured})
+        now = time.time()
+        self._append("metrics.jsonl", {"step": step, "time": now, "attempt": self.attempt, **measured})
+        if self._event_file is not None:
+            self._event_file.write(step, now, measured)
+        if self._limits is not None:
+            self._look({"step": step, **measured}, self._limits)
+
+    def watch(self, limits: alarms.Limits, pause_on: Sequence[str]) -> None:
+        """From now on looks at every optimizer step for alarms, and asks for a stop where one is to pause the run.
+
+        What earlier attempts measured counts as far as the run goes on from it.
+        """
+        last = step_of(self.latest_checkpoint()) if self.attempt > 1 else 0
+        known = {int(line["step"]): line for line in self._lines("metrics.jsonl") if int(line["step"]) <= last}
+        self._rows = [known[step] for step in sorted(known)]
+        self._limits, self._pause_on = alarms.completed(limits), alarms.known(pause_on)
+
+    def write_event_file(self) -> None:
+        """From now on writes every metric into an event file of TensorBoard, too: a new one for each attempt."""
+        self._event_file = EventFile(self.path / "tensorboard")
+
+    def _look(self, row: dict[str, float], limits: alarms.Limits) -> None:
+        self._rows.append(row)
+        for alarm in alarms.raised(self._rows, limits):
+            folder = f"trajectories/step-{alarm.step:06d}"
+            shown = alarms.recordings_of(alarm, self._lines(f"{folder}/rollouts.jsonl"))
+            pauses = alarm.name in self._pause_on
+            self.event(
+                "alarm", alarm=alarm.name, step=alarm.step, message=alarm.message, evidence=dict(alarm.evidence),
+                recordings=[f"{folder}/{name}" for name in shown], advice=alarm.advice, pauses=pauses,
+            )  # fmt: skip
+            if pauses and self._paused is None:
+                self._paused = alarm
+
+    def ended_early(self, step: int) -> None:
+        """Says why the run ends before its last optimizer step: an alarm paused it, or a person stopped it."""
+        if self._paused is None:
+            self.event("stopped", step=step)
+        else:
+            self.event("paused", step=step, alarm=self._paused.name, message=self._paused.message)
 
     def event(self, kind: str, /, **fields: Json) -> None:
         """Appends an event."""
@@ -102,11 +150,13 @@ class RunFolder:
         signal.signal(signal.SIGINT, ask)
 
     def should_stop(self) -> bool:
-        """Whether a person asked for the end of the run."""
-        return self._stopped or self.stop_file.exists()
+        """Whether a person, or an alarm, asked for the end of the run."""
+        return self._stopped or self._paused is not None or self.stop_file.exists()
 
     def close(self) -> None:
         """The process is done with the folder."""
+        if self._event_file is not None:
+            self._event_file.close()
         (self.path / "pid").unlink(missing_ok=True)
         self.stop_file.unlink(missing_ok=True)
 
@@ -127,6 +177,11 @@ class RunFolder:
         if not file.exists():
             return []
         return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def step_of(checkpoint: Path | None) -> int:
+    """The optimizer step that a checkpoint was written after; 0 without one."""
+    return 0 if checkpoint is None else int(checkpoint.name.split("-")[1])
 
 
 def running_trainer(run: Path) -> int | None:

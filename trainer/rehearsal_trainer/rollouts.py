@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import json
 import threading
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Self, TypeVar
 
-from rehearsal_trainer.engine import Engine, EngineError, RolloutResult, running
+from rehearsal_trainer.alarms import LOOP
+from rehearsal_trainer.engine import Engine, EngineError, RolloutFacts, RolloutResult, running
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.messages import Json
@@ -46,6 +49,15 @@ class PlayedRollout:
     rows: Sequence[SessionRow]
     changed_histories: int
     malformed_calls: int
+    seconds: float = 0.0
+
+    @property
+    def truncated(self) -> bool:
+        """Whether an answer was cut off, by its own limit or by the context's."""
+        failure = self.result.failure
+        if failure is not None and failure.code == "model/context":
+            return True
+        return any("length" in row.finish_reasons for row in self.rows)
 
     @property
     def sampled(self) -> int:
@@ -138,7 +150,7 @@ class RolloutWorker:
         return await asyncio.gather(*(one(request) for request in requests))
 
     async def _one(self, settings: RolloutSettings, request: RolloutRequest) -> PlayedRollout:
-        gateway = self.gateway
+        gateway, started = self.gateway, time.monotonic()
         session = gateway.open_session(request.seed, request.sampling)
         params: dict[str, Json] = {
             "domain": settings.domain,
@@ -166,7 +178,8 @@ class RolloutWorker:
         finally:
             gateway.close_session(session)
         rows = [row for row in session.rows if row.finish_reasons]
-        return PlayedRollout(request, result, rows, session.changed_histories, session.malformed_calls)
+        seconds = time.monotonic() - started
+        return PlayedRollout(request, result, rows, session.changed_histories, session.malformed_calls, seconds)
 
 
 def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
@@ -174,7 +187,7 @@ def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
     with (folder / "rollouts.jsonl").open("w", encoding="utf-8") as file:
         for rollout in played:
             result = rollout.result
-            failure = result.failure and {"who": result.failure.who, "message": result.failure.message}
+            failure = result.failure and dataclasses.asdict(result.failure)
             line = {
                 "task": rollout.request.task,
                 "domain": rollout.request.settings and rollout.request.settings.domain,
@@ -186,6 +199,9 @@ def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
                 "failure": failure,
                 "malformed_calls": rollout.malformed_calls,
                 "changed_histories": rollout.changed_histories,
+                "truncated": rollout.truncated,
+                "seconds": round(rollout.seconds, 3),
+                **{name: value for name, value in dataclasses.asdict(result.facts).items() if value is not None},
                 "recording": Path(result.recording).name if result.recording else None,
             }
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
@@ -194,10 +210,11 @@ def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
 def measure(played: Sequence[PlayedRollout]) -> dict[str, float]:
     """Means over the rollouts that say something about the model; `failed` counts the others.
 
-    all_correct and all_wrong are shares of the tasks whose rewarded rollouts all got 1, or all 0.
+    all_correct and all_wrong are shares of the tasks whose rewarded rollouts all got 1, or all 0. What was used, and
+    who broke a rollout, is of all of them.
     """
     scored = [rollout for rollout in played if rollout.result.reward is not None]
-    values: dict[str, float] = {"failed": len(played) - len(scored)}
+    values: dict[str, float] = {"failed": len(played) - len(scored), **_of_all(played)}
     if not scored:
         return values
     rewards = [float(rollout.result.reward or 0.0) for rollout in scored]
@@ -212,6 +229,8 @@ def measure(played: Sequence[PlayedRollout]) -> dict[str, float]:
         "all_wrong": _mean([float(max(group) <= 0) for group in groups.values()]),
         "malformed_calls": _mean([rollout.malformed_calls for rollout in scored]),
         "changed_histories": _mean([rollout.changed_histories for rollout in scored]),
+        "truncated": _mean([float(rollout.truncated) for rollout in scored]),
+        **_of_calls([rollout.result.facts for rollout in scored]),
     }
     for name in sorted({name for rollout in scored for name in rollout.result.metrics}):
         given = [rollout.result.metrics[name] for rollout in scored if name in rollout.result.metrics]
@@ -223,6 +242,45 @@ def dead_groups(rewards: Sequence[float | None], group_size: int) -> float:
     """The share of groups that hold no difference, and so no gradient: all right, all wrong, or one that is left."""
     groups = [rewards[start : start + group_size] for start in range(0, len(rewards), group_size)]
     return _mean([float(len({reward for reward in group if reward is not None}) < 2) for group in groups])
+
+
+def _of_all(played: Sequence[PlayedRollout]) -> dict[str, float]:
+    """Shares that broke or stalled, the slowest rollout, and the tokens of a model in the user's seat."""
+    if not played:
+        return {}
+    failures = [rollout.result.failure for rollout in played]
+    values = {
+        "simulator_failed": _mean([float(failure is not None and failure.who == "simulator") for failure in failures]),
+        "stalled": _mean([float(failure is not None and failure.code == "timeout") for failure in failures]),
+        "slowest_rollout_seconds": max(rollout.seconds for rollout in played),
+    }
+    facts = [rollout.result.facts for rollout in played]
+    used = {
+        "user_input_tokens": sum(each.user_input_tokens or 0.0 for each in facts),
+        "user_output_tokens": sum(each.user_output_tokens or 0.0 for each in facts),
+    }
+    return values | (used if any(used.values()) else {})
+
+
+def _of_calls(facts: Sequence[RolloutFacts]) -> dict[str, float]:
+    """Means of what the engine says of the agent's calls and of how far the tasks were done."""
+    calls = [each.calls for each in facts if each.calls is not None]
+    values = {
+        f"calls/{tool}": _mean([each.get(tool, 0.0) for each in calls])
+        for tool in sorted({tool for each in calls for tool in each})
+    }
+    repeats = [each.longest_repeat for each in facts if each.longest_repeat is not None]
+    if repeats:
+        values |= {"longest_repeat": max(repeats), "looping": _mean([float(each >= LOOP) for each in repeats])}
+    for name, given in (
+        ("generic_calls", [each.generic_calls for each in facts]),
+        ("handoff", [each.handed_off for each in facts]),
+        ("completion", [each.completion for each in facts]),
+    ):
+        measured = [each for each in given if each is not None]
+        if measured:
+            values[name] = _mean(measured)
+    return values
 
 
 def _mean(values: Sequence[float]) -> float:

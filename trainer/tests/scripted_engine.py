@@ -3,13 +3,15 @@
 Its domains have two tools and a user of fixed words. Reward 1 for the right call (domain `parcels`), or by the
 trial's parity (domains `parity` and `parity-long`, whose policy is longer), so that a model that knows nothing still
 meets mixed groups; `dead` is always wrong, and `falling` right in its first four rollouts and never again. Task
-`broken-*` fails as infrastructure. Standard library only.
+`broken-*` fails as infrastructure; in the domain `mumbling` the simulated user breaks every other rollout, and in
+`hanging` every fourth one runs into its time limit. Standard library only.
 """
 
 import json
 import pathlib
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -84,18 +86,43 @@ def call_of(raw: dict) -> dict:
     }
 
 
+def failed(who: str, code: str, message: str, recording: "str | None" = None) -> dict:
+    failure = {"who": who, "code": code, "message": message}
+    return {
+        "reward": None,
+        "end_reason": f"{who}Failed",
+        "turns": 0,
+        "metrics": {},
+        "recording": recording,
+        "failure": failure,
+    }
+
+
+def facts_of(events: list) -> dict:
+    calls = [(call["name"], json.dumps(call["arguments"])) for e in events for call in e.get("toolCalls", [])]
+    known = [tool["name"] for tool in TOOLS]
+    names = [name if name in known else "unknown" for name, _ in calls]
+    longest = length = 0
+    for at, call in enumerate(calls):
+        length = length + 1 if at and call == calls[at - 1] else 1
+        longest = max(longest, length)
+    return {
+        "calls": {name: names.count(name) for name in sorted(set(names))},
+        "generic_calls": 0,
+        "longest_repeat": longest,
+        "handed_off": False,
+    }
+
+
 def play(params: dict) -> dict:
     task, agent = params["task"], params["agent"]
     if task.startswith("broken"):
-        failure = {"who": "infrastructure", "message": "scripted failure"}
-        return {
-            "reward": None,
-            "end_reason": "infrastructureFailed",
-            "turns": 0,
-            "metrics": {},
-            "recording": None,
-            "failure": failure,
-        }
+        return failed("infrastructure", "scripted", "scripted failure")
+    if params["domain"] == "mumbling" and params["trial"] % 2:
+        return failed("simulator", "simulator/repeats", "the simulated user says the same again", params["recording"])
+    if params["domain"] == "hanging" and params["trial"] % 4 == 3:
+        time.sleep(params["timeout_s"])
+        return failed("infrastructure", "timeout", f"the rollout took longer than {params['timeout_s']} s")
     parcel, day = wanted(task)
     system = SYSTEM + " Be polite, and look twice." * 8 if params["domain"] == "parity-long" else SYSTEM
     events = [{"type": "rolloutStarted", "format": 1, "system": system, "tools": TOOLS, "task": {"id": task}}]
@@ -132,8 +159,8 @@ def play(params: dict) -> dict:
                 break
             say("Go on.")
     reward = float(written == {"parcel": parcel, "day": day})
-    if params["domain"].startswith("parity"):
-        reward = float(params["trial"] % 2)
+    if params["domain"].startswith("parity") or params["domain"] in ("mumbling", "hanging"):
+        reward = float(params["trial"] // 2 % 2 if params["domain"] == "mumbling" else params["trial"] % 2)
     if params["domain"] in ("dead", "falling"):
         with OUTPUT:
             PLAYED[params["domain"]] = PLAYED.get(params["domain"], 0) + 1
@@ -149,6 +176,8 @@ def play(params: dict) -> dict:
         "end_reason": "userStopped" if turn < cap else "turnCap",
         "turns": turn,
         "metrics": {"toolCalls": sum(len(e.get("toolCalls", [])) for e in events)},
+        **facts_of(events),
+        "completion": float(written is not None),
         "recording": params.get("recording"),
         "failure": None,
     }
@@ -169,16 +198,7 @@ def answer(request: dict) -> None:
         else:
             send({"id": identity, "error": {"code": "unknown-method", "message": method}})
     except urllib.error.HTTPError as error:
-        failure = {"who": "infrastructure", "message": error.read().decode()}
-        result = {
-            "reward": None,
-            "end_reason": "infrastructureFailed",
-            "turns": 0,
-            "metrics": {},
-            "recording": None,
-            "failure": failure,
-        }
-        send({"id": identity, "result": result})
+        send({"id": identity, "result": failed("infrastructure", "model/error", error.read().decode())})
 
 
 if __name__ == "__main__":

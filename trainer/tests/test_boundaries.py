@@ -21,6 +21,8 @@ TORCH_FREE = [
     "configuration",
     "engine",
     "progress",
+    "alarms",
+    "event_file",
 ]
 
 

@@ -58,6 +58,8 @@ export type Measure = {
   readonly violations: readonly { readonly rule: string; readonly gate: boolean; readonly step: number }[];
   /** Calls that repeat an earlier one, result and all, although nothing was written in between. */
   readonly unnecessary: number;
+  /** The longest row of one call made again and again, with the same values and nothing between. */
+  readonly longestRepeat: number;
   /** Milliseconds, of each answer of a seat and of each call; empty where no sidecar was read. */
   readonly latency: {
     readonly agent: readonly number[];
@@ -123,6 +125,7 @@ export function measureOf(
       .filter(({ verdict }) => verdict === 'violated')
       .map(({ rule, gate, step }) => ({ rule, gate, step })),
     unnecessary: unnecessaryOf(allCalls),
+    longestRepeat: longestRepeatOf(calls),
     ...timesOf(events, timings),
     simulator: {
       flaws: timings.flatMap(({ flaws = [] }) => flaws.map(({ code }) => code)),
@@ -186,6 +189,19 @@ function unnecessaryOf(calls: readonly MadeCall[]): number {
     }
   }
   return repeated;
+}
+
+function longestRepeatOf(calls: readonly MadeCall[]): number {
+  let last: string | undefined;
+  let length = 0;
+  let longest = 0;
+  for (const { name, values } of calls) {
+    const key = contentHash([name, values]);
+    length = key === last ? length + 1 : 1;
+    last = key;
+    longest = Math.max(longest, length);
+  }
+  return longest;
 }
 
 /** How much of what it found out and did the agent passes on to the person who takes over. */

@@ -64,5 +64,5 @@ function begin(folder: string): Shared {
 
 /** Whether a run has said its last word. */
 export function isOver({ type }: RunStatus): boolean {
-  return type === 'finished' || type === 'stopped' || type === 'failed';
+  return type === 'finished' || type === 'stopped' || type === 'paused' || type === 'failed';
 }

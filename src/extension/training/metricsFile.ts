@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
-import type { Point, RunStatus } from '../../webview/protocol.ts';
+import type { Alarm, Point, RunStatus } from '../../webview/protocol.ts';
 import { tailLines } from './lineTail.ts';
 
 /** What a training run's folder says so far; see the run folder in docs/training-protocol.md. */
@@ -10,6 +10,8 @@ export type RunMetrics = {
   /** Ascending by optimizer step; of a step that was measured again, its highest attempt. */
   readonly points: () => readonly Point[];
   readonly status: () => RunStatus;
+  /** In the order in which they were raised; what a resumed run does again is void. */
+  readonly alarms: () => readonly Alarm[];
   /** Sentences for people: lines that could not be read, and the trainer's own warnings. The newest few. */
   readonly problems: () => readonly string[];
   /** Reads what was written since the last call. */
@@ -22,6 +24,7 @@ export type MetricsChange = {
   /** A file was begun anew: everything that was shown before is void. */
   readonly reset: boolean;
   readonly statusChanged: boolean;
+  readonly alarmsChanged: boolean;
 };
 
 type Attempted = { readonly point: Point; readonly attempt: number };
@@ -39,6 +42,7 @@ export function readMetrics(folder: string): RunMetrics {
   let problems: string[] = [];
   /** Why nothing comes at the moment of a run on another machine. */
   let cut: string[] = [];
+  let alarms: readonly Alarm[] = [];
   const complain = (problem: string): void => {
     if (!problems.includes(problem)) problems = [...problems, problem].slice(-mostProblems);
   };
@@ -61,13 +65,15 @@ export function readMetrics(folder: string): RunMetrics {
 
   const readEvents = async () => {
     const { lines, reset } = await events.read();
-    if (reset) last = null;
+    if (reset) [last, alarms] = [null, []];
     for (const { number, text } of lines) {
       if (text.trim() === '') continue;
       const parsed = parseEvent(text);
       if (typeof parsed === 'string') complain(`events.jsonl, line ${number}: ${parsed}`);
+      else if (parsed.type === 'alarm') alarms = withAlarm(alarms, parsed);
       else if (parsed.type === 'warning') complain(parsed.message ?? 'The trainer gave a warning without words.');
       else if (isLifecycle(parsed.type)) last = parsed;
+      if (typeof parsed !== 'string' && parsed.type === 'resumed') alarms = alarmsUpTo(alarms, parsed['step']);
     }
     return reset;
   };
@@ -83,13 +89,20 @@ export function readMetrics(folder: string): RunMetrics {
     points: () => [...byStep.values()].map(({ point }) => point).sort((a, b) => a.step - b.step),
     status: () => status,
     problems: () => [...problems, ...cut],
+    alarms: () => alarms,
     refresh: async () => {
       const before = JSON.stringify([status, problems, cut]);
+      const alarmsBefore = alarms;
       const eventsReset = await readEvents();
       await readConnection();
       const { points, reset } = await readPoints();
       status = await statusAfter(last, byStep.size > 0, folder);
-      return { points, reset: reset || eventsReset, statusChanged: JSON.stringify([status, problems, cut]) !== before };
+      return {
+        points,
+        reset: reset || eventsReset,
+        statusChanged: JSON.stringify([status, problems, cut]) !== before,
+        alarmsChanged: alarms !== alarmsBefore,
+      };
     },
   };
 }
@@ -125,6 +138,29 @@ export function parseEvent(text: string): RunEvent | string {
   return parsed.success ? parsed.data : 'expected an object with a "type"; the line was left out';
 }
 
+const alarmLineSchema = z.looseObject({
+  alarm: z.string(),
+  step: z.int(),
+  message: z.string(),
+  evidence: z.record(z.string(), z.number()).catch({}),
+  recordings: z.array(z.string()).catch([]),
+  advice: z.string().catch(''),
+  pauses: z.boolean().catch(false),
+});
+
+/** The alarms with one more; an event that lacks what an alarm needs is none. */
+function withAlarm(alarms: readonly Alarm[], event: RunEvent): readonly Alarm[] {
+  const parsed = alarmLineSchema.safeParse(event);
+  if (!parsed.success) return alarms;
+  const { alarm: name, step, message, evidence, recordings, advice, pauses } = parsed.data;
+  return [...alarms, { name, step, message, evidence, recordings, advice, pauses }];
+}
+
+/** A resumed run does what came after its checkpoint again. */
+function alarmsUpTo(alarms: readonly Alarm[], step: unknown): readonly Alarm[] {
+  return typeof step === 'number' ? alarms.filter((alarm) => alarm.step <= step) : alarms;
+}
+
 /** Python writes NaN and Infinity, which JSON does not know; such a value was not measured. */
 function parseJson(text: string): unknown {
   try {
@@ -145,7 +181,7 @@ function epochMilliseconds(time: number | string | undefined): number | null {
   return Number.isFinite(milliseconds) ? milliseconds : null;
 }
 
-const lifecycle = ['started', 'resumed', 'stopped', 'finished', 'error'] as const;
+const lifecycle = ['started', 'resumed', 'paused', 'stopped', 'finished', 'error'] as const;
 type Lifecycle = (typeof lifecycle)[number];
 
 function isLifecycle(type: string): type is Lifecycle {
@@ -154,6 +190,8 @@ function isLifecycle(type: string): type is Lifecycle {
 
 async function statusAfter(event: RunEvent | null, hasPoints: boolean, folder: string): Promise<RunStatus> {
   switch (event?.type as Lifecycle | undefined) {
+    case 'paused':
+      return { type: 'paused', message: event?.message ?? 'An alarm paused the run and did not say why.' };
     case 'stopped':
       return { type: 'stopped' };
     case 'finished':

@@ -29,7 +29,8 @@ export function watchMetrics(
     try {
       const change = await metrics.refresh();
       lastProblem = '';
-      if (!disposed && (change.points.length > 0 || change.reset || change.statusChanged)) onChange(change);
+      if (!disposed && (change.points.length > 0 || change.reset || change.statusChanged || change.alarmsChanged))
+        onChange(change);
     } catch (error) {
       const problem = `${folder}: can't be read (${messageOf(error)})`;
       if (!disposed && problem !== lastProblem) onProblem(problem);

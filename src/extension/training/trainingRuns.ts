@@ -70,6 +70,28 @@ export async function readRollouts(runFolder: string, step: number): Promise<rea
 }
 
 /**
+ * The rollouts of a recording's task at other optimizer steps, newest step first, each with its step. A task is
+ * played now and then: most steps are without it.
+ */
+export async function sameTaskElsewhere(
+  runFolder: string,
+  file: string,
+): Promise<readonly { readonly step: number; readonly rollout: Rollout }[]> {
+  const own = Number(/step-(\d+)/.exec(file)?.[1]);
+  const task = (await readRollouts(runFolder, own)).find((rollout) => rollout.file === file)?.task;
+  if (task === undefined) return [];
+  const steps = (await recordedSteps(runFolder)).filter((step) => step !== own);
+  const found = await Promise.all(
+    steps.map(async (step) =>
+      (await readRollouts(runFolder, step))
+        .filter((rollout) => rollout.task === task && rollout.file !== null)
+        .map((rollout) => ({ step, rollout })),
+    ),
+  );
+  return found.flat();
+}
+
+/**
  * The absolute path of a recording inside a run's folder; null for a path that leaves it or is no recording.
  * @param file relative to the run's folder
  */

@@ -8,8 +8,10 @@ import { type FollowedRun, followRun } from '../training/followedRuns.ts';
 import type { MetricsChange, RunMetrics } from '../training/metricsFile.ts';
 import { trainingRoot } from '../training/runFolders.ts';
 import { showRunLog } from '../training/training.ts';
-import { listRuns, readRollouts, recordingPath } from '../training/trainingRuns.ts';
+import { listRuns, readRollouts, recordingPath, sameTaskElsewhere } from '../training/trainingRuns.ts';
+import { saveExport } from './exportFile.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
+import { overlayOf } from './runOverlay.ts';
 import { trajectoryEditorType } from './trajectoryEditor.ts';
 
 /** The dashboard of this window. */
@@ -68,6 +70,7 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
     }
     if (loaded) await postSnapshot(channel, shown);
   };
+  const overlay = overlayOf((runs) => loaded && channel.post({ type: 'overlaid', runs: [...runs] }));
   const showFirst = async (wanted: string | undefined): Promise<void> => {
     loaded = true;
     const root = trainingRoot();
@@ -76,10 +79,16 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
     if (shown === undefined && root !== undefined && run !== undefined) await show(join(root, run.id));
     else await postSnapshot(channel, shown);
   };
-  const answer = (message: Request): Promise<void> =>
-    message.type === 'showLog' ? showRunLog(context, shown?.folder) : perform(channel, message, show);
+  const answer = (message: Request): Promise<void> => {
+    if (message.type === 'showLog') return showRunLog(context, shown?.folder);
+    return message.type === 'overlay' ? overlay.show(message.runs) : perform(channel, message, show);
+  };
+  const begin = async (message: Extract<ToExtension, { type: 'ready' }>): Promise<void> => {
+    await showFirst(message.run);
+    await overlay.show(message.overlays ?? []);
+  };
   const channel = connectPage(panel.webview, log, (message) => {
-    const handled = message.type === 'ready' ? showFirst(message.run) : answer(message);
+    const handled = message.type === 'ready' ? begin(message) : answer(message);
     handled.catch((error: unknown) => log.error(`Training dashboard: ${String(error)}`));
   });
   const watch = watchRuns(panel, (runs) => {
@@ -95,6 +104,7 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
     if (opened === dashboard) opened = undefined;
     shown?.run.dispose();
     shown = undefined;
+    overlay.dispose();
     channel.dispose();
     watch.dispose();
   });
@@ -130,6 +140,7 @@ async function postSnapshot(channel: Channel, shown: Shown | undefined): Promise
     points: [...(shown?.run.metrics.points() ?? [])],
     status: shown?.run.metrics.status() ?? { type: 'waiting' },
     problems: [...(shown?.run.metrics.problems() ?? [])],
+    alarms: [...(shown?.run.metrics.alarms() ?? [])],
   });
 }
 
@@ -138,6 +149,7 @@ function postChange(channel: Channel, run: string, metrics: RunMetrics, change: 
   else if (change.points.length > 0) channel.post({ type: 'appended', run, points: [...change.points] });
   if (change.statusChanged)
     channel.post({ type: 'status', run, status: metrics.status(), problems: [...metrics.problems()] });
+  if (change.alarmsChanged) channel.post({ type: 'alarms', run, alarms: [...metrics.alarms()] });
 }
 
 type Request = Exclude<ToExtension, { type: 'ready' }>;
@@ -158,6 +170,12 @@ async function perform(channel: Channel, message: Request, show: Dashboard['show
     case 'train':
       await vscode.commands.executeCommand(`rehearsal.training.${message.kind}`);
       return;
+    case 'compareStep':
+      return compareStep(folderOf(message.run), message.file);
+    case 'export':
+      await saveExport(message, vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '');
+      return;
+    case 'overlay':
     case 'showLog':
     case 'debugRecording':
     case 'openPlace':
@@ -188,6 +206,28 @@ async function postRollouts(channel: Channel, folder: string, step: number): Pro
     const problem = `The rollouts of optimizer step ${step} can't be read: ${messageOf(error)}`;
     channel.post({ type: 'rollouts', run: basename(folder), step, rollouts: [], problem });
   }
+}
+
+/** The same task at two optimizer steps: a person picks the other rollout, the older one stands on the left. */
+async function compareStep(folder: string, file: string): Promise<void> {
+  const path = recordingPath(folder, file);
+  if (path === null) throw new Error(`${file} is no recording of this run`);
+  const others = await sameTaskElsewhere(folder, file);
+  if (others.length === 0) {
+    void vscode.window.showInformationMessage('No other optimizer step of this run has a recording of this task.');
+    return;
+  }
+  const items = others.map(({ step, rollout }) => ({
+    label: `Optimizer step ${step}`,
+    description: `member ${rollout.member ?? '?'}, ${rollout.reward === null ? 'no reward' : `reward ${rollout.reward}`}`,
+    file: rollout.file ?? '',
+  }));
+  const placeHolder = `${others[0]?.rollout.task}: compare with which rollout?`;
+  const picked = await vscode.window.showQuickPick(items, { placeHolder });
+  const other = picked && recordingPath(folder, picked.file);
+  if (!other) return;
+  const [first, second] = [path, other].sort();
+  await vscode.commands.executeCommand('rehearsal.recordings.compare', first, second);
 }
 
 async function openRecording(folder: string, file: string): Promise<void> {

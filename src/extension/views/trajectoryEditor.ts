@@ -35,6 +35,9 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
           case 'stop':
           case 'train':
           case 'showLog':
+          case 'overlay':
+          case 'compareStep':
+          case 'export':
           case 'compareRecordings':
           case 'compareAgain':
           case 'stopComparing':

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { curveLook, drawCurves } from '../chart.ts';
+import { drawCurves } from '../chart.ts';
+import { curveLook } from '../curveLook.ts';
 import type { PassCurve } from '../models/comparison.ts';
 import { usePalette } from '../usePalette.ts';
 

@@ -5,13 +5,16 @@ const choicesSchema = z.object({
   run: z.optional(z.string()),
   step: z.optional(z.int()),
   smoothing: z._default(z.int(), 5),
+  /** Runs that are drawn over that one. */
+  overlays: z._default(z.array(z.string()), []),
+  isLog: z._default(z.boolean(), false),
 });
 export type Choices = z.infer<typeof choicesSchema>;
 
 /** The saved choices, or those of a first visit. */
 export function readChoices(saved: unknown): Choices {
   const parsed = choicesSchema.safeParse(saved ?? {});
-  return parsed.success ? parsed.data : { smoothing: 5 };
+  return parsed.success ? parsed.data : { smoothing: 5, overlays: [], isLog: false };
 }
 
 /** Windows of the moving average, in optimizer steps. */

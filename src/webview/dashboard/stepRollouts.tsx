@@ -1,15 +1,17 @@
 import type { JSX } from 'preact';
-import { DataGrid, ProgressRing } from '../controls.ts';
+import { Button, DataGrid, ProgressRing } from '../controls.ts';
 import type { OpenedStep } from '../models/dashboard.ts';
 import type { Rollout } from '../protocol.ts';
 
 export type StepRolloutsProps = {
   readonly opened: OpenedStep | null;
   readonly onOpen: (file: string) => void;
+  /** Sets a recording beside one of the same task at another optimizer step. */
+  readonly onCompare: (file: string) => void;
 };
 
 /** The rollouts of the optimizer step that was chosen; each opens its recording. */
-export function StepRollouts({ opened, onOpen }: StepRolloutsProps): JSX.Element {
+export function StepRollouts({ opened, onOpen, onCompare }: StepRolloutsProps): JSX.Element {
   return (
     <section class="card rollouts" aria-labelledby="rollouts-title">
       <div class="card-title">
@@ -17,15 +19,15 @@ export function StepRollouts({ opened, onOpen }: StepRolloutsProps): JSX.Element
         {opened?.rollouts && <span class="readout muted">{countOf(opened.rollouts)}</span>}
       </div>
       <div aria-live="polite" class="rollouts-body">
-        <Body opened={opened} onOpen={onOpen} />
+        <Body opened={opened} onOpen={onOpen} onCompare={onCompare} />
       </div>
     </section>
   );
 }
 
-function Body({ opened, onOpen }: StepRolloutsProps): JSX.Element {
+function Body({ opened, onOpen, onCompare }: StepRolloutsProps): JSX.Element {
   if (opened === null)
-    return <p class="muted placeholder">Select a point on the reward curve to list the rollouts behind it.</p>;
+    return <p class="muted placeholder">Select a point on a curve to list the rollouts behind it.</p>;
   if (opened.problem !== null) return <p class="warning-box">{opened.problem}</p>;
   if (opened.rollouts === null) return <ProgressRing label="Reading the rollouts" />;
   if (opened.rollouts.length === 0) return <p class="muted placeholder">This optimizer step has no recordings.</p>;
@@ -37,6 +39,7 @@ function Body({ opened, onOpen }: StepRolloutsProps): JSX.Element {
       rewardOf(rollout),
       turnsOf(rollout),
       endOf(rollout),
+      compareOf(rollout, onCompare),
     ],
   }));
   const open = (key: string): void => {
@@ -48,7 +51,7 @@ function Body({ opened, onOpen }: StepRolloutsProps): JSX.Element {
       label={`Rollouts of optimizer step ${opened.step}`}
       columns={columns}
       rows={rows}
-      template="minmax(90px, 1fr) 94px 80px minmax(125px, 1fr)"
+      template="minmax(90px, 1fr) 86px 66px minmax(110px, 1fr) 92px"
       onOpen={open}
     />
   );
@@ -59,6 +62,7 @@ const columns = [
   { key: 'reward', label: 'Reward' },
   { key: 'turns', label: 'Turns' },
   { key: 'end', label: 'End' },
+  { key: 'compare', label: 'Compare', title: 'With the same task at another optimizer step' },
 ];
 
 function rewardOf({ reward }: Rollout): JSX.Element {
@@ -81,6 +85,16 @@ function endOf({ endReason, failure, file }: Rollout): JSX.Element {
     <span class="end muted" title={text}>
       {file === null ? `${text} (no recording was kept)` : text}
     </span>
+  );
+}
+
+function compareOf({ file, task, member }: Rollout, onCompare: (file: string) => void): JSX.Element | string {
+  if (file === null) return '';
+  const label = `Compare ${task}${member === null ? '' : `, member ${member},`} with another optimizer step`;
+  return (
+    <Button quiet label={label} onPress={() => onCompare(file)}>
+      Compare…
+    </Button>
   );
 }
 

@@ -1,21 +1,29 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { Button, DataGrid } from '../controls.ts';
+import { Button, DataGrid, Dropdown } from '../controls.ts';
+import type { DrawnRun } from '../models/charts.ts';
 import type { Series } from '../models/series.ts';
 import { tableOf } from '../models/summary.ts';
 
 export type StepTableProps = {
   readonly series: Series;
+  /** The runs that are drawn over it: their points have a table, too. */
+  readonly overlays: readonly DrawnRun[];
+  /** The name of the run that is shown. */
+  readonly shown: string;
   readonly opened: number | null;
   /** Makes a row open its optimizer step. */
   readonly onOpen?: (step: number) => void;
 };
 
 /** Every measured point in words and numbers: what the charts show, and the metrics that have no chart. */
-export function StepTable({ series, opened, onOpen }: StepTableProps): JSX.Element | null {
+export function StepTable({ series, overlays, shown, opened, onOpen }: StepTableProps): JSX.Element | null {
   const [page, setPage] = useState(0);
-  const table = useMemo(() => tableOf(series, page), [series, page]);
-  if (series.length === 0) return null;
+  const [chosen, setChosen] = useState(shown);
+  const other = overlays.find(({ run }) => run === chosen);
+  const points = other?.series ?? series;
+  const table = useMemo(() => tableOf(points, page), [points, page]);
+  if (points.length === 0) return null;
   const columns = [
     { key: 'step', label: 'Optimizer step' },
     ...table.columns.map(({ name, label, meaning }) => ({ key: name, label, title: meaning })),
@@ -23,12 +31,20 @@ export function StepTable({ series, opened, onOpen }: StepTableProps): JSX.Eleme
   const rows = table.rows.map(({ step, cells }) => ({
     key: String(step),
     cells: [String(step), ...cells],
-    selected: step === opened,
+    selected: other === undefined && step === opened,
   }));
   return (
     <section class="card table-card" aria-labelledby="table-title">
       <div class="card-title">
         <h2 id="table-title">Optimizer steps, newest first</h2>
+        {overlays.length > 0 && (
+          <Dropdown
+            label="Run of the table"
+            value={other?.run ?? shown}
+            options={[shown, ...overlays.map(({ run }) => run)].map((run) => ({ value: run, label: run }))}
+            onSelect={setChosen}
+          />
+        )}
         {table.pages > 1 && (
           <span class="pager">
             <Button disabled={table.page === 0} onPress={() => setPage(table.page - 1)}>
@@ -49,7 +65,7 @@ export function StepTable({ series, opened, onOpen }: StepTableProps): JSX.Eleme
           columns={columns}
           rows={rows}
           template={`112px repeat(${table.columns.length}, minmax(84px, 1fr))`}
-          {...(onOpen && { onOpen: (key: string) => onOpen(Number(key)) })}
+          {...(onOpen && other === undefined && { onOpen: (key: string) => onOpen(Number(key)) })}
         />
       </div>
     </section>

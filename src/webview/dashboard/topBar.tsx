@@ -1,20 +1,33 @@
 import type { JSX } from 'preact';
 import { Button, Dropdown } from '../controls.ts';
+import { csvOf } from '../models/csv.ts';
 import type { Dashboard } from '../models/dashboard.ts';
 import { runLabel, statusOf } from '../models/summary.ts';
 import type { ToExtension } from '../protocol.ts';
 import { smoothings } from './choices.ts';
+import { RunPicker } from './runPicker.tsx';
 
 export type TopBarProps = {
   readonly dashboard: Dashboard;
   readonly smoothing: number;
   readonly onSmoothing: (window: number) => void;
+  readonly isLog: boolean;
+  readonly onLog: (isLog: boolean) => void;
+  readonly isZoomed: boolean;
+  readonly onZoomReset: () => void;
+  readonly overlays: readonly string[];
+  readonly onOverlays: (runs: readonly string[]) => void;
   readonly post: (message: ToExtension) => void;
 };
 
 /** The run, its status and what can be done with it. */
-export function TopBar({ dashboard, smoothing, onSmoothing, post }: TopBarProps): JSX.Element {
-  const { run, runs, status } = dashboard;
+export function TopBar(props: TopBarProps): JSX.Element {
+  const { dashboard, smoothing, onSmoothing, isLog, onLog, isZoomed, onZoomReset, overlays, onOverlays, post } = props;
+  const { run, runs, status, series } = dashboard;
+  const save = (): void => {
+    const drawn = [{ run: run?.id ?? '', series }, ...dashboard.overlays];
+    post({ type: 'export', name: `${run?.id ?? 'training'}-metrics`, format: 'csv', content: csvOf(drawn) });
+  };
   const stoppable = status.type === 'running' || status.type === 'waiting';
   return (
     <header class="top-bar">
@@ -32,7 +45,15 @@ export function TopBar({ dashboard, smoothing, onSmoothing, post }: TopBarProps)
           options={smoothings}
           onSelect={(window) => onSmoothing(Number(window))}
         />
+        <label class="log-scale">
+          <input type="checkbox" checked={isLog} onChange={() => onLog(!isLog)} />
+          Log scale
+        </label>
+        {isZoomed && <Button onPress={onZoomReset}>Reset Zoom</Button>}
         <span class="spacer" />
+        <Button disabled={series.length === 0} onPress={save}>
+          Save as CSV
+        </Button>
         {(stoppable || status.type === 'stopping') && (
           <Button disabled={!stoppable} onPress={() => run && post({ type: 'stop', run: run.id })}>
             Stop Training
@@ -40,11 +61,13 @@ export function TopBar({ dashboard, smoothing, onSmoothing, post }: TopBarProps)
         )}
       </div>
       <StatusLine dashboard={dashboard} />
+      <RunPicker runs={runs.filter(({ id }) => id !== run?.id)} chosen={overlays} onChoose={onOverlays} />
       {dashboard.problems.map((problem) => (
         <p class="warning-box" role="status" key={problem}>
           {problem}
         </p>
       ))}
+      <Pause dashboard={dashboard} />
       <Failure dashboard={dashboard} showLog={() => post({ type: 'showLog' })} />
     </header>
   );
@@ -65,6 +88,22 @@ function StatusLine({ dashboard }: { readonly dashboard: Dashboard }): JSX.Eleme
         </span>
       ))}
     </div>
+  );
+}
+
+/** A paused run has a checkpoint: whoever has changed what the alarm advises goes on from it. */
+function Pause({ dashboard }: { readonly dashboard: Dashboard }): JSX.Element | null {
+  const { pause } = statusOf(dashboard);
+  if (pause === null) return null;
+  const folder = `.rehearsal/training/${dashboard.run?.id}`;
+  return (
+    <p class="warning-box" role="status">
+      An alarm paused this run: {pause}. It goes on from its checkpoint with{' '}
+      <code>
+        rehearsal train {dashboard.run?.kind} DOMAIN --resume --out {folder}
+      </code>
+      , after what the alarm advises: <code>--set</code> changes a hyper-parameter.
+    </p>
   );
 }
 

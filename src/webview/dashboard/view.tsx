@@ -1,11 +1,13 @@
 import type { JSX } from 'preact';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { Bridge } from '../bridge.ts';
 import { ProgressRing } from '../controls.ts';
+import { chartsOf } from '../models/charts.ts';
 import { type Dashboard, emptyDashboard, received, withStepOpened } from '../models/dashboard.ts';
-import { chartsOf } from '../models/summary.ts';
+import type { Zoom } from '../models/zoom.ts';
 import type { Run } from '../protocol.ts';
 import { usePalette } from '../usePalette.ts';
+import { AlarmList } from './alarmList.tsx';
 import { ChartCard } from './chartCard.tsx';
 import { readChoices } from './choices.ts';
 import { EmptyView } from './emptyView.tsx';
@@ -14,22 +16,27 @@ import { StepTable } from './stepTable.tsx';
 import { TopBar } from './topBar.tsx';
 import './view.css';
 
-/** The training dashboard: a run's charts, the rollouts behind a point, and the same points as a table. */
+/** The training dashboard: a run's alarms and charts, the rollouts behind a point, and the points as a table. */
 export function DashboardView({ bridge }: { bridge: Bridge }): JSX.Element {
   const [initial] = useState(() => readChoices(bridge.loadState()));
   const [dashboard, setDashboard] = useState<Dashboard>(emptyDashboard);
   const [smoothing, setSmoothing] = useState(initial.smoothing);
+  const [overlays, setOverlays] = useState<readonly string[]>(initial.overlays);
+  const [isLog, setLog] = useState(initial.isLog);
+  const [zoom, setZoom] = useState<Zoom>(null);
   const shown = dashboard.run?.id;
   const opened = dashboard.opened?.step;
 
   useEffect(() => {
     const end = bridge.receive((message) => setDashboard((before) => received(before, message)));
-    bridge.post(initial.run === undefined ? { type: 'ready' } : { type: 'ready', run: initial.run });
+    const { run, overlays: drawn } = initial;
+    bridge.post({ type: 'ready', ...(run !== undefined && { run }), ...(drawn.length > 0 && { overlays: drawn }) });
     return end;
   }, [bridge, initial]);
   useEffect(() => {
-    if (shown !== undefined) bridge.saveState({ run: shown, smoothing, step: opened });
-  }, [bridge, shown, smoothing, opened]);
+    if (shown !== undefined) bridge.saveState({ run: shown, smoothing, step: opened, overlays, isLog });
+  }, [bridge, shown, smoothing, opened, overlays, isLog]);
+  useEffect(() => setZoom(null), [shown]);
 
   const openStep = useCallback(
     (step: number): void => {
@@ -42,15 +49,45 @@ export function DashboardView({ bridge }: { bridge: Bridge }): JSX.Element {
   useEffect(() => {
     if (initial.step !== undefined && shown !== undefined && shown === initial.run) openStep(initial.step);
   }, [initial, shown, openStep]);
+  const overlay = (runs: readonly string[]): void => {
+    setOverlays(runs);
+    bridge.post({ type: 'overlay', runs: [...runs] });
+  };
 
   if (!dashboard.loaded) return <Loading />;
   if (dashboard.run === null) return <EmptyView onTrain={(kind) => bridge.post({ type: 'train', kind })} />;
   return (
     <main class="dashboard">
-      <TopBar dashboard={dashboard} smoothing={smoothing} onSmoothing={setSmoothing} post={bridge.post} />
-      <RunCharts dashboard={dashboard} smoothing={smoothing} openStep={openStep} bridge={bridge} />
+      <TopBar
+        dashboard={dashboard}
+        smoothing={smoothing}
+        onSmoothing={setSmoothing}
+        isLog={isLog}
+        onLog={setLog}
+        isZoomed={zoom !== null}
+        onZoomReset={() => setZoom(null)}
+        overlays={overlays.filter((run) => run !== shown)}
+        onOverlays={overlay}
+        post={bridge.post}
+      />
+      <AlarmList
+        alarms={dashboard.alarms}
+        onOpenStep={openStep}
+        onOpenRecording={(file) => shown && bridge.post({ type: 'openRollout', run: shown, file })}
+      />
+      <RunCharts
+        dashboard={dashboard}
+        smoothing={smoothing}
+        isLog={isLog}
+        zoom={zoom}
+        onZoom={setZoom}
+        openStep={openStep}
+        bridge={bridge}
+      />
       <StepTable
         series={dashboard.series}
+        overlays={dashboard.overlays}
+        shown={dashboard.run.id}
         opened={opened ?? null}
         {...(hasRollouts(dashboard.run) && { onOpen: openStep })}
       />
@@ -75,43 +112,51 @@ function Loading(): JSX.Element {
 type RunChartsProps = {
   readonly dashboard: Dashboard;
   readonly smoothing: number;
+  readonly isLog: boolean;
+  readonly zoom: Zoom;
+  readonly onZoom: (zoom: Zoom) => void;
   readonly openStep: (step: number) => void;
   readonly bridge: Bridge;
 };
 
-function RunCharts({ dashboard, smoothing, openStep, bridge }: RunChartsProps): JSX.Element {
+function RunCharts({ dashboard, smoothing, isLog, zoom, onZoom, openStep, bridge }: RunChartsProps): JSX.Element {
   const palette = usePalette();
-  const { run, series, opened } = dashboard;
-  const [lead, ...others] = chartsOf(run, series, smoothing);
+  const { run, series, opened, overlays, alarms } = dashboard;
+  const charts = useMemo(
+    () => chartsOf(run, series, smoothing, overlays, alarms),
+    [run, series, smoothing, overlays, alarms],
+  );
+  const [lead, ...others] = charts;
   const plays = hasRollouts(run);
+  const common = {
+    palette,
+    isLog,
+    zoom,
+    onZoom,
+    opened: opened?.step ?? null,
+    onPicture: (name: string, content: string) =>
+      content && bridge.post({ type: 'export', name: `${run?.id ?? 'training'}-${name}`, format: 'png', content }),
+    ...(plays && { onOpen: openStep }),
+  };
   return (
     <>
       <div class={plays ? 'lead' : 'lead alone'}>
-        {lead && (
-          <ChartCard
-            chart={lead}
-            palette={palette}
-            height={240}
-            opened={opened?.step ?? null}
-            {...(plays && { onOpen: openStep })}
-          />
-        )}
+        {lead && <ChartCard key={lead.kind.label} chart={lead} height={240} {...common} />}
         {plays && (
           <StepRollouts
             opened={opened}
             onOpen={(file) => run && bridge.post({ type: 'openRollout', run: run.id, file })}
+            onCompare={(file) => run && bridge.post({ type: 'compareStep', run: run.id, file })}
           />
         )}
       </div>
+      <p class="hint muted">
+        Drag over a chart to zoom all of them.{plays && ' Select a point to list that optimizer step’s rollouts.'} With
+        the keyboard: arrow keys and Enter, + and - zoom, 0 shows all.
+      </p>
       <div class="charts">
         {others.map((chart) => (
-          <ChartCard
-            key={chart.metric.name}
-            chart={chart}
-            palette={palette}
-            height={160}
-            opened={opened?.step ?? null}
-          />
+          <ChartCard key={chart.kind.label} chart={chart} height={160} {...common} />
         ))}
       </div>
     </>

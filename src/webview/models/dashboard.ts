@@ -1,4 +1,5 @@
-import type { Rollout, Run, RunStatus, ToWebview } from '../protocol.ts';
+import type { Alarm, Rollout, Run, RunStatus, ToWebview } from '../protocol.ts';
+import type { DrawnRun } from './charts.ts';
 import { type Series, withPoints } from './series.ts';
 
 /** The rollouts of one optimizer step, as far as they have arrived. */
@@ -16,6 +17,9 @@ export type Dashboard = {
   readonly series: Series;
   readonly status: RunStatus;
   readonly problems: readonly string[];
+  readonly alarms: readonly Alarm[];
+  /** Runs that are drawn over the one that is shown. */
+  readonly overlays: readonly DrawnRun[];
   readonly opened: OpenedStep | null;
 };
 
@@ -26,6 +30,8 @@ export const emptyDashboard: Dashboard = {
   series: [],
   status: { type: 'waiting' },
   problems: [],
+  alarms: [],
+  overlays: [],
   opened: null,
 };
 
@@ -33,10 +39,11 @@ export const emptyDashboard: Dashboard = {
 export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
   switch (message.type) {
     case 'snapshot': {
-      const { runs, points, status, problems } = message;
+      const { runs, points, status, problems, alarms } = message;
       const run = runs.find(({ id }) => id === message.run) ?? null;
       const opened = run?.id === dashboard.run?.id ? dashboard.opened : null;
-      return { loaded: true, runs, run, series: withPoints([], points), status, problems, opened };
+      const overlays = dashboard.overlays.filter((each) => each.run !== run?.id);
+      return { loaded: true, runs, run, series: withPoints([], points), status, problems, alarms, overlays, opened };
     }
     case 'appended':
       return message.run === dashboard.run?.id
@@ -48,6 +55,12 @@ export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
       return message.run === dashboard.run?.id
         ? { ...dashboard, status: message.status, problems: message.problems }
         : dashboard;
+    case 'alarms':
+      return message.run === dashboard.run?.id ? { ...dashboard, alarms: message.alarms } : dashboard;
+    case 'overlaid': {
+      const others = message.runs.filter(({ run }) => run !== dashboard.run?.id);
+      return { ...dashboard, overlays: others.map(({ run, points }) => ({ run, series: withPoints([], points) })) };
+    }
     case 'runs': {
       const run = message.runs.find(({ id }) => id === dashboard.run?.id) ?? dashboard.run;
       return { ...dashboard, runs: message.runs, run };

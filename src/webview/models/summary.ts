@@ -1,62 +1,9 @@
 import type { Run, RunStatus } from '../protocol.ts';
+import { metricNames } from './charts.ts';
 import type { Dashboard } from './dashboard.ts';
 import { duration } from './duration.ts';
-import { type ChartedMetric, chartedMetrics, formatMetric, type Metric, measuredMetrics } from './metrics.ts';
-import { type Series, smoothed, valuesOf } from './series.ts';
-
-/** One chart, ready to draw: steps and values have one length. */
-export type ChartSummary = {
-  readonly metric: ChartedMetric;
-  readonly steps: readonly number[];
-  readonly values: readonly (number | null)[];
-  readonly smooth: readonly (number | null)[];
-  /** The newest measured value as text. */
-  readonly latest: string;
-  /** What a screen reader says of the whole chart. */
-  readonly description: string;
-};
-
-/**
- * The charts of a run: reward, loss, KL and turns for GRPO, and otherwise those that were measured.
- * @param window of the moving average, in steps; a run that is not longer than it is drawn as measured
- */
-export function chartsOf(run: Run | null, series: Series, window: number): readonly ChartSummary[] {
-  const names = metricNames(series);
-  const isExpected = ({ name }: ChartedMetric): boolean =>
-    names.has(name) ||
-    run?.kind === 'grpo' ||
-    (run?.kind === 'sft' && name === 'loss') ||
-    (run?.kind !== 'sft' && names.size === 0);
-  return chartedMetrics.filter(isExpected).map((metric) => chartOf(metric, series, window));
-}
-
-function chartOf(metric: ChartedMetric, series: Series, window: number): ChartSummary {
-  const values = valuesOf(series, metric.name);
-  const measured = values.filter((value) => value !== null);
-  const latest = formatMetric(metric, measured.at(-1));
-  return {
-    metric,
-    steps: series.map(({ step }) => step),
-    values,
-    smooth: series.length > window ? smoothed(values, window) : values,
-    latest,
-    description: describe(metric, measured, latest),
-  };
-}
-
-function describe(metric: ChartedMetric, measured: readonly number[], latest: string): string {
-  if (measured.length === 0) return `${metric.label}: nothing measured yet`;
-  const points = measured.length === 1 ? '1 point' : `${measured.length} points`;
-  const low = measured.reduce((a, b) => Math.min(a, b));
-  const high = measured.reduce((a, b) => Math.max(a, b));
-  return `${metric.label}: ${points}, from ${formatMetric(metric, low)} to ${formatMetric(metric, high)}, now ${latest}`;
-}
-
-function metricNames(series: Series): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { metrics } of series) for (const name in metrics) names.add(name);
-  return names;
-}
+import { formatMetric, type Metric, measuredMetrics } from './metrics.ts';
+import type { Series } from './series.ts';
 
 /** The table that stands beside the charts: the same points, newest first, one page of them. */
 export type TableSummary = {
@@ -90,6 +37,8 @@ export type StatusSummary = {
   readonly done: number | null;
   readonly duration: string;
   readonly error: string | null;
+  /** Why an alarm paused it. */
+  readonly pause: string | null;
 };
 
 const words: Readonly<Record<RunStatus['type'], readonly [label: string, mark: string]>> = {
@@ -97,6 +46,7 @@ const words: Readonly<Record<RunStatus['type'], readonly [label: string, mark: s
   running: ['Running', '●'],
   stopping: ['Stopping after this optimizer step', '◐'],
   stopped: ['Stopped', '■'],
+  paused: ['Paused by an alarm', '⚠'],
   finished: ['Finished', '✓'],
   failed: ['Failed', '✕'],
 };
@@ -116,6 +66,7 @@ export function statusOf({ status, run, series }: Dashboard): StatusSummary {
     done: step === undefined || planned === null || planned === 0 ? null : Math.min(1, step / planned),
     duration: durationOf(series),
     error: status.type === 'failed' ? status.message : null,
+    pause: status.type === 'paused' ? status.message : null,
   };
 }
 

@@ -67,6 +67,13 @@ test('a rollout is measured', () => {
   });
 });
 
+test('the longest repeat is of one call with the same values, and another call ends it', () => {
+  const repeats = (...ids: readonly string[]) => measured([started('t'), ...ids.flatMap(look)]).longestRepeat;
+  expect(repeats()).toBe(0);
+  expect(repeats('a', 'b', 'b', 'b', 'a', 'b')).toBe(3);
+  expect(repeats('a', 'b', 'a', 'b')).toBe(1);
+});
+
 test('a summary that is handed over is measured by what it passes on', () => {
   const handedOff = (summary: string) =>
     measured([

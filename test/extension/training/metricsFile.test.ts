@@ -39,7 +39,7 @@ describe('readMetrics', () => {
   it('brings new points, and only those', async () => {
     const folder = runFolder();
     const metrics = readMetrics(folder.path);
-    expect(await metrics.refresh()).toEqual({ points: [], reset: false, statusChanged: false });
+    expect(await metrics.refresh()).toEqual({ points: [], reset: false, statusChanged: false, alarmsChanged: false });
     folder.append('metrics.jsonl', line({ step: 1, reward: 0.25 }) + line({ step: 2, reward: 0.5 }));
     expect((await metrics.refresh()).points.map(({ step }) => step)).toEqual([1, 2]);
     folder.append('metrics.jsonl', `${line({ step: 3, reward: 0.75 })}{"step": 4, "rew`);
@@ -83,12 +83,37 @@ describe('readMetrics', () => {
     expect(metrics.points()).toEqual([{ step: 1, time: null, metrics: { loss: 9 } }]);
   });
 
+  it('keeps alarms, without those of steps that a resumed run does again', async () => {
+    const folder = runFolder();
+    const alarm = (step: number) => ({
+      type: 'alarm',
+      alarm: 'tool-loop',
+      step,
+      message: 'm',
+      evidence: { looping: 0.5 },
+      recordings: ['a'],
+      advice: 'b',
+      pauses: false,
+    });
+    const events = [alarm(3), { type: 'alarm', alarm: 'torn' }, alarm(7), { type: 'resumed', step: 5 }];
+    folder.append('events.jsonl', events.map(line).join(''));
+    const metrics = readMetrics(folder.path);
+    expect(await metrics.refresh()).toMatchObject({ alarmsChanged: true });
+    const { type, alarm: name, ...rest } = alarm(3);
+    expect(metrics.alarms()).toEqual([{ name, ...rest }]);
+    expect(await metrics.refresh()).toMatchObject({ alarmsChanged: false });
+    folder.append('events.jsonl', line(alarm(6)));
+    await metrics.refresh();
+    expect(metrics.alarms().map(({ step }) => step)).toEqual([3, 6]);
+  });
+
   const statuses: readonly [string, readonly object[], number | null, boolean, RunStatus][] = [
     ['nothing yet', [], null, false, { type: 'waiting' }],
     ['a live process', [{ type: 'started' }], process.pid, false, { type: 'running' }],
     ['a process on another machine', [{ type: 'started' }], null, false, { type: 'running' }],
     ['a stop that was asked for', [{ type: 'started' }], process.pid, true, { type: 'stopping' }],
     ['stopped', [{ type: 'started' }, { type: 'checkpoint' }, { type: 'stopped' }], null, false, { type: 'stopped' }],
+    ['a pause', [{ type: 'paused', message: 'KL is 3' }], null, false, { type: 'paused', message: 'KL is 3' }],
     ['resumed', [{ type: 'stopped' }, { type: 'resumed' }], process.pid, false, { type: 'running' }],
     ['finished', [{ type: 'started' }, { type: 'finished' }, { type: 'evaluated' }], null, false, { type: 'finished' }],
     [

@@ -11,6 +11,7 @@ const snapshot = (shown: string | null, steps: readonly number[] = []): ToWebvie
   points: steps.map((step) => point(step)),
   status: { type: 'running' },
   problems: [],
+  alarms: [],
 });
 const dashboardAfter = (...messages: readonly ToWebview[]): Dashboard => messages.reduce(received, emptyDashboard);
 const steps = ({ series }: Dashboard) => series.map(({ step }) => step);
@@ -33,8 +34,21 @@ describe('received', () => {
       { type: 'restarted', run: 'old', points: [] },
       { type: 'status', run: 'old', status: { type: 'finished' }, problems: [] },
       { type: 'rollouts', run: 'old', step: 1, rollouts: [], problem: null },
+      { type: 'alarms', run: 'old', alarms: [] },
     ];
     for (const message of late) expect(received(shown, message)).toBe(shown);
+  });
+
+  it('draws other runs over the one that is shown, and never that one twice', () => {
+    const runs = [
+      { run: 'old', points: [point(2), point(1)] },
+      { run: 'new', points: [point(1)] },
+    ];
+    const dashboard = dashboardAfter(snapshot('new', [1]), { type: 'overlaid', runs });
+    expect(dashboard.overlays.map(({ run, series }) => [run, ...series.map(({ step }) => step)])).toEqual([
+      ['old', 1, 2],
+    ]);
+    expect(received(dashboard, snapshot('old')).overlays).toEqual([]);
   });
 
   it('drops old points when the files were begun anew', () => {

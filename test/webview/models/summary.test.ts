@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emptyDashboard } from '../../../src/webview/models/dashboard.ts';
-import { chartsOf, rowsPerPage, runLabel, statusOf, tableOf } from '../../../src/webview/models/summary.ts';
+import { rowsPerPage, runLabel, statusOf, tableOf } from '../../../src/webview/models/summary.ts';
 import type { Run, RunStatus } from '../../../src/webview/protocol.ts';
 import { point } from '../points.ts';
 
@@ -11,27 +11,6 @@ const run = (kind: Run['kind'], plannedSteps: number | null = null): Run => ({
   domain: null,
   plannedSteps,
 });
-const labels = (charts: ReturnType<typeof chartsOf>) => charts.map(({ metric }) => metric.label);
-
-describe('chartsOf', () => {
-  it('shows the four curves of GRPO from the beginning', () => {
-    expect(labels(chartsOf(run('grpo'), [], 1))).toEqual(['Reward', 'Loss', 'KL', 'Turns']);
-  });
-
-  it('shows of SFT what it measures', () => {
-    expect(labels(chartsOf(run('sft'), [], 1))).toEqual(['Loss']);
-    expect(labels(chartsOf(run('sft'), [point(1, { loss: 1, kl: 0.1 })], 1))).toEqual(['Loss', 'KL']);
-  });
-
-  it('describes a curve in words', () => {
-    const series = [point(1, { reward: 0.25 }), point(2), point(4, { reward: 0.5 })];
-    const [reward, loss] = chartsOf(run('grpo'), series, 1);
-    expect(reward).toMatchObject({ steps: [1, 2, 4], values: [0.25, null, 0.5], latest: '0.500' });
-    expect(reward?.description).toBe('Reward: 2 points, from 0.250 to 0.500, now 0.500');
-    expect(loss?.description).toBe('Loss: nothing measured yet');
-  });
-});
-
 describe('tableOf', () => {
   it('holds every point, newest first, with a dash for what is missing', () => {
     const table = tableOf([point(1, { loss: 2, entropy: 1 }), point(2, { loss: 1.5 })], 0);

@@ -11,9 +11,16 @@ from trl import GRPOTrainer
 
 
 class FrugalTrainer(GRPOTrainer):
-    """TRL's trainer without the padding and, if asked, without the rows that teach nothing."""
+    """TRL's trainer without the padding and, if asked, without the rows that teach nothing.
+
+    It also measures the drift: how far the log-probabilities that the gateway sampled with lie from those of the
+    same tokens here, where the weights are the same until the optimizer's step.
+    """
 
     skip_dead_groups = False
+    differences: list[tuple[float, float]] | None = None
+    """Takes, of each micro-batch, the mean and the largest difference."""
+    _scored: Tensor | None = None
 
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: Tensor, attention_mask: Tensor, logits_to_keep: int, *args: Any, **rest: Any
@@ -36,13 +43,25 @@ class FrugalTrainer(GRPOTrainer):
                 entropies = entropies.index_add(0, chosen, torch.nn.functional.pad(spread.float(), width))
             if loss is not None:
                 losses.append(loss * len(rows) / len(input_ids))
+        self._scored = logps.detach()
         return logps, entropies, torch.stack(losses).sum() if losses else None
+
+    def _measure_drift(self, inputs: dict[str, Any]) -> None:
+        sampled, scored = inputs.get("sampling_per_token_logps"), self._scored
+        if self.differences is None or sampled is None or scored is None or sampled.shape != scored.shape:
+            return
+        mask = inputs["completion_mask"].bool() & inputs.get("tool_mask", inputs["completion_mask"]).bool()
+        if mask.any():
+            difference = (scored - sampled).abs()[mask]
+            self.differences.append((float(difference.mean()), float(difference.max())))
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
         """A group that is all right or all wrong teaches nothing but the KL term, at the price of the others."""
         live = inputs["advantages"] != 0
         if live.all() or not self.skip_dead_groups:
-            return super()._compute_loss(model, inputs)
+            loss = super()._compute_loss(model, inputs)
+            self._measure_drift(inputs)
+            return loss
         shortest = inputs["completion_mask"].sum(1).argmin()[None]
         keep = live.nonzero()[:, 0] if live.any() else shortest
         kept = {
@@ -50,6 +69,7 @@ class FrugalTrainer(GRPOTrainer):
             for name, value in inputs.items()
         }
         loss = super()._compute_loss(model, kept)
+        self._measure_drift(kept)
         if self.loss_type != "dapo":  # a mean over rows, of which the dead ones are zeros
             loss = loss * len(keep) / len(live)
         return loss if live.any() else loss * 0

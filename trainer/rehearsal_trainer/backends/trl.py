@@ -72,6 +72,18 @@ class Measurements:
     """What the script measured beside TRL's log, waiting for the step's line."""
 
     values: dict[str, float] = field(default_factory=dict)
+    differences: list[tuple[float, float]] = field(default_factory=list)
+    """Of each micro-batch, the mean and the largest difference of sampled and recomputed log-probabilities."""
+
+    def taken(self) -> dict[str, float]:
+        """What was measured since the last call."""
+        values = self.values
+        if self.differences:
+            means, largest = zip(*self.differences, strict=True)
+            values = {**values, "drift": sum(means) / len(means), "drift_max": max(largest)}
+        self.values = {}
+        self.differences.clear()
+        return values
 
 
 class ProgressCallback(TrainerCallback):
@@ -89,11 +101,15 @@ class ProgressCallback(TrainerCallback):
         if not logs or "train_runtime" in logs:
             return
         now = time.monotonic()
-        values = {METRIC_NAMES[name]: float(value) for name, value in logs.items() if name in METRIC_NAMES}
         seconds = now - self._last - self.measured.values.get("evaluate/seconds", 0)
-        self.run.metrics(state.global_step, {**values, **self.measured.values, "step_seconds": seconds})
-        self.measured.values.clear()
         self._last = now
+        values = {METRIC_NAMES[name]: float(value) for name, value in logs.items() if name in METRIC_NAMES}
+        values |= {**self.measured.taken(), "step_seconds": seconds}
+        if "rollout_seconds" in values:
+            values["update_seconds"] = seconds - values["rollout_seconds"]
+        self.run.metrics(state.global_step, values)
+        # An alarm that pauses the run is raised by this step's numbers, and ends it before the next.
+        self._end_if_asked(control)
 
     def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         if self.evaluate and state.global_step == 0 and (values := self.evaluate(0)):
@@ -104,6 +120,9 @@ class ProgressCallback(TrainerCallback):
         # Before the step's line is written, so that what was measured on the new weights stands in it.
         if self.evaluate:
             self.measured.values |= self.evaluate(state.global_step)
+        self._end_if_asked(control)
+
+    def _end_if_asked(self, control: TrainerControl) -> None:
         if self.run.should_stop():
             control.should_training_stop = True
             control.should_save = True
@@ -208,6 +227,7 @@ def grpo_trainer(
         rollout_func=rollout_func,
     )
     trainer.skip_dead_groups = grpo.skip_dead_groups
+    trainer.differences = measured.differences
     _save_time(trainer.model)
     return trainer
 

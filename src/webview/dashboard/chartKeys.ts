@@ -1,0 +1,78 @@
+import type { HTMLAttributes } from 'preact';
+import type { ChartSummary } from '../models/charts.ts';
+import { formatMetric } from '../models/metrics.ts';
+import { type Zoom, zoomedBy } from '../models/zoom.ts';
+
+export type ChartKeys = {
+  readonly chart: ChartSummary;
+  readonly zoom: Zoom;
+  readonly onZoom: (zoom: Zoom) => void;
+  readonly marked: number | null;
+  readonly setCursor: (index: number | null) => void;
+  readonly onOpen?: ((step: number) => void) | undefined;
+};
+
+/** A chart with points is a slider over them, with keys that zoom; an empty one is an image with a description. */
+export function chartKeys({
+  chart,
+  zoom,
+  onZoom,
+  marked,
+  setCursor,
+  onOpen,
+}: ChartKeys): HTMLAttributes<HTMLDivElement> {
+  const { steps, curves, description } = chart;
+  if (steps.length === 0) return { role: 'img', 'aria-label': description };
+  const at = marked ?? steps.length - 1;
+  const step = steps[at] ?? 0;
+  const values = curves.map(({ label, metric, values: all }) => `${label} ${formatMetric(metric, all[at])}`);
+  const opens = onOpen ? ', Enter lists the rollouts of one' : '';
+  return {
+    role: 'slider',
+    tabIndex: 0,
+    'aria-label': `${description}. Arrow keys move between optimizer steps${opens}; + and - zoom, 0 shows all`,
+    'aria-valuemin': steps[0] ?? 0,
+    'aria-valuemax': steps.at(-1) ?? 0,
+    'aria-valuenow': step,
+    'aria-valuetext': `Optimizer step ${step}, ${values.join(', ')}`,
+    onFocus: ({ currentTarget }: FocusEvent) => {
+      if ((currentTarget as HTMLElement).matches(':focus-visible')) setCursor(at);
+    },
+    onBlur: () => setCursor(null),
+    onKeyDown: (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const next = moved(event.key, at, steps.length);
+      const factor = factors[event.key];
+      if (next !== null) setCursor(next);
+      else if (factor !== undefined) onZoom(zoomedBy(zoom, steps, step, factor));
+      else if (event.key === '0' || (event.key === 'Escape' && zoom !== null)) onZoom(null);
+      else if (onOpen && (event.key === 'Enter' || event.key === ' ')) onOpen(step);
+      else return;
+      event.preventDefault();
+    },
+  };
+}
+
+const factors: Readonly<Record<string, number>> = { '+': 0.5, '=': 0.5, '-': 2 };
+
+function moved(key: string, index: number, length: number): number | null {
+  const last = length - 1;
+  switch (key) {
+    case 'ArrowLeft':
+    case 'ArrowDown':
+      return Math.max(0, index - 1);
+    case 'ArrowRight':
+    case 'ArrowUp':
+      return Math.min(last, index + 1);
+    case 'PageDown':
+      return Math.max(0, index - 10);
+    case 'PageUp':
+      return Math.min(last, index + 10);
+    case 'Home':
+      return 0;
+    case 'End':
+      return last;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,56 @@
+import { useCallback, useEffect, useRef } from 'preact/hooks';
+import { type Chart, drawChart } from '../chart.ts';
+import type { CurveLook } from '../curveLook.ts';
+import type { ChartSummary } from '../models/charts.ts';
+import { formatMetric } from '../models/metrics.ts';
+import { type Zoom, zoomedTo } from '../models/zoom.ts';
+import type { Palette } from '../theme.ts';
+
+export type UseChart = {
+  readonly chart: ChartSummary;
+  readonly looks: readonly CurveLook[];
+  readonly palette: Palette;
+  readonly height: number;
+  readonly isLog: boolean;
+  readonly zoom: Zoom;
+  readonly marked: number | null;
+  readonly onZoom: (zoom: Zoom) => void;
+  readonly onHover: (index: number | null) => void;
+  readonly onOpen?: ((step: number) => void) | undefined;
+};
+
+/** Draws the chart into the element of the returned ref, and again when the theme or its curves change. */
+export function useChart(props: UseChart) {
+  const { chart, looks, palette, height, isLog, zoom, marked, onHover } = props;
+  const parent = useRef<HTMLDivElement>(null);
+  const drawn = useRef<Chart | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const { kind } = chart;
+  const shape = JSON.stringify(looks);
+  useEffect(() => {
+    if (!parent.current) return;
+    const pick = (index: number): void => {
+      const step = latest.current.chart.steps[index];
+      if (step !== undefined) latest.current.onOpen?.(step);
+    };
+    const [metric] = kind.metrics;
+    const format = (value: number): string => (metric && !isLog ? formatMetric(metric, value) : String(value));
+    const onZoom = (from: number, to: number): void => {
+      const { zoom: before, chart: now, onZoom: say } = latest.current;
+      say(zoomedTo(before, now.steps, from, to));
+    };
+    const options = { looks: latest.current.looks, palette, height, range: kind.range, isLog, format };
+    drawn.current = drawChart(parent.current, { ...options, onHover, onPick: pick, onZoom }, latest.current.chart);
+    return () => drawn.current?.destroy();
+  }, [kind, palette, height, isLog, shape, onHover]);
+  useEffect(() => drawn.current?.update(chart), [chart]);
+  // A chart that was drawn anew has lost its mark and its zoom.
+  useEffect(() => drawn.current?.zoom(zoom), [zoom, kind, palette, height, isLog, shape]);
+  useEffect(() => drawn.current?.mark(marked), [marked, zoom, kind, palette, height, isLog, shape]);
+  const picture = useCallback(
+    (names: readonly string[]): string => drawn.current?.picture(latest.current.chart.kind.label, names) ?? '',
+    [],
+  );
+  return { canvas: parent, picture };
+}

@@ -1,0 +1,21 @@
+import type { DrawnRun } from './charts.ts';
+import { metricNames } from './charts.ts';
+
+/** Everything that was measured of some runs, a line an optimizer step, as RFC 4180 has it. */
+export function csvOf(runs: readonly DrawnRun[]): string {
+  const names = [...new Set(runs.flatMap(({ series }) => [...metricNames(series)]))].sort();
+  const lines = runs.flatMap(({ run, series }) =>
+    series.map(({ step, time, metrics }) => [
+      run,
+      step,
+      time === null ? '' : new Date(time).toISOString(),
+      ...names.map((name) => metrics[name] ?? ''),
+    ]),
+  );
+  return [['run', 'step', 'time', ...names], ...lines].map((line) => `${line.map(cell).join(',')}\r\n`).join('');
+}
+
+function cell(value: string | number): string {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

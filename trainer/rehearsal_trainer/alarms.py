@@ -1,0 +1,243 @@
+"""Alarms: what goes wrong in a run, by which numbers, and what helps. Pure and torch-free.
+
+An alarm is a condition on rows of `metrics.jsonl`, so it says the same live, after a resume, and years later. It is
+raised at the optimizer step at which its condition becomes true, and again only after it was false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.messages import Json
+
+Row = Mapping[str, float]
+Limits = Mapping[str, float]
+Facts = Mapping[str, Json]
+"""A line of a step's `rollouts.jsonl`."""
+
+LOOP = 4
+"""The same call, with the same values, this many times in a row is a loop."""
+MOST_RECORDINGS = 5
+"""Recordings that an alarm names as its evidence."""
+FEW = 3
+"""Optimizer steps before which there is nothing to compare with."""
+
+LIMITS: Mapping[str, tuple[float, str]] = {
+    "window": (10, "optimizer steps that a value is compared with: the last ones, and for entropy the first ones"),
+    "patience": (3, "optimizer steps in a row that entropy, truncation and dead groups must be bad for"),
+    "kl": (0.5, "KL to the reference, per token, from which on it explodes"),
+    "kl_growth": (5, "times the highest of the window at which KL explodes, too"),
+    "kl_least": (0.05, "KL below which its growth means nothing"),
+    "entropy": (0.01, "entropy per token below which it has collapsed"),
+    "entropy_share": (0.2, "share of the run's first entropies below which it has collapsed, too"),
+    "looping": (0.1, f"share of rollouts with a call made {LOOP} times in a row"),
+    "simulator": (0.1, "share of rollouts that the simulated user broke"),
+    "dead_groups": (0.9, "share of groups without a difference in reward"),
+    "truncated": (0.25, "share of rollouts in which an answer was cut off"),
+    "drift": (0.05, "mean difference of sampled and recomputed log-probabilities"),
+    "stalled": (0.02, "share of rollouts that ran into their time limit"),
+    "stall_growth": (10, "times the median of the window that the rollouts of a step may take"),
+    "stall_least_s": (120, "seconds of a step's rollouts below which their growth means nothing"),
+}
+"""Each limit with its default and what it is."""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Something is going wrong: since which optimizer step, by which numbers, and what to do."""
+
+    name: str
+    step: int
+    message: str
+    evidence: Mapping[str, float]
+    advice: str
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of alarm. `look` gives the message and the evidence where the last row is bad, else None."""
+
+    look: Callable[[Sequence[Row], Limits], tuple[str, dict[str, float]] | None]
+    advice: str
+    shows: Callable[[Facts], bool] = lambda _facts: False
+    """Whether a rollout shows it, so that its recording is evidence."""
+
+
+def completed(limits: Limits) -> dict[str, float]:
+    """All limits: those that are given, and the others' defaults; ConfigurationError names one that does not exist."""
+    for name, value in limits.items():
+        if name not in LIMITS:
+            raise ConfigurationError(f"alarms: there is no limit {name}; known are {', '.join(LIMITS)}")
+        if not isinstance(value, int | float) or isinstance(value, bool) or value <= 0:
+            raise ConfigurationError(f"alarms: {name}: expected a number above 0, found {value!r}")
+    if limits.get("window", 1) < 1 or limits.get("patience", 1) < 1:
+        raise ConfigurationError("alarms: window and patience: expected at least 1")
+    return {name: limits.get(name, default) for name, (default, _) in LIMITS.items()}
+
+
+def known(names: Sequence[str]) -> list[str]:
+    """The names of alarms as they are; ConfigurationError names one that does not exist."""
+    for name in names:
+        if name not in KINDS:
+            raise ConfigurationError(f"pause_on: there is no alarm {name}; known are {', '.join(KINDS)}")
+    return list(names)
+
+
+def raised(rows: Sequence[Row], limits: Limits) -> list[Alarm]:
+    """The alarms of the last row that the row before it did not have; rows ascend by their `step`."""
+    found = []
+    for name, kind in KINDS.items():
+        bad = kind.look(rows, limits) if rows else None
+        if bad is not None and (len(rows) < 2 or kind.look(rows[:-1], limits) is None):
+            message, evidence = bad
+            found.append(Alarm(name, int(rows[-1]["step"]), message, evidence, kind.advice))
+    return found
+
+
+def recordings_of(alarm: Alarm, rollouts: Sequence[Facts]) -> list[str]:
+    """Names of recordings that show an alarm, of the rollouts of its step."""
+    shows = KINDS[alarm.name].shows
+    return [str(facts["recording"]) for facts in rollouts if facts.get("recording") and shows(facts)][:MOST_RECORDINGS]
+
+
+def _kl_explosion(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
+    now = rows[-1].get("kl")
+    if now is None:
+        return None
+    # It begins at 0 and may rise for a whole run: only a leap above all that was before is an explosion.
+    earlier = _values(rows[:-1], "kl")[-int(limits["window"]) :]
+    before = max(earlier) if len(earlier) >= FEW else None
+    if now >= limits["kl"]:
+        return f"KL is {now:.3g}; the limit is {limits['kl']:g}", {"kl": now, "limit": limits["kl"]}
+    if before is not None and now >= limits["kl_least"] and now > limits["kl_growth"] * before:
+        said = (
+            f"KL is {now:.3g}, {now / before:.0f} times what it was" if before > 0 else f"KL rose from 0 to {now:.3g}"
+        )
+        return said, {"kl": now, "before": before, "limit": limits["kl_growth"] * before}
+    return None
+
+
+def _entropy_collapse(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
+    values = _values(rows, "entropy")
+    patience, window = int(limits["patience"]), int(limits["window"])
+    if len(values) < patience or "entropy" not in rows[-1]:
+        return None
+    last = values[-patience:]
+    if max(last) < limits["entropy"]:
+        return f"entropy is {last[-1]:.3g}, below {limits['entropy']:g}", {
+            "entropy": last[-1],
+            "limit": limits["entropy"],
+        }
+    first = values[: min(window, len(values) - patience)]
+    if len(first) < FEW:
+        return None
+    least = limits["entropy_share"] * median(first)
+    if max(last) >= least:
+        return None
+    said = f"entropy fell from {median(first):.3g} to {last[-1]:.3g}"
+    return said, {"entropy": last[-1], "before": median(first), "limit": least}
+
+
+def _stalled_rollouts(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
+    share = rows[-1].get("stalled", 0.0)
+    if share >= limits["stalled"]:
+        return f"{share:.0%} of the rollouts ran into their time limit", {"stalled": share, "limit": limits["stalled"]}
+    now, before = _compared(rows, "rollout_seconds", limits)
+    if now is None or before is None or now < limits["stall_least_s"] or now <= limits["stall_growth"] * before:
+        return None
+    said = f"the rollouts took {now:.0f} s, where they took {before:.0f} s"
+    return said, {"rollout_seconds": now, "before": before, "limit": limits["stall_growth"] * before}
+
+
+def _at_least(
+    metric: str, limit: str, said: str, lasting: bool = False
+) -> Callable[[Sequence[Row], Limits], tuple[str, dict[str, float]] | None]:
+    """A metric at its limit or above, in the last row or for as many rows as patience says."""
+
+    def look(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
+        count = int(limits["patience"]) if lasting else 1
+        last = [row.get(metric) for row in rows[-count:]]
+        measured = [value for value in last if value is not None]
+        if len(measured) < count or min(measured) < limits[limit]:
+            return None
+        evidence = {metric: measured[-1], "limit": limits[limit]} | ({"steps": float(count)} if lasting else {})
+        return said.format(value=measured[-1], count=count), evidence
+
+    return look
+
+
+def _compared(rows: Sequence[Row], metric: str, limits: Limits) -> tuple[float | None, float | None]:
+    """The last row's value and the median of the window before it, where there are enough to compare with."""
+    before = _values(rows[:-1], metric)[-int(limits["window"]) :]
+    return rows[-1].get(metric), median(before) if len(before) >= FEW else None
+
+
+def _values(rows: Sequence[Row], metric: str) -> list[float]:
+    return [row[metric] for row in rows if metric in row]
+
+
+def _number(facts: Facts, name: str) -> float:
+    value = facts.get(name)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _failed(facts: Facts, who: str, code: str | None = None) -> bool:
+    failure = facts.get("failure")
+    return isinstance(failure, dict) and failure.get("who") == who and code in (None, failure.get("code"))
+
+
+KINDS: Mapping[str, Kind] = {
+    "kl-explosion": Kind(
+        _kl_explosion,
+        "The model drifts too far from its reference. Raise the KL coefficient (beta) or lower the learning rate.",
+    ),
+    "entropy-collapse": Kind(
+        _entropy_collapse,
+        "The model became deterministic too early. Clip less (a larger epsilon) or sample at a higher temperature.",
+    ),
+    "tool-loop": Kind(
+        _at_least("looping", "looping", f"{{value:.0%}} of the rollouts make one call {LOOP} times in a row or more"),
+        "The model makes the same call again and again. Check the loss mask and whether the reward is clear.",
+        lambda facts: _number(facts, "longest_repeat") >= LOOP,
+    ),
+    "simulator-breakdown": Kind(
+        _at_least("simulator_failed", "simulator", "the simulated user broke {value:.0%} of the rollouts"),
+        "The simulated user answers incoherently or not at all. Check its prompt and the user's model.",
+        lambda facts: _failed(facts, "simulator"),
+    ),
+    "dead-groups": Kind(
+        _at_least(
+            "dead_groups",
+            "dead_groups",
+            "{value:.0%} of the groups have one reward for all rollouts, {count} optimizer steps in a row",
+            lasting=True,
+        ),
+        "Nothing can be learned from a group whose rollouts all have one reward. Where all are wrong, begin with SFT "
+        "or with easier tasks; where all are right, train on harder ones; larger groups and a higher temperature "
+        "differ more.",
+    ),
+    "truncation": Kind(
+        _at_least(
+            "truncated",
+            "truncated",
+            "{value:.0%} of the rollouts have an answer that was cut off, {count} optimizer steps in a row",
+            lasting=True,
+        ),
+        "Answers end before the model ends them. Raise max_tokens or context, or look for endless answers.",
+        lambda facts: facts.get("truncated") is True,
+    ),
+    "token-drift": Kind(
+        _at_least("drift", "drift", "sampled and recomputed log-probabilities differ by {value:.3g} on average"),
+        "The trainer scores other tokens or other weights than were sampled. Check that the gateway has the newest "
+        "weights, the chat template and the number format (dtype).",
+    ),
+    "stalled-rollouts": Kind(
+        _stalled_rollouts,
+        "Rollouts hang. Check the user's model, tools and MCP servers for time-outs, and lower concurrency.",
+        lambda facts: _failed(facts, "infrastructure", "timeout"),
+    ),
+}
+"""The alarms by name."""

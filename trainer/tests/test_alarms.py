@@ -1,0 +1,200 @@
+"""Each alarm is raised by a run that fails in its way, once, and none by a healthy run."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import SCRIPTED_ENGINE, TESTS
+from test_training import grpo_config, lines
+
+from rehearsal_trainer.alarms import KINDS, LIMITS, Row, completed, raised
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.generation import Generator
+from rehearsal_trainer.grpo import run_grpo
+from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings, RolloutWorker, measure
+from rehearsal_trainer.session import Sampling
+
+DEFAULTS = completed({})
+
+
+def rows_of(**series: Sequence[float]) -> list[Row]:
+    """Rows from step 1 on, with one value of each metric a row."""
+    return [
+        {"step": float(step), **{name.replace("__", "/"): values[step - 1] for name, values in series.items()}}
+        for step in range(1, 1 + max(len(values) for values in series.values()))
+    ]
+
+
+def history(rows: Sequence[Row], limits: Any = DEFAULTS) -> list[tuple[str, int]]:
+    """All alarms of a run, as they were raised one optimizer step after the other."""
+    found = [alarm for end in range(len(rows)) for alarm in raised(rows[: end + 1], limits)]
+    return [(alarm.name, alarm.step) for alarm in found]
+
+
+def alarms_of(run: Path) -> dict[str, dict[str, Any]]:
+    return {event["alarm"]: event for event in lines(run / "events.jsonl") if event["type"] == "alarm"}
+
+
+FAILING: list[tuple[list[Row], list[tuple[str, int]]]] = [
+    (rows_of(kl=[0.01, 0.02, 0.7, 0.9]), [("kl-explosion", 3)]),
+    (rows_of(kl=[0.002, 0.004, 0.003, 0.06]), [("kl-explosion", 4)]),
+    (rows_of(kl=[0.6, 0.1, 0.6]), [("kl-explosion", 1), ("kl-explosion", 3)]),
+    (rows_of(entropy=[1.0, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1]), [("entropy-collapse", 6)]),
+    (rows_of(entropy=[0.02, 0.008, 0.005, 0.004]), [("entropy-collapse", 4)]),
+    (rows_of(looping=[0.0, 0.25, 0.5]), [("tool-loop", 2)]),
+    (rows_of(simulator_failed=[0.0, 0.125, 0.0]), [("simulator-breakdown", 2)]),
+    (rows_of(dead_groups=[1.0, 0.5, 1.0, 1.0, 1.0, 1.0]), [("dead-groups", 5)]),
+    (rows_of(truncated=[0.3, 0.3, 0.3]), [("truncation", 3)]),
+    (rows_of(drift=[1e-6, 0.2]), [("token-drift", 2)]),
+    (rows_of(stalled=[0.0, 0.03]), [("stalled-rollouts", 2)]),
+    (rows_of(rollout_seconds=[20.0, 22.0, 21.0, 300.0]), [("stalled-rollouts", 4)]),
+]
+QUIET: list[list[Row]] = [
+    rows_of(kl=[0.0, 0.001, 0.002, 0.02, 0.04, 0.08]),
+    rows_of(kl=[0.0, 0.0, 0.0, 0.04]),
+    rows_of(entropy=[0.06, 0.05, 0.04, 0.03, 0.02, 0.03]),
+    rows_of(entropy=[1.0, 0.9, 0.9, 0.1, 0.5, 0.1, 0.1]),
+    rows_of(dead_groups=[1.0, 1.0, 0.75, 1.0, 1.0]),
+    rows_of(truncated=[1.0, 1.0, 0.1]),
+    rows_of(rollout_seconds=[1.0, 1.0, 1.0, 60.0]),
+    rows_of(loss=[0.1, 0.2]),
+]
+
+
+@pytest.mark.parametrize(("rows", "expected"), FAILING)
+def test_an_alarm_is_raised_where_it_begins(rows: list[Row], expected: list[tuple[str, int]]) -> None:
+    assert history(rows) == expected
+
+
+@pytest.mark.parametrize("rows", QUIET)
+def test_what_is_no_failure_raises_nothing(rows: list[Row]) -> None:
+    assert history(rows) == []
+
+
+def test_every_alarm_has_a_failing_case_and_advice() -> None:
+    assert {name for _, expected in FAILING for name, _ in expected} == set(KINDS)
+    assert len(KINDS) == 8
+    assert [kind.advice for kind in KINDS.values() if len(kind.advice) < 40] == []
+
+
+def test_limits_are_configuration() -> None:
+    rows = rows_of(kl=[0.01, 0.02, 0.7])
+    assert history(rows, completed({"kl": 2})) == []
+    assert history(rows, completed({"kl": 0.02})) == [("kl-explosion", 2)]
+    assert set(completed({"kl": 2})) == set(LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"alarms": {"kll": 1}}, "alarms: there is no limit kll; known are window, patience, kl,"),
+        ({"alarms": {"kl": "much"}}, "alarms: kl: expected a number above 0, found 'much'"),
+        ({"alarms": {"kl": 0}}, "alarms: kl: expected a number above 0, found 0"),
+        ({"alarms": {"patience": 0.5}}, "alarms: window and patience: expected at least 1"),
+        ({"pause_on": ["boredom"]}, "pause_on: there is no alarm boredom; known are kl-explosion, "),
+        ({"user_prices": {"inputs": 1}}, "user_prices: there is no inputs; known are input and output"),
+    ],
+)
+def test_wrong_limits_are_refused(tmp_path: Path, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        grpo_config(tmp_path / "run", **given)
+    assert str(error.value).startswith(message)
+
+
+def test_the_numbers_of_a_real_healthy_run_raise_nothing() -> None:
+    """The tiny model after SFT on the gold recordings of `parcels` (70 steps of all weights, learning rate 0.01), then
+    14 steps of GRPO there (groups of 8, learning rate 0.001): it ends its answers and some of its groups differ."""
+    rows = lines(Path(TESTS) / "healthy_metrics.jsonl")
+    needed = {"kl", "entropy", "looping", "simulator_failed", "dead_groups", "truncated", "drift", "stalled"}
+    assert len(rows) >= 10
+    assert all(needed <= set(row) for row in rows)
+    assert history(rows) == []
+
+
+def test_an_alarm_pauses_a_run_that_then_goes_on(tmp_path: Path) -> None:
+    """The random model is wrong everywhere and never ends an answer, so nothing can be learned."""
+    run = tmp_path / "run"
+    changes: dict[str, Any] = {
+        "domain": "parcels", "pause_on": ["dead-groups"], "save_every": 100, "alarms": {"patience": 2},
+        "tensorboard": True,
+    }  # fmt: skip
+    assert run_grpo(grpo_config(run, steps=9, **changes)) == run / "checkpoints" / "checkpoint-2"
+    assert (run / "checkpoints" / "checkpoint-2").exists()
+    raised_here = alarms_of(run)
+    assert set(raised_here) == {"dead-groups", "truncation"}
+    dead, truncation = raised_here["dead-groups"], raised_here["truncation"]
+    assert (dead["step"], dead["pauses"], truncation["pauses"]) == (2, True, False)
+    assert dead["evidence"] == {"dead_groups": 1.0, "limit": 0.9, "steps": 2.0}
+    assert [(run / file).exists() for file in truncation["recordings"]] == [True] * 5
+    last = lines(run / "events.jsonl")[-1]
+    assert (last["type"], last["alarm"], last["step"]) == ("paused", "dead-groups", 2)
+
+    run_grpo(grpo_config(run, steps=3, **changes), resume=True)
+    events = lines(run / "events.jsonl")
+    resumed = [event["type"] for event in events].index("resumed")
+    assert events[resumed]["step"] == 2
+    assert [event["type"] for event in events[resumed:]] == ["resumed", "data", "checkpoint", "finished"]
+    assert steps_in_event_files(run / "tensorboard") == [1, 2, 3]
+
+
+def steps_in_event_files(folder: Path) -> list[int]:
+    """The steps of TensorBoard's records: a length, its checksum, an event, and the event's checksum."""
+    from tensorboard.compat.proto import event_pb2
+
+    steps = set()
+    for file in folder.iterdir():
+        data = file.read_bytes()
+        while data:
+            (length,) = struct.unpack("<Q", data[:8])
+            event = vars(event_pb2)["Event"].FromString(data[12 : 12 + length])
+            data = data[16 + length :]
+            if "reward" in {value.tag for value in event.summary.value}:
+                steps.add(event.step)
+    return sorted(steps)
+
+
+def test_a_user_that_breaks_rollouts_is_an_alarm(tmp_path: Path) -> None:
+    run_grpo(grpo_config(tmp_path / "run", steps=1, domain="mumbling"))
+    alarm = alarms_of(tmp_path / "run")["simulator-breakdown"]
+    assert alarm["evidence"] == {"simulator_failed": 0.5, "limit": 0.1}
+    assert {name.split(".")[-3] for name in alarm["recordings"]} == {"1", "3"}
+    (rollout, *_) = [each for each in rollouts_of(tmp_path / "run", 1) if each["failure"]]
+    assert rollout["failure"]["code"] == "simulator/repeats"
+
+
+def test_rollouts_that_run_into_their_limit_are_an_alarm(tmp_path: Path) -> None:
+    run_grpo(grpo_config(tmp_path / "run", steps=1, domain="hanging", rollout_timeout_s=0.5))
+    assert alarms_of(tmp_path / "run")["stalled-rollouts"]["evidence"] == {"stalled": 0.25, "limit": 0.02}
+
+
+def test_stale_weights_are_token_drift_and_a_high_learning_rate_explodes_kl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sampler keeps the weights of the first step, so the trainer scores with others."""
+    monkeypatch.setattr(Generator, "refresh", lambda self: None)
+    limits = {"kl": 0.015, "drift": 0.01}  # the random model can't go far: its outputs are almost flat
+    run_grpo(grpo_config(tmp_path / "run", steps=3, learning_rate=0.3, alarms=limits))
+    found = alarms_of(tmp_path / "run")
+    assert set(found) >= {"token-drift", "kl-explosion"}
+    first, second, *_ = lines(tmp_path / "run" / "metrics.jsonl")
+    assert first["drift"] < 1e-4
+    assert second["drift"] > 0.01
+
+
+def test_a_model_that_repeats_a_call_is_in_a_loop(forced_gateway: Any) -> None:
+    calls = ["<tool_call>\nfind_parcel(parcel='P10')\n</tool_call>"] * 4
+    gateway = forced_gateway([*calls, *calls])
+    settings = RolloutSettings("parcels", turn_cap=4, concurrency=1)
+    requests = [RolloutRequest("move-0", member, f"s{member}", Sampling(max_tokens=60)) for member in range(2)]
+    with RolloutWorker(gateway, SCRIPTED_ENGINE, TESTS, lambda _level, _message: None) as worker:
+        values = measure(worker.play(settings, requests))
+    assert (values["calls/find_parcel"], values["longest_repeat"]) == (4, 4)
+    assert history([{"step": 1, **values}]) == [("tool-loop", 1)]
+
+
+def rollouts_of(run: Path, step: int) -> list[dict[str, Any]]:
+    return lines(run / "trajectories" / f"step-{step:06d}" / "rollouts.jsonl")
