@@ -19,6 +19,7 @@ import { report } from './commands/report.ts';
 import { runCommand } from './commands/run.ts';
 import { serve } from './commands/serve.ts';
 import { shadowCommand } from './commands/shadow.ts';
+import { synth } from './commands/synth.ts';
 import { tools } from './commands/tools.ts';
 import { train } from './commands/train.ts';
 import { verify } from './commands/verify.ts';
@@ -45,6 +46,7 @@ export const commands: readonly Command[] = [
   dap,
   mcp,
   serve,
+  synth,
   train,
   importCommand,
   doctor,

@@ -15,7 +15,8 @@ export type TrainerLaunch = {
   readonly json: boolean;
 };
 
-function trainerEnvironment(): NodeJS.ProcessEnv {
+/** The environment in which the trainer's package is found. */
+export function trainerEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, PYTHONPATH: trainerFolder(), PYTHONUNBUFFERED: '1', REHEARSAL_NODE: process.execPath };
 }
 
@@ -116,7 +117,8 @@ function lastLine(path: string): string {
   return lastLineOf(readFileSync(path, 'utf8'));
 }
 
-function lastLineOf(words: string): string {
+/** The last of a program's words, without the mark of an error. */
+export function lastLineOf(words: string): string {
   const last = words.trim().split('\n').at(-1) ?? '';
   return last.replace(/^error: /, '');
 }
