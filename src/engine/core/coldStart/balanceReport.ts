@@ -87,7 +87,7 @@ function nameOf(row: Selected, dimension: (typeof dimensions)[number]): string {
   return dimension === 'task' || dimension === 'persona' ? `${row.domain}/${row[dimension]}` : row[dimension];
 }
 
-const rankOf = (value: string) => difficulties.findIndex((difficulty) => difficulty === value);
+const rankOf = (value: string) => (difficulties as readonly string[]).indexOf(value);
 
 /** Reasons that name a rollout, or are the grader's own words, as what they have in common. */
 function reasonOf(why: string): string {

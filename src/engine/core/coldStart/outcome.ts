@@ -2,8 +2,8 @@ import type { RolloutEvent } from '../event.ts';
 import type { Measure } from '../measure.ts';
 
 /**
- * What a rollout is as an example to learn from. A near-miss failed one declared check or broke one rule; what failed
- * in more than that is a failure, and what nobody could reward is none of them.
+ * What a rollout is as an example to learn from. A near-miss came to a proper end, with work done, and failed one declared
+ * check or broke one rule; what failed in more than that is a failure, and what nobody could reward is none of them.
  */
 export const outcomes = ['success', 'nearMiss', 'failure', 'unscored'] as const;
 export type Outcome = (typeof outcomes)[number];
@@ -16,10 +16,13 @@ export type Classified = {
   readonly withheld: readonly number[];
 };
 
-type Judged = Pick<Measure, 'reward' | 'checks' | 'violations' | 'reason'>;
+type Judged = Pick<Measure, 'reward' | 'checks' | 'violations' | 'reason' | 'endReason' | 'calls'>;
+
+const properEnds = ['userStopped', 'handedOff'];
 
 /** Says what a rollout is, by its reward, its declared checks and its rules. Several violations of one rule are one. */
-export function classify({ reward, checks, violations, reason }: Judged, events: readonly RolloutEvent[]): Classified {
+export function classify(judged: Judged, events: readonly RolloutEvent[]): Classified {
+  const { reward, checks, violations, reason, endReason, calls } = judged;
   const rules = [...new Set(violations.map(({ rule }) => rule))];
   const unmet = Math.max(0, checks.declared - checks.met);
   const withheld = [...new Set(violations.map(({ step }) => replyBefore(events, step)))].filter((step) => step >= 0);
@@ -30,7 +33,8 @@ export function classify({ reward, checks, violations, reason }: Judged, events:
   });
   if (reward === null) return classified('unscored');
   if (unmet + rules.length === 0) return classified(reward === 1 ? 'success' : 'failure');
-  if (unmet + rules.length > 1) return classified('failure');
+  const isNear = properEnds.includes(endReason) && calls.some((call) => call.calls > call.errors);
+  if (unmet + rules.length > 1 || !isNear) return classified('failure');
   return classified('nearMiss', rules[0] === undefined ? `one check failed: ${reason}` : `broke ${rules[0]}`);
 }
 

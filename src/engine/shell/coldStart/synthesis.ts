@@ -37,13 +37,13 @@ export type SynthesisOptions = Wanted &
   > & {
     readonly folder: string;
     readonly concurrency: number;
-    /** Told after each rollout how many would be chosen if this were all. */
+    /** Told how many would be chosen if this were all, whenever that changes. */
     readonly onProgress: (chosen: number) => void;
   };
 
 type Played = Candidate & Pick<Classified, 'miss' | 'withheld'>;
 
-/** Trials of one task, and rollouts in a row that only repeat, after which a source has no more to give. */
+/** Trials of one task after which a source has no more to give. */
 const mostTrials = 64;
 
 /**
@@ -61,9 +61,10 @@ export async function synthesise(sources: readonly Source[], options: SynthesisO
     const due = coursesDue(courses, chosen, options);
     if (due.length === 0 || options.signal?.aborted || options.meter?.isSpent()) break;
     for (const { course, missing } of due) {
+      const before = chosen.length;
       await course.play(missing);
       chosen = chosenNow();
-      options.onProgress(chosen.length);
+      if (chosen.length !== before) options.onProgress(chosen.length);
     }
   }
   return select(options.folder, played(courses), options);
@@ -122,15 +123,15 @@ class Course {
   readonly #known = new Set<string>();
   readonly #shapes = new Set<string>();
   readonly #candidates: Played[] = [];
-  /** Rollouts since the last one that was new. */
-  #repeated = 0;
+  /** Rollouts since the last one that was new and of a kind that it is there for. */
+  #fruitless = 0;
 
   constructor(source: Source, options: SynthesisOptions) {
     this.#source = source;
     this.#options = options;
     this.#folder = join(options.folder, 'runs', source.name);
     this.#read();
-    this.#repeated = 0;
+    this.#fruitless = 0;
   }
 
   get domain(): string {
@@ -145,9 +146,9 @@ class Course {
     return this.#candidates;
   }
 
-  /** A whole trial of every task brought nothing new, or there were enough of them. */
+  /** As many rollouts as there are tasks brought nothing new, or every task was tried often enough. */
   get isExhausted(): boolean {
-    return this.#repeated >= this.#source.tasks.length || this.#next() === null;
+    return this.#fruitless >= this.#source.tasks.length || this.#next() === null;
   }
 
   /** Rollouts of a kind that repeat no other of this source. */
@@ -189,7 +190,9 @@ class Course {
       this.#known.add(rollout);
       const events = eventsOf(join(this.#folder, recording));
       const shape = conversationShape(events);
-      this.#repeated = this.#shapes.has(shape) ? this.#repeated + 1 : 0;
+      const classified = classify(measureOf(events, kinds), events);
+      const isNew = !this.#shapes.has(shape) && this.kinds.some((kind) => kind === classified.outcome);
+      this.#fruitless = isNew ? 0 : this.#fruitless + 1;
       this.#shapes.add(shape);
       this.#candidates.push({
         recording: `runs/${name}/${recording}`,
@@ -197,7 +200,7 @@ class Course {
         task: task.under === undefined ? task.id : task.id.slice(0, task.id.lastIndexOf('@')),
         persona: task.under ?? task.persona,
         difficulty: difficultyOf(task, personaOf(supervisor.domain, task)),
-        ...classify(measureOf(events, kinds), events),
+        ...classified,
         shape,
       });
     }
