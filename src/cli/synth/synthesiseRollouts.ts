@@ -118,8 +118,7 @@ function fileOf(given: Given, played: readonly Played[]): SynthesisFile {
   return {
     format: 1,
     domains: played.map(({ domain }) => ({ name: domain.file.name, folder: domain.folder })),
-    teacher:
-      text(given, 'teacher') === undefined ? 'gold' : seatName(played[0]?.options.agentFor({}) ?? { type: 'gold' }),
+    teacher: text(given, 'teacher') ?? 'gold',
     count: wholeNumber(given, 'count') ?? 2000,
     nearMisses: Number(share),
     seed: text(given, 'seed') ?? '1',
@@ -133,8 +132,9 @@ function expectToGoOn(folder: string, file: SynthesisFile): void {
     if (!before.endsWith('is missing')) throw new UsageError(`${before}. Choose another --out, or put that file back`);
     return;
   }
+  // A model is the same at another address.
   const words = ({ domains, teacher, seed }: SynthesisFile) =>
-    `${domains.map(({ folder: each }) => each).join(' ')}, taught by ${teacher}, seed ${seed}`;
+    `${domains.map(({ folder: each }) => each).join(' ')}, taught by ${teacher.replace(/@.*/, '')}, seed ${seed}`;
   if (words(before) !== words(file))
     throw new UsageError(
       `${folder} holds another synthesis: of ${words(before)}; now it would be of ${words(file)}. Choose another --out`,

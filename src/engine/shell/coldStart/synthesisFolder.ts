@@ -36,7 +36,7 @@ const candidateFields = {
   difficulty: z.enum(difficulties),
   outcome: z.enum(outcomes),
   miss: z.string().nullable(),
-  withheld: z.array(z.int()),
+  withheld: z.array(z.int()).readonly(),
 };
 
 const selectedSchema = z.strictObject({
