@@ -30,7 +30,7 @@ function selection(): readonly Row[] {
 }
 
 const viewText = () => workbench.page.locator('.pane-body').allInnerTexts();
-const activeTab = () => workbench.page.locator('.editor-group-container.active .tab.active').innerText();
+const activeTab = () => workbench.page.locator('.editor-group-container.active .tab.active').textContent().then((text) => text ?? '');
 
 test('without any the spot check says how to begin', async () => {
   await workbench.runCommand('Rehearsal: Spot-Check Cold-Start Trajectories');

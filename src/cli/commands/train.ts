@@ -29,7 +29,7 @@ measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes
 
   --model NAME       smollm2, tiny (random, for trying out), a checkpoint's folder, or a hub id (default: smollm2)
   --steps N          optimizer steps (default: 40 for SFT, 20 for GRPO)
-  --recordings PATH  SFT: a run's folder, or a recording, to learn from
+  --recordings PATH  SFT: a run's folder, a synthesis (what is accepted of it), or a recording, to learn from
   --trials K         SFT without recordings: rollouts of the gold seat for each training task (default: 4);
                      evaluate: rollouts for each test task, at each temperature (default: 8)
   --user SEAT        GRPO and evaluate: who plays the user: agenda or openai:MODEL[@BASE_URL] (default: the domain's for
