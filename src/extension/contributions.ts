@@ -35,6 +35,8 @@ export const commandIds = [
   'rehearsal.synth.accept',
   'rehearsal.synth.reject',
   'rehearsal.synth.edit',
+  'rehearsal.synth.grade',
+  'rehearsal.synth.export',
   'rehearsal.synth.preview',
   'rehearsal.domain.new',
   'rehearsal.task.fromRecording',

@@ -5,7 +5,8 @@
 
 One page: read recordings, keep the successful ones, or those that a synthesis of cold-start data accepted (`rehearsal
 synth`), tokenise them with the gateway's own dialect, train on the assistant's blocks, save. What it leaves out of
-MUA-RL's cold start: batch 128 on 32 GPUs (profile `paper` has the numbers). Also left out: packing, and truncation (a row that is longer than `context` is dropped and counted).
+MUA-RL's cold start: batch 128 on 32 GPUs (profile `paper` has the numbers). Also left out: packing, and truncation (a
+row that is longer than `context` is dropped and counted).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ import type { Checked, SpotCheck } from '../../engine/shell/coldStart/spotCheck.
 import { activeFile } from '../activeFile.ts';
 import { openRecording, recordingOf } from '../runs/runCommands.ts';
 import { mayRun } from '../trust.ts';
-import { syntheses } from './synthFolders.ts';
+import { pickSynthesis } from './synthFolders.ts';
 
 /** A row of the Spot Check view: one rollout of the sample. */
 export type CheckedNode = { readonly type: 'checked'; readonly recording: string; readonly checked: Checked };
@@ -39,32 +39,14 @@ export async function startSpotCheck(target: unknown): Promise<number | undefine
   if (!chosen) return undefined;
   folder = chosen;
   await vscode.commands.executeCommand('setContext', 'rehearsal.spotChecking', true);
-  await read();
+  await refreshSpotCheck();
   await vscode.commands.executeCommand('rehearsal.spotCheck.focus');
   await openNext();
   return nodes.length;
 }
 
-async function pickSynthesis(): Promise<string | undefined> {
-  const all = (await syntheses()).filter(({ chosen }) => chosen > 0);
-  if (all.length === 0) {
-    const press = 'Synthesize…';
-    const message = 'There are no cold-start trajectories in this workspace yet.';
-    if ((await vscode.window.showInformationMessage(message, press)) === press)
-      await vscode.commands.executeCommand('rehearsal.synth.start');
-    return undefined;
-  }
-  if (all.length === 1) return all[0]?.folder;
-  const items = all.map(({ id, chosen, domains, folder: own }) => ({
-    label: id,
-    description: `${chosen} trajectories of ${domains.map((each) => basename(each)).join(', ')}`,
-    folder: own,
-  }));
-  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which trajectories?' }))?.folder;
-}
-
-/** Reads the queue anew and shows how far it is. */
-async function read(): Promise<void> {
+/** Reads the queue anew, where there is one, and shows how far it is. */
+export async function refreshSpotCheck(): Promise<void> {
   if (folder === undefined) return;
   const { spotCheckOf } = await import('../../engine/shell/coldStart/spotCheck.ts');
   const check = spotCheckOf(folder, sampleSize, '1');
@@ -106,7 +88,7 @@ export async function decideRollout(target: unknown, decision: 'accept' | 'rejec
   if (!node || folder === undefined) return notInSample();
   const { decide } = await import('../../engine/shell/coldStart/spotCheck.ts');
   decide(folder, node.checked.row.recording, decision);
-  await read();
+  await refreshSpotCheck();
   await openNext();
   return true;
 }
@@ -161,7 +143,7 @@ async function takeFork(node: CheckedNode, isAgain: boolean): Promise<boolean> {
   if (!picked) return false;
   if (picked.fork === null) return debugThenTake(node);
   decide(folder, recording, 'edit', picked.fork);
-  await read();
+  await refreshSpotCheck();
   await openNext();
   return true;
 }

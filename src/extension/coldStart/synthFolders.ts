@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 
 /** Where the syntheses of a workspace lie. */
@@ -35,4 +35,23 @@ export async function syntheses(): Promise<readonly Synthesis[]> {
       const chosen = readSelection(folder).filter((row) => row.chosen && row.forkOf === undefined).length;
       return [{ ...file, id, folder, chosen, domains: file.domains.map((domain) => domain.folder) }];
     });
+}
+
+/** The folder of a synthesis that has something to learn from, as a person picks it; the only one without a question. */
+export async function pickSynthesis(): Promise<string | undefined> {
+  const all = (await syntheses()).filter(({ chosen }) => chosen > 0);
+  if (all.length === 0) {
+    const press = 'Synthesize…';
+    const message = 'There are no cold-start trajectories in this workspace yet.';
+    if ((await vscode.window.showInformationMessage(message, press)) === press)
+      await vscode.commands.executeCommand('rehearsal.synth.start');
+    return undefined;
+  }
+  if (all.length === 1) return all[0]?.folder;
+  const items = all.map(({ id, chosen, domains, folder: own }) => ({
+    label: id,
+    description: `${chosen} trajectories of ${domains.map((each) => basename(each)).join(', ')}`,
+    folder: own,
+  }));
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which trajectories?' }))?.folder;
 }
