@@ -29,8 +29,11 @@ function selection(): readonly Row[] {
   return lines.map((line) => JSON.parse(line) as Row);
 }
 
-const viewText = () => workbench.page.locator('.pane-body').allInnerTexts();
-const activeTab = () => workbench.page.locator('.editor-group-container.active .tab.active').textContent().then((text) => text ?? '');
+const activeTab = () =>
+  workbench.page
+    .locator('.editor-group-container.active .tab.active')
+    .textContent()
+    .then((text) => text ?? '');
 
 test('without any the spot check says how to begin', async () => {
   await workbench.runCommand('Rehearsal: Spot-Check Cold-Start Trajectories');
@@ -59,7 +62,7 @@ test('the keyboard accepts one and rejects the next, and the selection follows',
   const second = (await activeTab()).trim();
   await workbench.press('Control+Backspace');
   await workbench.waitForText('.pane-body', '2 of 12 checked.');
-  expect((await viewText()).join()).toMatch(/accepted ·[\s\S]*rejected ·/);
+  await workbench.waitForText('.pane-body', /accepted ·[\s\S]*rejected ·/);
   const [rejected, ...more] = selection().filter(({ why }) => why === 'rejected in the spot check');
   expect([more, rejected?.accepted, rejected?.recording.endsWith(second)]).toEqual([[], false, true]);
   await workbench.screenshot('spot-check-decided');
@@ -70,7 +73,10 @@ test('an edit opens the debugger, and its fork takes the place of its parent', {
   const parent = (await activeTab()).trim();
   await workbench.runCommand('Rehearsal: Edit Trajectory by Fork');
   await workbench.debug.paused();
+  await workbench.screenshot('spot-check-debugging');
+  for (let step = 0; step < 3; step += 1) await workbench.debug.press('step-into');
   await workbench.runCommand('Rehearsal: Fork from Here');
+  await workbench.debug.waitForConsole('--- fork');
   const fork = parent.replace('.traj.jsonl', '.fork-1.traj.jsonl');
   await until('the fork', async () => {
     const folder = readdirSync(root, { recursive: true, encoding: 'utf8' });

@@ -31,12 +31,20 @@ export type Choice = { readonly chosen: boolean; readonly why: string };
  * Chooses rollouts to learn from: no failure, none that repeats another, and of the rest as even a share of each domain,
  * then of each difficulty, persona and task in it, as there is. Near-misses have a share of their own at most; successes
  * fill what they lack. The same candidates in any order give the same choice.
+ * @param known recordings that come before others of their kind: somebody has looked at them already
  */
-export function chooseBalanced(candidates: readonly Candidate[], wanted: Wanted): ReadonlyMap<string, Choice> {
+export function chooseBalanced(
+  candidates: readonly Candidate[],
+  wanted: Wanted,
+  known: ReadonlySet<string> = new Set(),
+): ReadonlyMap<string, Choice> {
   const choices = new Map<string, Choice>();
   const first = new Map<string, string>();
   const fit: Candidate[] = [];
-  for (const each of shuffled(candidates, wanted.seed)) {
+  const inOrder = shuffled(candidates, wanted.seed).toSorted(
+    (one, other) => Number(known.has(other.recording)) - Number(known.has(one.recording)),
+  );
+  for (const each of inOrder) {
     const twin = first.get(each.shape);
     if (each.outcome === 'failure' || each.outcome === 'unscored')
       choices.set(each.recording, { chosen: false, why: whyUnfit[each.outcome] });

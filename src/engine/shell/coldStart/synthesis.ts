@@ -74,7 +74,8 @@ const played = (courses: readonly Course[]) => courses.flatMap((course) => cours
 
 /** Chooses among what was played, with the grades and decisions that there are, and writes it down. */
 function select(folder: string, candidates: readonly Played[], wanted: Wanted): readonly Selected[] {
-  const choices = chooseBalanced(candidates, wanted);
+  const known = new Set(readDecisions(folder).map(({ recording }) => recording));
+  const choices = chooseBalanced(candidates, wanted, known);
   const rows = candidates.map(({ shape: _, ...candidate }): Selected => {
     const choice = choices.get(candidate.recording) ?? { chosen: false, why: 'not chosen' };
     return { ...candidate, ...choice, accepted: choice.chosen };

@@ -57,6 +57,20 @@ describe('what is chosen', () => {
     );
   });
 
+  test('has what somebody has looked at before others of its kind', () => {
+    fc.assert(
+      fc.property(candidates, wanted, fc.integer({ min: 0, max: 79 }), (all, want, at) => {
+        const known = all[at];
+        if (!known || known.outcome === 'failure' || known.outcome === 'unscored') return;
+        const kindOf = ({ domain, difficulty, persona, task, outcome }: Candidate) =>
+          [domain, difficulty, persona, task, outcome].join();
+        const choices = chooseBalanced(all, want, new Set([known.recording]));
+        const others = all.filter((each) => kindOf(each) === kindOf(known) && choices.get(each.recording)?.chosen);
+        if (others.length > 0) expect(others).toContain(known);
+      }),
+    );
+  });
+
   test('gives no domain two more than another that still has some left', () => {
     fc.assert(
       fc.property(candidates, wanted, (all, want) => {
