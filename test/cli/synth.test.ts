@@ -2,6 +2,7 @@ import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { main } from '../../src/cli/main.ts';
 import type { Selected } from '../../src/engine/core/coldStart/settle.ts';
 import { readGrades, readSelection } from '../../src/engine/shell/coldStart/synthesisFolder.ts';
 import { type ModelRequest, modelServer } from '../support/modelServer.ts';
@@ -50,6 +51,33 @@ describe('the gold seat over two domains', () => {
     expect((await synth(...domains, '--count', '24', '--out', first)).code).toBe(0);
     expect(readFileSync(join(first, 'selection.jsonl'), 'utf8')).toBe(before);
     expect(recordings()).toBe(files);
+  });
+
+  test('that is cancelled keeps what it has, says how to go on, and then plays nothing again', async () => {
+    const folder = join(scratch, 'cancelled');
+    const cancel = new AbortController();
+    let err = '';
+    const io = {
+      ...{ out: () => undefined, terminal: false, cwd: process.cwd(), environment: {}, signal: cancel.signal },
+      readLine: () => Promise.reject(new Error('nobody is at this terminal')),
+      err: (text: string) => {
+        err += text;
+        cancel.abort();
+      },
+    };
+    const args = [...domains, '--count', '24', '--concurrency', '4', '--out', folder];
+    expect(await main(['synth', ...args], io)).toBe(2);
+    expect(err).toMatch(/cancelled: \d+ of 24 can be chosen so far\. Go on with --out .*cancelled/);
+    const ledgers = () =>
+      readdirSync(join(folder, 'runs')).map((run) => readFileSync(join(folder, 'runs', run, 'ledger.jsonl'), 'utf8'));
+    const [before = ''] = ledgers();
+    expect(before).not.toBe('');
+    expect((await synth(...args)).code).toBe(0);
+    expect(ledgers()[0]?.startsWith(before)).toBe(true);
+    const receipts = ledgers().flatMap((ledger) =>
+      [...ledger.matchAll(/"rollout":"([^"]+)"/g)].map(([, name]) => name),
+    );
+    expect(readSelection(folder).length).toBe(receipts.length);
   });
 
   test('is exported with its tools, and with what is not to be learned', async () => {
