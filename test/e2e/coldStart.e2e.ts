@@ -29,6 +29,7 @@ function selection(): readonly Row[] {
   return lines.map((line) => JSON.parse(line) as Row);
 }
 
+const callStack = '.pane-header[aria-label="Call Stack Section"]';
 const activeTab = () =>
   workbench.page
     .locator('.editor-group-container.active .tab.active')
@@ -73,8 +74,11 @@ test('an edit opens the debugger, and its fork takes the place of its parent', {
   const parent = (await activeTab()).trim();
   await workbench.runCommand('Rehearsal: Edit Trajectory by Fork');
   await workbench.debug.paused();
+  await workbench.debug.show();
+  await workbench.waitForText(callStack, 'of the recording');
+  await workbench.debug.press('step-into');
+  await workbench.waitForText(callStack, /step [1-9]\d* of the recording/);
   await workbench.screenshot('spot-check-debugging');
-  for (let step = 0; step < 3; step += 1) await workbench.debug.press('step-into');
   await workbench.runCommand('Rehearsal: Fork from Here');
   await workbench.debug.waitForConsole('--- fork');
   const fork = parent.replace('.traj.jsonl', '.fork-1.traj.jsonl');
@@ -99,6 +103,7 @@ test('an edit opens the debugger, and its fork takes the place of its parent', {
 test('the trainer shows the text that a model is trained on, and what of it trains', {
   timeout: 5 * minutes,
 }, async () => {
+  await workbench.runCommand('Rehearsal: Spot-Check Cold-Start Trajectories');
   await workbench.webviewFrame().locator('article').first().waitFor();
   await workbench.runCommand('Rehearsal: Preview Training Text');
   const frame = workbench.webviewFrame();
