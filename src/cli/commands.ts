@@ -21,6 +21,7 @@ import { runCommand } from './commands/run.ts';
 import { serve } from './commands/serve.ts';
 import { serveModelCommand } from './commands/serveModel.ts';
 import { shadowCommand } from './commands/shadow.ts';
+import { synth } from './commands/synth.ts';
 import { tools } from './commands/tools.ts';
 import { train } from './commands/train.ts';
 import { verify } from './commands/verify.ts';
@@ -47,6 +48,7 @@ export const commands: readonly Command[] = [
   dap,
   mcp,
   serve,
+  synth,
   train,
   serveModelCommand,
   exportModel,

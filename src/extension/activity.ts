@@ -3,7 +3,7 @@ export type Spent = { readonly tokens: number; readonly money: number | null };
 
 /** Something that the editor started and that still runs. */
 export type Activity = {
-  readonly type: 'rollout' | 'debugging' | 'evaluation' | 'training';
+  readonly type: 'rollout' | 'debugging' | 'evaluation' | 'synthesis' | 'training';
   /** What runs: a task, a domain, a training run. */
   readonly title: string;
   /** How far it is; empty where it does not say it. */
@@ -39,6 +39,7 @@ const names: Readonly<Record<Activity['type'], string>> = {
   rollout: 'Rollout',
   debugging: 'Debugging',
   evaluation: 'Evaluation',
+  synthesis: 'Synthesis',
   training: 'Training',
 };
 

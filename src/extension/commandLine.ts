@@ -73,6 +73,10 @@ export async function runCommand(
 
 /** Commands that play rollouts are shown as running, until their end; a stop lets them keep what is finished. */
 function runningOf([command, domain = '']: readonly string[], stop: () => unknown): RunningHandle | undefined {
+  if (command === 'synth' && domain !== 'preview' && domain !== 'export') {
+    const show = () => vscode.commands.executeCommand('rehearsal.log.show');
+    return beginRunning({ type: 'synthesis', title: basename(domain) }, { stop, open: show });
+  }
   if (command !== 'eval' && command !== 'run') return undefined;
   const open = () => vscode.commands.executeCommand('rehearsal.runs.focus');
   return beginRunning({ type: command === 'eval' ? 'evaluation' : 'rollout', title: basename(domain) }, { stop, open });

@@ -9,6 +9,7 @@ import { generatePersona, taskFromRecording, taskVariants } from './authoring/ne
 import { draftFromChat } from './chats/draftChats.ts';
 import { importChats } from './chats/importChats.ts';
 import { showIntents } from './chats/intentsTree.ts';
+import { decideRollout, editByFork, startSpotCheck } from './coldStart/spotCheck.ts';
 import { type Context, keyName } from './context.ts';
 import { type CommandTable, debugType } from './contributions.ts';
 import { showRequest } from './debug/exactRequest.ts';
@@ -79,6 +80,16 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.training.dashboard': async (target) =>
       showDashboard(context, runFolderOf(target) ?? (await trainingRuns())[0]?.folder),
     'rehearsal.training.stop': (target) => stopTraining(runFolderOf(target)),
+    'rehearsal.synth.start': async () => (await import('./coldStart/synthesize.ts')).synthesize(context),
+    'rehearsal.synth.spotCheck': (target) => startSpotCheck(target),
+    'rehearsal.synth.accept': (target) => decideRollout(target, 'accept'),
+    'rehearsal.synth.reject': (target) => decideRollout(target, 'reject'),
+    'rehearsal.synth.edit': (target) => editByFork(target),
+    'rehearsal.synth.grade': async (target) => (await import('./coldStart/grade.ts')).gradeSynthesis(context, target),
+    'rehearsal.synth.export': async (target) =>
+      (await import('./coldStart/exportChats.ts')).exportSynthesis(context, target),
+    'rehearsal.synth.preview': async (target) =>
+      (await import('./coldStart/trainingText.ts')).previewTrainingText(context, target),
     'rehearsal.domain.new': () => newDomain(context),
     'rehearsal.task.fromRecording': (target) => taskFromRecording(context, target),
     'rehearsal.task.variants': (target) => taskVariants(context, target),

@@ -31,6 +31,14 @@ export const commandIds = [
   'rehearsal.training.grpo',
   'rehearsal.training.dashboard',
   'rehearsal.training.stop',
+  'rehearsal.synth.start',
+  'rehearsal.synth.spotCheck',
+  'rehearsal.synth.accept',
+  'rehearsal.synth.reject',
+  'rehearsal.synth.edit',
+  'rehearsal.synth.grade',
+  'rehearsal.synth.export',
+  'rehearsal.synth.preview',
   'rehearsal.domain.new',
   'rehearsal.task.fromRecording',
   'rehearsal.task.variants',
@@ -60,6 +68,9 @@ export const dashboardType = 'rehearsal.trainingDashboard';
 
 /** Type of the comparison's panel; package.json activates the extension for it. */
 export const comparisonType = 'rehearsal.comparison';
+
+/** Type of the panel with the text that a model is trained on. */
+export const trainingTextType = 'rehearsal.trainingText';
 
 /** The visual editors' types in package.json, by the end of the names of their files. */
 export const visualEditorTypes = {

@@ -3,6 +3,7 @@ import { registerLanguageModelTools } from './assistant/languageModelTools.ts';
 import { registerMcpServers } from './assistant/mcpServers.ts';
 import { draftActions } from './authoring/acceptDraft.ts';
 import { registerIntentsTree } from './chats/intentsTree.ts';
+import { registerSpotCheck } from './coldStart/spotCheck.ts';
 import { commandTable } from './commands.ts';
 import { type Context, createContext } from './context.ts';
 import { comparisonType, dashboardType, debugType } from './contributions.ts';
@@ -59,6 +60,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     registerChangeNotice(),
     registerRunsTree(runs),
     registerIntentsTree(),
+    registerSpotCheck(),
     registerRunning(),
     registerLanguageModelTools(context),
     registerMcpServers(context),

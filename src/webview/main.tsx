@@ -8,6 +8,7 @@ import { PolicyEditor } from './editors/policy/view.tsx';
 import { TaskEditor } from './editors/task/view.tsx';
 import { ToolEditor } from './editors/tool/view.tsx';
 import type { ViewId } from './protocol.ts';
+import { TrainingTextView } from './trainingText/view.tsx';
 import { TrajectoryView } from './trajectory/view.tsx';
 import './page.css';
 
@@ -19,6 +20,7 @@ const views: Readonly<Record<ViewId, ComponentType<{ bridge: Bridge }>>> = {
   policyEditor: PolicyEditor,
   toolEditor: ToolEditor,
   taskEditor: TaskEditor,
+  trainingText: TrainingTextView,
 };
 
 const root = document.getElementById('view');

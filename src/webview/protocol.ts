@@ -24,6 +24,7 @@ export const viewIds = [
   'policyEditor',
   'toolEditor',
   'taskEditor',
+  'trainingText',
 ] as const;
 export type ViewId = (typeof viewIds)[number];
 
@@ -112,6 +113,10 @@ export const noteSchema = z.object({
 });
 export type Note = z.infer<typeof noteSchema>;
 
+/** Tokens in a row that all train, or none of them, and their text. */
+export const pieceSchema = z.object({ text: z.string(), tokens: z.int(), trained: z.boolean() });
+export type Piece = z.infer<typeof pieceSchema>;
+
 /** Kinds of places in a domain that a view links to. */
 export const placeKinds = ['rule', 'tool', 'task'] as const;
 export type PlaceKind = (typeof placeKinds)[number];
@@ -167,6 +172,14 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('comparisonFailed'), what: comparedWhat, problem: z.string() }),
   /** All that the sidecar says so far. */
   z.object({ type: z.literal('recordingNoted'), notes: z.array(noteSchema) }),
+  /** The exact text that a model is trained on, as the trainer renders a recording. */
+  z.object({
+    type: z.literal('trainingText'),
+    name: z.string(),
+    model: z.string(),
+    dialect: z.string(),
+    pieces: z.array(pieceSchema),
+  }),
   z.object({ type: z.literal('editor'), message: toEditorSchema }),
 ]);
 export type ToWebview = z.infer<typeof toWebviewSchema>;

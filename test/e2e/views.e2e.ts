@@ -147,6 +147,27 @@ const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
     await view.page.getByText('Databases at the end').waitFor();
     return view;
   },
+  trainingText: async (theme) => {
+    const view = await browser.open('trainingText', theme);
+    const pieces = [
+      {
+        text: '<|im_start|>system\nYou work at a desk.<|im_end|>\n<|im_start|>assistant\n',
+        tokens: 20,
+        trained: false,
+      },
+      { text: '<tool_call>get_order(order_id="W1014")</tool_call><|im_end|>', tokens: 14, trained: true },
+      {
+        text: '\n<|im_start|>tool\n{"status":"pending"}<|im_end|>\n<|im_start|>assistant\n',
+        tokens: 18,
+        trained: false,
+      },
+      { text: 'It is pending. Shall I cancel it?<|im_end|>', tokens: 10, trained: true },
+    ];
+    await view.send({ type: 'trainingText', name: 'a.traj.jsonl', model: 'smollm2', dialect: 'compact', pieces });
+    await view.page.getByText('24 of 62 tokens train (39 %)').waitFor();
+    expect(await view.page.locator('main').textContent()).toContain('[trains: It is pending. Shall I cancel it?');
+    return view;
+  },
   ...lookedEditors((view, theme) => browser.open(view, theme)),
 };
 

@@ -50,6 +50,13 @@ const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { ty
   runsCompared: { type: 'runsCompared', comparison: twoRuns },
   recordingsCompared: { type: 'recordingsCompared', comparison: twoRecordings },
   comparisonFailed: { type: 'comparisonFailed', what: 'recordings', problem: 'it is none' },
+  trainingText: {
+    type: 'trainingText',
+    name: 'a.traj.jsonl',
+    model: 'tiny',
+    dialect: 'compact',
+    pieces: [{ text: 'Hi', tokens: 1, trained: true }],
+  },
   editor: {
     type: 'editor',
     message: { type: 'ran', isRunning: false, note: '', problem: 'it was cancelled', outcome: null },

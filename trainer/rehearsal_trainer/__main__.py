@@ -1,4 +1,4 @@
-"""`python -m rehearsal_trainer <command>`: sft, grpo, evaluate, gateway, export, explain."""
+"""`python -m rehearsal_trainer <command>`: sft, grpo, evaluate, gateway, preview, export, explain."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ commands
   grpo      learns from rollouts with the engine
   evaluate  measures success on a split
   gateway   serves a model or checkpoint on loopback
+  preview   shows the text and the loss mask of a recording
   export    writes a checkpoint as a whole model
   explain   prints every key of the configurations, as JSON
 
@@ -30,13 +31,15 @@ def main(argv: Sequence[str]) -> int:
         print(USAGE)
         return 0 if argv else 2
     command, rest = argv[0], argv[1:]
-    if command not in ("sft", "grpo", "evaluate", "gateway", "export", "explain"):
+    if command not in ("sft", "grpo", "evaluate", "gateway", "preview", "export", "explain"):
         print(f"unknown command {command!r}\n\n{USAGE}", file=sys.stderr)
         return 2
     from rehearsal_trainer.failures import reported
 
     if command == "gateway":
         from rehearsal_trainer.gateway import main as run
+    elif command == "preview":
+        from rehearsal_trainer.preview import main as run
     elif command == "export":
         from rehearsal_trainer.export import main as run
     elif command == "explain":

@@ -74,13 +74,13 @@ class Chat:
         return self.dialect.parse_reply(self.tokenizer.decode(words, skip_special_tokens=False))
 
     def row_of(self, conversation: Conversation) -> Row:
-        """The row that SFT trains on: mask 1 on each assistant's block, up to the last one."""
+        """The row that SFT trains on: mask 1 on each assistant's block that is to be learned, up to the last one."""
         row = Row()
         row.append_given(self.system_ids(conversation.system, conversation.tools))
         for message in conversation.messages:
             if message.role == "assistant":
                 row.append_given(self.opening_ids())
-                row.append_learned(self.reply_ids(message))
+                (row.append_learned if message.trained else row.append_given)(self.reply_ids(message))
                 row.append_given(self.closing_ids())
             else:
                 row.append_given(self.given_ids(message))

@@ -24,8 +24,9 @@ from aiohttp import web
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.chat_request import ChatRequest, RequestError, read_chat_request, read_session_request
 from rehearsal_trainer.generation import ContextExceededError, Generated, Generator
-from rehearsal_trainer.messages import Json, Message
-from rehearsal_trainer.session import Sampling, Session
+from rehearsal_trainer.messages import Conversation, Json, Message
+from rehearsal_trainer.preview import preview_of
+from rehearsal_trainer.session import Sampling, Session, split_system
 
 MAX_BODY = 16 * 2**20
 
@@ -148,11 +149,13 @@ class Gateway:
 
     async def _preview(self, request: web.Request) -> web.Response:
         chat_request = read_chat_request(await _body(request))
-        session = Session(self.chat, self.sampling, "preview")
-        ids = session.prompt(chat_request.messages, chat_request.tools)
-        text = self.chat.tokenizer.decode(ids, skip_special_tokens=False)
-        mask = session.rows[0].row.mask
-        return web.json_response({"text": text, "ids": ids, "mask": mask, "dialect": self.chat.dialect.name})
+        system, spoken = split_system(chat_request.messages)
+        row = self.chat.row_of(Conversation(system, chat_request.tools, spoken))
+        if not spoken or spoken[-1].role != "assistant":
+            # What comes after the last answer is what the model would go on from.
+            session = Session(self.chat, self.sampling, "preview")
+            row.append_given(session.prompt(chat_request.messages, chat_request.tools)[len(row.ids) :])
+        return web.json_response(preview_of(self.chat.tokenizer, row) | {"dialect": self.chat.dialect.name})
 
     async def _complete_without_session(self, request: web.Request) -> web.StreamResponse:
         owner: Session | None = request.get("owner")

@@ -36,6 +36,8 @@ class Message:
     tool_calls: Sequence[ToolCall] = ()
     call_id: str | None = None
     rehearsal_id: str | None = None
+    trained: bool = True
+    """Whether SFT learns it, of an assistant's: a greeting is given, and a near-miss has a step that nobody learns."""
 
 
 @dataclass(frozen=True)
@@ -51,3 +53,5 @@ class Conversation:
     is_preview: bool = False
     split: str | None = None
     """The split of the task, where its domain has splits."""
+    is_selected: bool = False
+    """A synthesis of cold-start data accepted it, whatever its reward."""

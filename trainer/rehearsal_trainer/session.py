@@ -70,7 +70,7 @@ class Session:
 
     def prompt(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
         """The ids to continue from; appends only what is new to the current row, or starts a new one."""
-        system, spoken = _split_system(messages)
+        system, spoken = split_system(messages)
         head = (system, _tools_key(tools))
         keys = [self._key_of(message) for message in spoken]
         known = len(self._seen)
@@ -141,7 +141,8 @@ class Session:
         return ("foreign", message.content, calls)
 
 
-def _split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
+def split_system(messages: Sequence[Message]) -> tuple[str, list[Message]]:
+    """The system prompt of a conversation, and the messages after it."""
     system = [message.content or "" for message in messages if message.role == "system"]
     return "\n\n".join(system), [message for message in messages if message.role != "system"]
 

@@ -3,10 +3,10 @@
     python -m rehearsal_trainer sft --config sft.json
     python -m rehearsal_trainer sft --set recordings='[".rehearsal/runs/gold"]' --set run=runs/sft
 
-One page: read recordings, keep the successful ones, tokenise them with the gateway's own dialect, train on the
-assistant's blocks, save. What it leaves out of MUA-RL's cold start: its 2,000 synthesized trajectories (bring
-recordings of a teacher, or of the `gold` seat), the LLM grader, and batch 128 on 32 GPUs (profile `paper` has
-the numbers). Also left out: packing, and truncation (a row that is longer than `context` is dropped and counted).
+One page: read recordings, keep the successful ones, or those that a synthesis of cold-start data accepted (`rehearsal
+synth`), tokenise them with the gateway's own dialect, train on the assistant's blocks, save. What it leaves out of
+MUA-RL's cold start: batch 128 on 32 GPUs (profile `paper` has the numbers). Also left out: packing, and truncation (a
+row that is longer than `context` is dropped and counted).
 """
 
 from __future__ import annotations

@@ -13,17 +13,24 @@ from pathlib import Path
 
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.messages import Conversation, Json, Message, Tool, ToolCall
+from rehearsal_trainer.selection import selection_in, selection_over
 
 SUFFIX = ".traj.jsonl"
 FORMAT = 1
 
 
 def find_recordings(places: Iterable[str]) -> list[Path]:
-    """All recordings at these files and under these folders, in a stable order; TrainingError if there are none."""
+    """All recordings at these files and under these folders, in a stable order; TrainingError if there are none.
+
+    Of a synthesis of cold-start data it is those that its selection accepts.
+    """
     found: set[Path] = set()
     for place in places:
         path = Path(place)
-        if path.is_dir():
+        selection = selection_in(path) if path.is_dir() else None
+        if selection is not None:
+            found.update(selection)
+        elif path.is_dir():
             found.update(path.rglob(f"*{SUFFIX}"))
         elif path.is_file():
             found.add(path)
@@ -39,6 +46,7 @@ def read_recording(path: Path) -> Conversation:
     conversation: Conversation | None = None
     messages: list[Message] = []
     reward: float | None = None
+    withheld = (selection_over(path) or {}).get(path.resolve())
     with path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
             event = _event(line, path, number)
@@ -51,23 +59,25 @@ def read_recording(path: Path) -> Conversation:
                 elif event["type"] == "rewarded":
                     reward = event["reward"]
                 elif message := _message(event):
-                    messages.append(message)
+                    # Steps count from 0 and lines from 1.
+                    messages.append(replace(message, trained=number - 1 not in (withheld or ())))
             except (KeyError, TypeError) as error:
                 raise TrainingError(f"{path}:{number}: {event.get('type')} lacks or garbles {error}") from error
     if conversation is None:
         raise TrainingError(f"{path}:1: expected the event rolloutStarted; the file is empty or no recording")
-    return replace(conversation, messages=tuple(messages), reward=reward)
+    spoken = (*conversation.messages, *messages)
+    return replace(conversation, messages=spoken, reward=reward, is_selected=withheld is not None)
 
 
 def successful(conversations: Iterable[Conversation], least: float = 1.0) -> list[Conversation]:
-    """Those worth learning from: rewarded with at least `least`, the agent said something, and no preview spoke."""
+    """Those worth learning from: rewarded with at least `least` or selected by a synthesis, with something that the
+    agent said and is to be learned, and no preview."""
     return [
         conversation
         for conversation in conversations
-        if conversation.reward is not None
-        and conversation.reward >= least
+        if (conversation.is_selected or (conversation.reward is not None and conversation.reward >= least))
         and not conversation.is_preview
-        and any(message.role == "assistant" for message in conversation.messages)
+        and any(message.role == "assistant" and message.trained for message in conversation.messages)
     ]
 
 
@@ -88,8 +98,9 @@ def _started(event: Mapping[str, Json], path: Path) -> Conversation:
     # What an editor's language model is asked differs from what is recorded: it takes no system prompt, for one.
     is_preview = any(str(seat).startswith("editor:") for seat in event.get("seats", {}).values())
     task = event["task"]
+    greeting = (Message("assistant", event["greeting"], trained=False),) if event.get("greeting") else ()
     return Conversation(
-        event["system"], tools, (), task["id"], source=str(path), is_preview=is_preview, split=task.get("split")
+        event["system"], tools, greeting, task["id"], source=str(path), is_preview=is_preview, split=task.get("split")
     )
 
 

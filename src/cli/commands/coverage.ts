@@ -1,12 +1,13 @@
 import { basename, resolve } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
+import { tableLines } from '../../engine/core/tableText.ts';
 import { type ChatCoverage, chatCoverage } from '../../engine/shell/chatCoverage.ts';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { recordingEnding } from '../../engine/shell/recordingName.ts';
 import { type Command, text } from '../command.ts';
 import { conversationsNamed } from '../drafts/fromChats.ts';
 import { UsageError } from '../io.ts';
-import { excerpt, tableLines } from '../report/text.ts';
+import { excerpt } from '../report/text.ts';
 import { openDomainAt, unknownDomain } from '../rolloutOptions.ts';
 
 export const coverage: Command = {

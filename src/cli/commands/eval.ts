@@ -2,21 +2,22 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { hostedName } from '../../engine/core/domain.ts';
 import { gateMetrics, missedThresholds, parseGate, type Threshold } from '../../engine/core/gate.ts';
-import { literal } from '../../engine/core/literal.ts';
-import { byRole, type ModelRole, modelRoles } from '../../engine/core/measure.ts';
-import { metricsOf, type Price, type Prices } from '../../engine/core/metrics.ts';
+import { byRole } from '../../engine/core/measure.ts';
+import { metricsOf, type Prices } from '../../engine/core/metrics.ts';
+import { nameMatches } from '../../engine/core/nameMatches.ts';
 import type { Task } from '../../engine/core/task.ts';
 import { taskIn, underId } from '../../engine/core/underPersona.ts';
 import { expectToGoOn, runBatch, simulatorsOf } from '../../engine/shell/batch.ts';
 import { finishedRollouts, signingKey } from '../../engine/shell/ledger.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { type Meter, openMeter } from '../../engine/shell/meter.ts';
+import type { Meter } from '../../engine/shell/meter.ts';
 import { isPure } from '../../engine/shell/outside.ts';
 import { rolloutName } from '../../engine/shell/recordingName.ts';
 import { type RunRecord, readRun } from '../../engine/shell/runRecord.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { meterOf, priceOf, priceOption } from '../budget.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { modelWait } from '../modelWait.ts';
@@ -221,7 +222,7 @@ function chosenTasks(given: Given, domain: LoadedDomain): LoadedDomain['tasks'] 
   if (split !== undefined && split !== 'train' && split !== 'test')
     throw new UsageError(`--split is train or test, not "${split}"`);
   const patterns = text(given, 'tasks')?.split(',');
-  const unknown = patterns?.filter((pattern) => !domain.tasks.some(({ id }) => matches(id, pattern))) ?? [];
+  const unknown = patterns?.filter((pattern) => !domain.tasks.some(({ id }) => nameMatches(id, pattern))) ?? [];
   if (unknown.length > 0) {
     const drafts = draftsOf(domain.parts).map(({ placed }) => placed.value.id);
     const isDraft = unknown.every((each) => drafts.includes(each));
@@ -238,7 +239,7 @@ function chosenTasks(given: Given, domain: LoadedDomain): LoadedDomain['tasks'] 
   const tasks = domain.tasks.filter(
     (task) =>
       (split === undefined || task.split === split) &&
-      (patterns === undefined || patterns.some((pattern) => matches(task.id, pattern))) &&
+      (patterns === undefined || patterns.some((pattern) => nameMatches(task.id, pattern))) &&
       (personas === undefined || personas.includes(task.persona)) &&
       (tool === undefined || task.actions.some((action) => action.tool === tool)),
   );
@@ -249,43 +250,12 @@ function chosenTasks(given: Given, domain: LoadedDomain): LoadedDomain['tasks'] 
 
 function tasksUnder({ domain, folder }: LoadedDomain, task: Task, patterns: readonly string[]): readonly Task[] {
   const ids = domain.personas.map(({ id }) => id);
-  const nobody = patterns.filter((pattern) => !ids.some((id) => matches(id, pattern)));
+  const nobody = patterns.filter((pattern) => !ids.some((id) => nameMatches(id, pattern)));
   if (nobody.length > 0)
     throw new UsageError(
       `${folder} has no persona ${nobody.join(', ')}. ${nobody.some((name) => name.startsWith('red-team')) ? `Add the red team with: rehearsal personas ${folder} --add red-team` : `It has ${ids.join(', ')}`}`,
     );
   return ids
-    .filter((id) => patterns.some((pattern) => matches(id, pattern)))
+    .filter((id) => patterns.some((pattern) => nameMatches(id, pattern)))
     .flatMap((id) => taskIn(domain, underId(task.id, id)) ?? []);
-}
-
-function matches(id: string, pattern: string): boolean {
-  const parts = pattern.split('*').map(literal);
-  return new RegExp(`^${parts.join('.*')}$`).test(id);
-}
-
-function meterOf(given: Given, asked: Readonly<Record<ModelRole, boolean>>, prices: Prices): Meter {
-  const money = text(given, 'budget-money');
-  if (money !== undefined && !(Number(money) > 0))
-    throw new UsageError(`--budget-money is a number above 0, not "${money}"`);
-  const [unpriced] = modelRoles.filter((role) => asked[role] && !prices[role]);
-  if (money !== undefined && unpriced)
-    throw new UsageError(
-      `--budget-money needs the price of the model ${unpriced === 'tools' ? 'that simulates tools' : `in the ${unpriced}'s seat`}: --${priceOption(unpriced)} IN/OUT`,
-    );
-  return openMeter(
-    { tokens: wholeNumber(given, 'budget-tokens'), money: money === undefined ? undefined : Number(money) },
-    prices,
-  );
-}
-
-const priceOption = (role: ModelRole) => (role === 'agent' ? 'price' : `${role}-price`);
-
-function priceOf(given: Given, name: string): Price | undefined {
-  const value = text(given, name);
-  if (value === undefined) return undefined;
-  const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(value) ?? [];
-  if (input === undefined || output === undefined)
-    throw new UsageError(`--${name} is what a million tokens cost, IN/OUT, for example 0.5/1.5, not "${value}"`);
-  return { input: Number(input), output: Number(output) };
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
+import { tableLines } from '../../engine/core/tableText.ts';
 import { type OfficialResults, readOfficialResults } from '../../engine/shell/import/officialResults.ts';
 import { verdictOf } from '../../engine/shell/import/officialVerdict.ts';
 import { type Compared, countsOf, regradeOfficial } from '../../engine/shell/import/regradeOfficial.ts';
@@ -10,7 +11,6 @@ import { type Regrading, regradeRun } from '../../engine/shell/regrade.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
-import { tableLines } from '../report/text.ts';
 import { openDomainAt } from '../rolloutOptions.ts';
 import { openRunRecord } from './report.ts';
 

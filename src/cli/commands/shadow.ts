@@ -10,6 +10,7 @@ import {
   type ShadowTurn,
   shadowDivergence,
 } from '../../engine/core/shadow.ts';
+import { tableLines } from '../../engine/core/tableText.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
@@ -20,7 +21,7 @@ import { type Stage, type Traffic, trafficOfChats, trafficOfRecording } from '..
 import { type Command, type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { percent } from '../report/sections.ts';
-import { excerpt, tableLines } from '../report/text.ts';
+import { excerpt } from '../report/text.ts';
 import { askAtTerminal, openDomain, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
 
 const shownDivergences = 20;

@@ -43,7 +43,7 @@ into its folder here until it is over. Fetch brings a checkpoint here.
   --set KEY=VALUE    one key, as JSON; may stand several times
   --model NAME       smollm2, tiny (random, for trying out), a checkpoint's folder, or a hub id (default: smollm2)
   --steps N          optimizer steps, in place of the profile's steps or epochs
-  --recordings PATH  SFT: a run's folder, or a recording, to learn from
+  --recordings PATH  SFT: a run's folder, a synthesis (what is accepted of it), or a recording, to learn from
   --trials K         SFT without recordings: rollouts of the gold seat for each training task (default: 4);
                      evaluate: rollouts for each test task, at each temperature (default: 8)
   --weights LIST     GRPO on several domains: how often groups of each are drawn, such as 2,1 (default: equally)

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
+import { tableLines } from '../../engine/core/tableText.ts';
 import type { RunRecord } from '../../engine/shell/runRecord.ts';
-import { excerpt, headline, tableLines } from '../report/text.ts';
+import { excerpt, headline } from '../report/text.ts';
 import type { ComparedRecording, RecordingsCompared } from './recordings.ts';
 import type { ComparedPair, Parting } from './runs.ts';
 

@@ -50,6 +50,7 @@ export function nextRequest(debuggee: Debuggee, step: Step): readonly Variable[]
       ];
     }
     case 'gold':
+    case 'slip':
     case 'scripted':
     case 'agenda':
     case 'human':

@@ -6,11 +6,16 @@ import { wholeNumber } from '../rolloutOptions.ts';
 
 /** The model that drafts, or null where none is named. */
 export function drafterOf(given: Given, io: Io): Drafter | null {
-  const named = text(given, 'model');
+  return modelNamed(given, io, 'model');
+}
+
+/** The model that an option names, and how it is reached; null where the option is not given. */
+export function modelNamed(given: Given, io: Io, option: string): Drafter | null {
+  const named = text(given, option);
   if (named === undefined) return null;
   const seat = parseSeat(named, 'agent', 'person', io.environment);
   if (typeof seat === 'string' || seat.type !== 'openai')
-    throw new UsageError(`--model is a model, openai:MODEL[@BASE_URL], not "${named}"`);
+    throw new UsageError(`--${option} is a model, openai:MODEL[@BASE_URL], not "${named}"`);
   const timeout = wholeNumber(given, 'timeout');
   return {
     seat: { ...seat, ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }) },

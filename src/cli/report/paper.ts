@@ -1,9 +1,10 @@
 import { successByTask } from '../../engine/core/metrics.ts';
 import { mean } from '../../engine/core/statistics.ts';
+import { tableLines } from '../../engine/core/tableText.ts';
 import type { RunRecord } from '../../engine/shell/runRecord.ts';
 import { UsageError } from '../io.ts';
 import type { Section } from './sections.ts';
-import { headline, tableLines } from './text.ts';
+import { headline } from './text.ts';
 
 /** A benchmark of the paper, and the imported domains whose mean it is: each group counts once, whatever its size. */
 type PaperBenchmark = { readonly name: string; readonly groups: readonly (readonly string[])[] };

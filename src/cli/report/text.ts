@@ -1,6 +1,7 @@
 import type { RunMetrics } from '../../engine/core/metrics.ts';
+import { tableLines } from '../../engine/core/tableText.ts';
 import type { FinishedRollout, RunRecord } from '../../engine/shell/runRecord.ts';
-import { failureText, type Section, sectionsOf } from './sections.ts';
+import { failureText, sectionsOf } from './sections.ts';
 
 const shownFailures = 20;
 
@@ -47,13 +48,4 @@ function failureLine(rollout: FinishedRollout): string {
 export function excerpt(text: string, most: number): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
-}
-
-/** A table in columns: the first to the left, numbers to the right. */
-export function tableLines({ columns, rows }: Pick<Section, 'columns' | 'rows'>): readonly string[] {
-  const widths = columns.map((column, at) => Math.max(column.length, ...rows.map((row) => row[at]?.length ?? 0)));
-  const isNumeric = columns.map((_, at) => at > 0 && rows.every((row) => /^(?:[-+\d.]|none|$)/.test(row[at] ?? '')));
-  const line = (cells: readonly string[]) =>
-    `  ${cells.map((cell, at) => (isNumeric[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0))).join('  ')}`.trimEnd();
-  return [line(columns), ...rows.map(line)];
 }

@@ -172,7 +172,7 @@ function typed(text: string, view: RemoteView, who: 'agent' | 'simulator') {
 /** Which seats the lane plays by itself. */
 export function laneSeats(agent: SeatSpec, user: SeatSpec): LaneSeats {
   return {
-    agent: agent.type === 'gold' || agent.type === 'scripted' ? agent.type : 'remote',
+    agent: agent.type === 'gold' || agent.type === 'slip' || agent.type === 'scripted' ? agent.type : 'remote',
     user: user.type === 'agenda' || user.type === 'scripted' ? user.type : 'remote',
   };
 }

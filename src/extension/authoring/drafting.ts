@@ -83,16 +83,21 @@ export async function askModel(context: Context, without: string): Promise<reado
     const seat = await pickEditorModel();
     return seat === undefined ? undefined : ['--model', seat];
   }
+  const named = await askNamedModel(context, 'The model that writes');
+  return named === undefined ? undefined : ['--model', named];
+}
+
+/** Asks for a model at an endpoint, as the command line names it. The last one is offered again. */
+export async function askNamedModel(context: Context, title: string): Promise<string | undefined> {
   const known = context.extension.globalState.get<string>(modelKey);
   const named = await vscode.window.showInputBox({
-    title: 'The model that writes',
+    title,
     prompt: 'openai:MODEL, at the base URL of the settings, or openai:MODEL@BASE_URL',
     value: known ?? 'openai:',
     ignoreFocusOut: true,
     validateInput: (text) =>
       /^openai:[^@\s]/.test(text) ? undefined : 'It is written as openai:MODEL or openai:MODEL@BASE_URL.',
   });
-  if (named === undefined) return undefined;
-  await context.extension.globalState.update(modelKey, named);
-  return ['--model', named];
+  if (named !== undefined) await context.extension.globalState.update(modelKey, named);
+  return named;
 }

@@ -78,6 +78,7 @@ export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
     case 'recordingsCompared':
     case 'comparisonFailed':
     case 'recordingNoted':
+    case 'trainingText':
     case 'editor':
       return dashboard;
     default: {

@@ -3,7 +3,7 @@ import { Fault } from '../fault.ts';
 import type { OnRetry } from '../seats/openai.ts';
 import type { ModelSeat } from '../seats/seatSpec.ts';
 
-/** A model that drafts, and how it is reached. */
+/** A model that writes data, and how it is reached. */
 export type Drafter = {
   readonly seat: ModelSeat;
   readonly key: string;
@@ -18,6 +18,7 @@ export const mostAsks = 3;
  * Asks a model for data that fits a schema. An answer that does not is told to it with what was wrong; after that many
  * it is a `Fault` that says so.
  * @param judge what is wrong with data that fits, as a sentence; null where it can be used
+ * @param wanted what it is asked for, and what to do where it can't give that
  */
 export async function askForData<T>(
   drafter: Drafter,
@@ -25,6 +26,7 @@ export async function askForData<T>(
   request: string,
   schema: z.ZodType<T>,
   judge: (value: T) => Promise<string | null>,
+  wanted = { code: 'draft/model', what: 'draft', advice: 'Try another model, or draft without one' },
 ): Promise<T> {
   const { seat, key, signal, onRetry } = drafter;
   const { complete } = await import('../seats/openai.ts');
@@ -49,8 +51,8 @@ export async function askForData<T>(
   }
   throw new Fault({
     who: 'infrastructure',
-    code: 'draft/model',
-    message: `${seat.model} gave no draft that can be used, after ${mostAsks} tries: ${problem}. Try another model, or draft without one`,
+    code: wanted.code,
+    message: `${seat.model} gave no ${wanted.what} that can be used, after ${mostAsks} tries: ${problem}. ${wanted.advice}`,
   });
 }
 

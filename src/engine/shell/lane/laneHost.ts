@@ -14,6 +14,7 @@ import { type Setting, stateHash } from '../../core/rollout.ts';
 import { scriptedAgent, scriptedUser } from '../../core/scripted.ts';
 import type { AgentReply, SeatView, UserReply } from '../../core/seat.ts';
 import { pathsVisible } from '../../core/simulatedTool.ts';
+import { slipAgent } from '../../core/slip.ts';
 import type { RolloutState } from '../../core/state.ts';
 import type { Tool } from '../../core/tool.ts';
 import { taskIn } from '../../core/underPersona.ts';
@@ -253,6 +254,7 @@ export class LaneHost {
     return {
       agent: unlessCancelled((view) => {
         if (seats.agent === 'gold') return goldAgent(view);
+        if (seats.agent === 'slip') return slipAgent(view);
         return seats.agent === 'scripted'
           ? scripted(view)
           : (this.#ask(rollout, { type: 'agent', view: remoteView(view) }) as Promise<AgentReply>);

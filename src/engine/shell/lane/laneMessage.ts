@@ -14,7 +14,7 @@ export type RemoteView = Omit<SeatView, 'domain' | 'random'>;
 
 /** Which reply function a seat uses inside the lane; `remote` asks the supervisor. */
 export type LaneSeats = {
-  readonly agent: 'gold' | 'scripted' | 'remote';
+  readonly agent: 'gold' | 'slip' | 'scripted' | 'remote';
   readonly user: 'agenda' | 'scripted' | 'remote';
 };
 

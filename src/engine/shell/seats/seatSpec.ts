@@ -1,7 +1,7 @@
 import { readAgentFile } from '../load/agentFile.ts';
 
-/** Who takes a seat, as a person or a configuration names it. */
-export type SeatSpec = { readonly type: 'gold' | 'scripted' | 'agenda' | 'human' } | ModelSeat | AgentSeat;
+/** Who takes a seat, as a person or a configuration names it; `slip` only synthesis of cold-start data gives it. */
+export type SeatSpec = { readonly type: 'gold' | 'slip' | 'scripted' | 'agenda' | 'human' } | ModelSeat | AgentSeat;
 
 /** An agent of the user's own. */
 export type AgentSeat = {
@@ -60,7 +60,7 @@ export const servedCheckpoint = { url: 'REHEARSAL_CHECKPOINT_URL', token: 'REHEA
 const defaultBaseUrl = 'https://api.openai.com/v1';
 
 /** Seats that are functions of the conversation and run inside the lane. */
-export const pureSeats = ['gold', 'scripted', 'agenda'] as const;
+export const pureSeats = ['gold', 'slip', 'scripted', 'agenda'] as const;
 
 /**
  * Reads `gold`, `scripted`, `agenda`, `human`, `openai:MODEL[@BASE_URL]`, `editor:MODEL`, `checkpoint:FOLDER` or `agent:FILE`.

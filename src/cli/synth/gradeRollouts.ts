@@ -1,0 +1,44 @@
+import { balanceOf, balanceText } from '../../engine/core/coldStart/balanceReport.ts';
+import { gradeSelection } from '../../engine/shell/coldStart/grader.ts';
+import { readSelection } from '../../engine/shell/coldStart/synthesisFolder.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import type { Given } from '../command.ts';
+import { modelNamed } from '../drafts/drafter.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { openDomainAt, wholeNumber } from '../rolloutOptions.ts';
+import { statusLine } from '../statusLine.ts';
+import { synthesisIn } from './synthesisIn.ts';
+
+/** `rehearsal synth grade FOLDER`: a model grades what was chosen, and the selection is settled anew. */
+export async function gradeRollouts(given: Given, io: Io): Promise<ExitCode> {
+  const { folder, file } = synthesisIn(given, io);
+  const grader = modelNamed(given, io, 'grader');
+  if (!grader) throw new UsageError('name the model that grades: --grader openai:MODEL[@BASE_URL]');
+  const domains = new Map<string, LoadedDomain>();
+  for (const { name, folder: own } of file.domains) domains.set(name, openDomainAt(own));
+  const isJson = given.values['json'] === true;
+  const line = statusLine(io);
+  const show = progress(io, line);
+  const graded = await gradeSelection(
+    folder,
+    grader,
+    (name) => {
+      const domain = domains.get(name);
+      if (!domain) throw new UsageError(`${folder}: the selection names the domain ${name}, and synth.json does not`);
+      return domain.domain;
+    },
+    { concurrency: wholeNumber(given, 'concurrency') ?? 16, onGraded: (done, of) => show(done, of, 'graded') },
+  );
+  line.end();
+  const balance = balanceOf(readSelection(folder));
+  if (isJson) io.out(`${JSON.stringify({ folder, ...graded, balance })}\n`);
+  else
+    io.out(
+      `${balanceText(balance)}${graded.kept} of ${graded.graded} graded rollouts would be kept, ${graded.errors} got no grade\n`,
+    );
+  if (io.signal.aborted) {
+    io.err(`cancelled: run it again to grade the rest\n`);
+    return 2;
+  }
+  return graded.errors > 0 ? 1 : 0;
+}

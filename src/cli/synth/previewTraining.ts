@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { domainBeside } from '../../engine/shell/domainBeside.ts';
+import { Fault } from '../../engine/shell/fault.ts';
+import { type Given, text } from '../command.ts';
+import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
+import { openDomainAt } from '../rolloutOptions.ts';
+import { lastLineOf } from '../targets/runFolder.ts';
+
+type Piece = { readonly text: string; readonly tokens: number; readonly trained: boolean };
+
+/** `rehearsal synth preview RECORDING`: the trainer renders it, and nothing else does. */
+export async function previewTraining(given: Given, io: Io): Promise<ExitCode> {
+  const [named] = given.positionals;
+  if (named === undefined) throw new UsageError('name a recording (a file that ends in .traj.jsonl)');
+  const recording = resolve(io.cwd, named);
+  if (!existsSync(recording)) throw new UsageError(`${recording}: there is no such recording`);
+  const dialect = dialectOf(given, recording);
+  const model = text(given, 'model') ?? 'smollm2';
+  const folder = resolve(io.cwd, model);
+  const python = await preparePython(io, text(given, 'python'));
+  const options = ['--recording', recording, '--model', existsSync(folder) ? folder : model, '--dialect', dialect];
+  const { status, stdout, stderr, error } = spawnSync(python, ['-m', 'rehearsal_trainer', 'preview', ...options], {
+    ...{ env: trainerEnvironment(), encoding: 'utf8', maxBuffer: 256 * 1024 * 1024 },
+  });
+  if (status !== 0)
+    throw new Fault({
+      who: 'environment',
+      code: 'trainer/preview',
+      message: `the trainer can't render it: ${error?.message ?? lastLineOf(stderr)}`,
+    });
+  const answer = JSON.parse(stdout) as { readonly pieces: readonly Piece[] };
+  io.out(given.values['json'] === true ? `${JSON.stringify({ recording, ...answer })}\n` : previewText(answer.pieces));
+  return 0;
+}
+
+function dialectOf(given: Given, recording: string): string {
+  const named = text(given, 'dialect');
+  if (named !== undefined && named !== 'compact' && named !== 'hermes')
+    throw new UsageError(`--dialect is compact or hermes, not "${named}"`);
+  const domain = domainBeside(recording);
+  return named ?? (domain === undefined ? 'compact' : openDomainAt(domain).file.dialect);
+}
+
+/** What trains stands between brackets that no text of a model has. */
+function previewText(pieces: readonly Piece[]): string {
+  const count = (of: readonly Piece[]) => of.reduce((total, { tokens }) => total + tokens, 0);
+  const body = pieces.map(({ text: piece, trained }) => (trained ? `⟦${piece}⟧` : piece)).join('');
+  const trained = pieces.filter((piece) => piece.trained);
+  return `${body}\n\n${count(trained)} of ${count(pieces)} tokens train: those in ⟦ ⟧\n`;
+}

@@ -1,0 +1,17 @@
+import { resolve } from 'node:path';
+import { readSynthesis, type SynthesisFile } from '../../engine/shell/coldStart/synthesisFolder.ts';
+import type { Given } from '../command.ts';
+import { type Io, UsageError } from '../io.ts';
+
+/** The synthesis in the folder that a person named. Throws a `UsageError` where there is none. */
+export function synthesisIn(
+  { positionals }: Given,
+  { cwd }: Pick<Io, 'cwd'>,
+): { readonly folder: string; readonly file: SynthesisFile } {
+  const [named] = positionals;
+  if (named === undefined) throw new UsageError('name the folder of a synthesis (the one with synth.json)');
+  const folder = resolve(cwd, named);
+  const file = readSynthesis(folder);
+  if (typeof file === 'string') throw new UsageError(`${named}: there is no synthesis here: ${file}`);
+  return { folder, file };
+}

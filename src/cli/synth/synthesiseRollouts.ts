@@ -1,0 +1,182 @@
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { balanceOf, balanceText } from '../../engine/core/coldStart/balanceReport.ts';
+import { hostedName } from '../../engine/core/domain.ts';
+import { byRole } from '../../engine/core/measure.ts';
+import { nameMatches } from '../../engine/core/nameMatches.ts';
+import type { Task } from '../../engine/core/task.ts';
+import { taskIn, underId } from '../../engine/core/underPersona.ts';
+import { type Source, synthesise } from '../../engine/shell/coldStart/synthesis.ts';
+import { readSynthesis, type SynthesisFile, writeSynthesis } from '../../engine/shell/coldStart/synthesisFolder.ts';
+import { makeRunFolder } from '../../engine/shell/disk.ts';
+import { signingKey } from '../../engine/shell/ledger.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { isPure } from '../../engine/shell/outside.ts';
+import { runName } from '../../engine/shell/runName.ts';
+import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
+import { openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
+import { meterOf, priceOf, priceOption } from '../budget.ts';
+import { type Given, text } from '../command.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { modelWait } from '../modelWait.ts';
+import { askAtTerminal, openDomain, type RolloutOptions, readRolloutOptions, wholeNumber } from '../rolloutOptions.ts';
+import { statusLine } from '../statusLine.ts';
+
+type Played = { readonly domain: LoadedDomain; readonly tasks: readonly Task[]; readonly options: RolloutOptions };
+
+/** `rehearsal synth DOMAIN...`: plays, chooses and writes the folder. */
+export async function synthesiseRollouts(given: Given, io: Io): Promise<ExitCode> {
+  const played = playedOf(given, io);
+  const file = fileOf(given, played);
+  const out = text(given, 'out');
+  const folder = out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'synth', runName('synth'));
+  expectToGoOn(folder, file);
+  const prices = byRole((role) => (role === 'judge' ? undefined : priceOf(given, priceOption(role))));
+  const asked = {
+    agent: played.some(({ options }) => modelOf(options.agentFor({})) !== null),
+    user: played.some(({ options }) => options.user.type === 'openai'),
+    judge: false,
+    tools: played.some(({ domain }) => domain.parts.simulated.length > 0),
+  };
+  const meter = meterOf(given, asked, prices);
+  const concurrency = wholeNumber(given, 'concurrency') ?? 16;
+  const key = signingKey();
+  makeRunFolder(folder);
+  writeSynthesis(folder, file);
+  const line = statusLine(io);
+  const isQuiet = given.values['json'] === true && !io.terminal;
+  const show = progress(io, line);
+  const wait = modelWait((said) => io.err(`${said}\n`), io.terminal && !isQuiet ? line : undefined);
+  const supervisors: Supervisor[] = [];
+  try {
+    const sources: Source[] = [];
+    for (const each of played) {
+      const supervisor = await opened(each, io);
+      supervisors.push(supervisor);
+      sources.push(...sourcesOf(each, supervisor, text(given, 'teacher') !== undefined));
+    }
+    const selection = await synthesise(sources, {
+      ...file,
+      ...{ folder, basis: played[0]?.options.basis ?? 'train', concurrency, prices, meter, key, signal: io.signal },
+      ...(played[0]?.options.turnCap === undefined ? {} : { turnCap: played[0].options.turnCap }),
+      readKey: (name) => io.environment[name],
+      askPerson: askAtTerminal(io),
+      onModel: wait.onModel,
+      onProgress: (chosen) => show(Math.min(chosen, file.count), file.count, 'rollouts can be chosen'),
+    });
+    wait.end();
+    line.end();
+    return conclude(folder, file, selection, { isSpent: meter.isSpent(), json: given.values['json'] === true }, io);
+  } finally {
+    wait.end();
+    line.end();
+    await Promise.all(supervisors.map((supervisor) => supervisor.close()));
+  }
+}
+
+function playedOf(given: Given, io: Io): readonly Played[] {
+  const { positionals, values } = given;
+  if (positionals.length === 0)
+    throw new UsageError('name the folders of one domain or more (each with domain.yaml), or grade, export or preview');
+  const domains = positionals.map((name) => openDomain(io, name));
+  const names = domains.map(({ file }) => file.name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new UsageError(`two of the domains have the name ${twice}: give each a name of its own`);
+  const patterns = text(given, 'under')?.split(',') ?? [];
+  const nobody = patterns.filter((pattern) => domains.every((domain) => personasOf(domain, [pattern]).length === 0));
+  if (nobody.length > 0) throw new UsageError(`none of the domains has a persona ${nobody.join(', ')}`);
+  const teacher = text(given, 'teacher') ?? 'gold';
+  if (!/^(?:gold$|openai:|agent:|editor:)/.test(teacher))
+    throw new UsageError(`--teacher is gold, openai:MODEL[@BASE_URL] or agent:FILE, not "${teacher}"`);
+  return domains.map((domain) => {
+    const seats = { ...values, agent: teacher, basis: text(given, 'basis') ?? 'train' };
+    const options = readRolloutOptions({ ...given, values: seats }, domain, io);
+    const preview = [options.agentFor({}), options.user].find((seat) => modelOf(seat)?.isPreview);
+    if (preview)
+      throw new UsageError(
+        `${seatName(preview)} is a preview, and no training learns from one: name openai:MODEL[@BASE_URL]`,
+      );
+    const own = domain.tasks.filter(({ split }) => split === 'train');
+    if (own.length === 0) throw new UsageError(`${domain.folder} has no task in the split train`);
+    const under = personasOf(domain, patterns);
+    const laid = own.flatMap((task) =>
+      under.filter((id) => id !== task.persona).flatMap((id) => taskIn(domain.domain, underId(task.id, id)) ?? []),
+    );
+    return { domain, tasks: [...own, ...laid], options };
+  });
+}
+
+function personasOf({ domain }: LoadedDomain, patterns: readonly string[]): readonly string[] {
+  return domain.personas.map(({ id }) => id).filter((id) => patterns.some((pattern) => nameMatches(id, pattern)));
+}
+
+function fileOf(given: Given, played: readonly Played[]): SynthesisFile {
+  const share = text(given, 'near-misses') ?? '0.25';
+  if (share.trim() === '' || !(Number(share) >= 0 && Number(share) <= 1))
+    throw new UsageError(`--near-misses is a share from 0 to 1, not "${share}"`);
+  return {
+    format: 1,
+    domains: played.map(({ domain }) => ({ name: domain.file.name, folder: domain.folder })),
+    teacher: text(given, 'teacher') ?? 'gold',
+    count: wholeNumber(given, 'count') ?? 2000,
+    nearMisses: Number(share),
+    seed: text(given, 'seed') ?? '1',
+  };
+}
+
+/** A synthesis goes on with more or fewer rollouts and another share of near-misses; the rest of it stays. */
+function expectToGoOn(folder: string, file: SynthesisFile): void {
+  const before = readSynthesis(folder);
+  if (typeof before === 'string') {
+    if (!before.endsWith('is missing')) throw new UsageError(`${before}. Choose another --out, or put that file back`);
+    return;
+  }
+  // A model is the same at another address.
+  const words = ({ domains, teacher, seed }: SynthesisFile) =>
+    `${domains.map(({ folder: each }) => each).join(' ')}, taught by ${teacher.replace(/@.*/, '')}, seed ${seed}`;
+  if (words(before) !== words(file))
+    throw new UsageError(
+      `${folder} holds another synthesis: of ${words(before)}; now it would be of ${words(file)}. Choose another --out`,
+    );
+}
+
+async function opened({ domain, options }: Played, io: Io): Promise<Supervisor> {
+  const isOwn = hostedName(domain.file) === null;
+  const lanes = isOwn && isPure(options.agentFor({})) && isPure(options.user) ? availableParallelism() : 1;
+  return openSupervisor(domain, { lanes, log: (line) => io.err(`${line}\n`) });
+}
+
+/** A teacher brings both kinds as they come; without one, the gold seat plays for each. */
+function sourcesOf({ domain, tasks, options }: Played, supervisor: Supervisor, isTaught: boolean): readonly Source[] {
+  const { user } = options;
+  const source = (by: string, agent: SeatSpec, brings: Source['brings']): Source => ({
+    ...{ name: `${domain.file.name}.${by}`, supervisor, tasks, agent, user, brings },
+  });
+  if (isTaught) return [source('teacher', options.agentFor({}), ['success', 'nearMiss'])];
+  return [source('gold', { type: 'gold' }, ['success']), source('slip', { type: 'slip' }, ['nearMiss'])];
+}
+
+function conclude(
+  folder: string,
+  { count }: SynthesisFile,
+  selection: Awaited<ReturnType<typeof synthesise>>,
+  { isSpent, json }: { readonly isSpent: boolean; readonly json: boolean },
+  io: Io,
+): ExitCode {
+  const balance = balanceOf(selection);
+  const isShort = balance.chosen < count;
+  const stopped = !isShort ? null : isSpent ? 'budget' : io.signal.aborted ? 'cancelled' : null;
+  if (json) io.out(`${JSON.stringify({ folder, count, stopped, balance })}\n`);
+  else io.out(`${balanceText(balance)}synthesis ${folder}, the selection is ${join(folder, 'selection.jsonl')}\n`);
+  if (!isShort) return 0;
+  if (stopped === null) {
+    io.err(
+      `${balance.chosen} of ${count} could be chosen: further rollouts only repeat. Add tasks, or personas with --under\n`,
+    );
+    return 1;
+  }
+  const why = stopped === 'budget' ? 'the budget is spent' : 'cancelled';
+  io.err(`${why}: ${balance.chosen} of ${count} can be chosen so far. Go on with --out ${folder}\n`);
+  return 2;
+}

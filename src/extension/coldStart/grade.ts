@@ -1,0 +1,30 @@
+import * as vscode from 'vscode';
+import { askNamedModel, tell, withProgress } from '../authoring/drafting.ts';
+import type { Context } from '../context.ts';
+import { mayRun } from '../trust.ts';
+import { refreshSpotCheck } from './spotCheck.ts';
+import { pickSynthesis } from './synthFolders.ts';
+
+/**
+ * Lets a model grade what was chosen of a synthesis, with progress and cancel.
+ * @returns how many rollouts have a grade, or undefined where it was not done
+ */
+export async function gradeSynthesis(context: Context, target: unknown): Promise<number | undefined> {
+  if (!mayRun('Graders')) return undefined;
+  const folder = typeof target === 'string' ? target : await pickSynthesis();
+  const model = folder && (await askNamedModel(context, 'The model that grades'));
+  if (!folder || !model) return undefined;
+  const args = ['synth', 'grade', folder, '--grader', model];
+  const end = await withProgress(context, 'Rehearsal: grading cold-start trajectories', args);
+  await refreshSpotCheck();
+  if (!end) return undefined;
+  const { graded, kept, errors } = end.answer as {
+    readonly graded: number;
+    readonly kept: number;
+    readonly errors: number;
+  };
+  const said = `${kept} of ${graded} graded trajectories would be kept.`;
+  if (errors > 0) void tell(context, 'warning', `${said} ${errors} got no grade; grade again to ask for those.`);
+  else void vscode.window.showInformationMessage(said);
+  return graded;
+}

@@ -1,0 +1,175 @@
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import { agreementText } from '../../engine/core/coldStart/agreement.ts';
+import type { Checked, SpotCheck } from '../../engine/shell/coldStart/spotCheck.ts';
+import { activeFile } from '../activeFile.ts';
+import { openRecording, recordingOf } from '../runs/runCommands.ts';
+import { mayRun } from '../trust.ts';
+import { pickSynthesis } from './synthFolders.ts';
+
+/** A row of the Spot Check view: one rollout of the sample. */
+export type CheckedNode = { readonly type: 'checked'; readonly recording: string; readonly checked: Checked };
+
+const sampleSize = 50;
+
+const changed = new vscode.EventEmitter<void>();
+let view: vscode.TreeView<CheckedNode> | undefined;
+let folder: string | undefined;
+let nodes: readonly CheckedNode[] = [];
+
+/** The rollouts of a synthesis that a person looks at, with what was decided; filled by Spot-Check. */
+export function registerSpotCheck(): vscode.Disposable {
+  const treeDataProvider: vscode.TreeDataProvider<CheckedNode> = {
+    onDidChangeTreeData: changed.event,
+    getChildren: (node) => (node ? [] : [...nodes]),
+    getParent: () => undefined,
+    getTreeItem: itemOf,
+  };
+  view = vscode.window.createTreeView('rehearsal.spotCheck', { treeDataProvider });
+  return view;
+}
+
+/**
+ * Begins the spot check of a synthesis, or goes on with it.
+ * @param target its folder; else the one that a person picks
+ * @returns how many rollouts are to be looked at
+ */
+export async function startSpotCheck(target: unknown): Promise<number | undefined> {
+  const chosen = typeof target === 'string' ? target : await pickSynthesis();
+  if (!chosen) return undefined;
+  folder = chosen;
+  await vscode.commands.executeCommand('setContext', 'rehearsal.spotChecking', true);
+  await refreshSpotCheck();
+  await vscode.commands.executeCommand('rehearsal.spotCheck.focus');
+  await openNext();
+  return nodes.length;
+}
+
+/** Reads the queue anew, where there is one, and shows how far it is. */
+export async function refreshSpotCheck(): Promise<void> {
+  if (folder === undefined) return;
+  const { spotCheckOf } = await import('../../engine/shell/coldStart/spotCheck.ts');
+  const check = spotCheckOf(folder, sampleSize, '1');
+  nodes = check.queue.map((checked) => ({
+    type: 'checked',
+    recording: join(folder ?? '', checked.row.recording),
+    checked,
+  }));
+  if (view) view.message = messageOf(check);
+  changed.fire();
+}
+
+function messageOf({ queue, agreement }: SpotCheck): string {
+  const done = queue.filter(({ decision }) => decision !== null).length;
+  return `${done} of ${queue.length} checked. ${agreement.n === 0 ? 'No grade to compare with yet' : agreementText(agreement)}.`;
+}
+
+/** Opens the first rollout that nobody has decided about. */
+async function openNext(): Promise<void> {
+  const next = nodes.find(({ checked }) => checked.decision === null);
+  if (!next) {
+    void vscode.window.showInformationMessage('Every trajectory of the sample is checked.');
+    return;
+  }
+  await view?.reveal(next, { select: true, focus: false });
+  await openRecording(next.recording);
+}
+
+/** The row that a command means: the one given, else the recording in the editor, else what is selected. */
+function nodeOf(target: unknown): CheckedNode | undefined {
+  const given = (target as Partial<CheckedNode> | undefined)?.type === 'checked' ? (target as CheckedNode) : undefined;
+  const open = recordingOf(target) ?? activeFile();
+  return given ?? nodes.find(({ recording }) => recording === open) ?? view?.selection[0];
+}
+
+/** Accepts or rejects a rollout, and opens the next one. */
+export async function decideRollout(target: unknown, decision: 'accept' | 'reject'): Promise<boolean> {
+  const node = nodeOf(target);
+  if (!node || folder === undefined) return notInSample();
+  const { decide } = await import('../../engine/shell/coldStart/spotCheck.ts');
+  decide(folder, node.checked.row.recording, decision);
+  await refreshSpotCheck();
+  await openNext();
+  return true;
+}
+
+function notInSample(): false {
+  void vscode.window.showInformationMessage('Choose a trajectory in the Spot Check view first.');
+  return false;
+}
+
+/**
+ * Edits a rollout by a fork: the debugger opens on it, and once it has ended, a fork that came to its end can take the
+ * place of its parent. Forks that were made before are offered at once.
+ */
+export async function editByFork(target: unknown): Promise<boolean> {
+  if (!mayRun('Debug sessions')) return false;
+  const node = nodeOf(target);
+  if (!node) return notInSample();
+  const { forksOf } = await import('../../engine/shell/coldStart/spotCheck.ts');
+  if (folder !== undefined && forksOf(folder, node.checked.row.recording).length > 0) return takeFork(node, true);
+  return debugThenTake(node);
+}
+
+async function debugThenTake(node: CheckedNode): Promise<boolean> {
+  const ended = vscode.debug.onDidTerminateDebugSession(({ configuration }) => {
+    if (configuration['recording'] !== node.recording) return;
+    ended.dispose();
+    void takeFork(node, false);
+  });
+  const isStarted = await vscode.commands.executeCommand<boolean>('rehearsal.recording.debug', node.recording);
+  if (!isStarted) ended.dispose();
+  return isStarted;
+}
+
+/** @param isAgain whether a person may go on to make another fork */
+async function takeFork(node: CheckedNode, isAgain: boolean): Promise<boolean> {
+  if (folder === undefined) return false;
+  const { decide, forksOf } = await import('../../engine/shell/coldStart/spotCheck.ts');
+  const { recording } = node.checked.row;
+  const forks = forksOf(folder, recording);
+  if (forks.length === 0) return false;
+  const another = { label: '$(debug-alt) Make another fork', fork: null };
+  const items = [
+    ...forks.map((fork) => ({
+      label: `$(repo-forked) ${basename(fork.recording, '.traj.jsonl')}`,
+      description: outcomeText(fork),
+      fork,
+    })),
+    ...(isAgain ? [another] : []),
+  ];
+  const placeHolder = `Which fork takes the place of ${basename(recording, '.traj.jsonl')}?`;
+  const picked = await vscode.window.showQuickPick(items, { placeHolder });
+  if (!picked) return false;
+  if (picked.fork === null) return debugThenTake(node);
+  decide(folder, recording, 'edit', picked.fork);
+  await refreshSpotCheck();
+  await openNext();
+  return true;
+}
+
+const outcomeText = ({ outcome, miss }: Pick<Checked['row'], 'outcome' | 'miss'>): string =>
+  outcome === 'nearMiss' ? `near-miss, ${miss}` : outcome;
+
+const icons = {
+  accept: new vscode.ThemeIcon('pass', new vscode.ThemeColor('testing.iconPassed')),
+  reject: new vscode.ThemeIcon('error', new vscode.ThemeColor('testing.iconFailed')),
+  edit: new vscode.ThemeIcon('repo-forked'),
+} as const;
+const words = { accept: 'accepted', reject: 'rejected', edit: 'edited' } as const;
+
+/** The grader's word shows once a person has given one: nobody is to be led by it. */
+function itemOf(node: CheckedNode): vscode.TreeItem {
+  const { row, decision, grade } = node.checked;
+  const item = new vscode.TreeItem(row.task);
+  const graded = decision && grade ? `grader: ${grade.keep ? 'keep' : 'leave out'}` : '';
+  const said = decision ? words[decision.decision] : 'open';
+  item.id = node.recording;
+  item.description = [said, outcomeText(row), row.domain, row.persona, graded].filter(Boolean).join(' · ');
+  item.tooltip = [node.recording, ...(decision && grade ? [`The grader: ${grade.reason}`] : [])].join('\n');
+  item.iconPath = decision ? icons[decision.decision] : new vscode.ThemeIcon('circle-outline');
+  item.contextValue = 'checked';
+  item.accessibilityInformation = { label: `${row.task}, ${item.description}` };
+  item.command = { command: 'rehearsal.recording.open', title: 'Open', arguments: [node.recording] };
+  return item;
+}

@@ -1,0 +1,57 @@
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+
+/** Where the syntheses of a workspace lie. */
+export function synthRoot(): string | undefined {
+  const folder = vscode.workspace.workspaceFolders?.[0];
+  return folder && join(folder.uri.fsPath, '.rehearsal', 'synth');
+}
+
+/** A synthesis of the workspace, and how far it has come. */
+export type Synthesis = {
+  readonly id: string;
+  readonly folder: string;
+  readonly domains: readonly string[];
+  readonly teacher: string;
+  readonly count: number;
+  readonly nearMisses: number;
+  readonly seed: string;
+  readonly chosen: number;
+};
+
+/** Syntheses of the workspace, newest first. Their reader is loaded at the first call. */
+export async function syntheses(): Promise<readonly Synthesis[]> {
+  const root = synthRoot();
+  const ids = root === undefined ? [] : await readdir(root).catch(() => []);
+  const { readSelection, readSynthesis } = await import('../../engine/shell/coldStart/synthesisFolder.ts');
+  return ids
+    .toSorted()
+    .toReversed()
+    .flatMap((id) => {
+      const folder = join(root ?? '', id);
+      const file = readSynthesis(folder);
+      if (typeof file === 'string') return [];
+      const chosen = readSelection(folder).filter((row) => row.chosen && row.forkOf === undefined).length;
+      return [{ ...file, id, folder, chosen, domains: file.domains.map((domain) => domain.folder) }];
+    });
+}
+
+/** The folder of a synthesis that has something to learn from, as a person picks it; the only one without a question. */
+export async function pickSynthesis(): Promise<string | undefined> {
+  const all = (await syntheses()).filter(({ chosen }) => chosen > 0);
+  if (all.length === 0) {
+    const press = 'Synthesize…';
+    const message = 'There are no cold-start trajectories in this workspace yet.';
+    if ((await vscode.window.showInformationMessage(message, press)) === press)
+      await vscode.commands.executeCommand('rehearsal.synth.start');
+    return undefined;
+  }
+  if (all.length === 1) return all[0]?.folder;
+  const items = all.map(({ id, chosen, domains, folder: own }) => ({
+    label: id,
+    description: `${chosen} trajectories of ${domains.map((each) => basename(each)).join(', ')}`,
+    folder: own,
+  }));
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which trajectories?' }))?.folder;
+}

@@ -1,0 +1,119 @@
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import type { Balance } from '../../engine/core/coldStart/balanceReport.ts';
+import { runName } from '../../engine/shell/runName.ts';
+import { askNamedModel, tell } from '../authoring/drafting.ts';
+import { runCommand } from '../commandLine.ts';
+import type { Context } from '../context.ts';
+import { mayRun } from '../trust.ts';
+import { domainFolders } from '../workspaceDomains.ts';
+import { type Synthesis, syntheses, synthRoot } from './synthFolders.ts';
+
+/** What is synthesised: arguments of the command line, and the folder that they fill. */
+type Plan = { readonly args: readonly string[]; readonly folder: string };
+
+/**
+ * Plays the training tasks of domains until there are enough trajectories to learn from, with progress and cancel.
+ * @returns the folder of the synthesis, or undefined where nothing was begun
+ */
+export async function synthesize(context: Context): Promise<string | undefined> {
+  if (!mayRun('Rollouts')) return undefined;
+  const root = synthRoot();
+  const begun = (await syntheses()).filter(({ chosen, count }) => chosen < count);
+  const goneOn = begun.length === 0 ? null : await pickBegun(begun);
+  if (goneOn === undefined || root === undefined) return undefined;
+  const plan = goneOn ? planOf(goneOn) : await newPlan(context, root);
+  if (!plan) return undefined;
+  const location = vscode.ProgressLocation.Notification;
+  const title = 'Rehearsal: synthesizing cold-start trajectories';
+  const end = await vscode.window.withProgress({ location, title, cancellable: true }, (progress, token) =>
+    runCommand(context, plan.args, progress, token),
+  );
+  void tellOf(context, plan.folder, end.answer, end.message);
+  return plan.folder;
+}
+
+/** One to go on with, null for a new one, undefined for nothing. */
+async function pickBegun(begun: readonly Synthesis[]): Promise<Synthesis | null | undefined> {
+  const items = [
+    { label: 'New synthesis', description: '', synthesis: null },
+    ...begun.map((each) => ({
+      label: `Go on with ${each.id}`,
+      description: `${each.chosen} of ${each.count} from ${each.domains.map((folder) => basename(folder)).join(', ')}`,
+      synthesis: each,
+    })),
+  ];
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Begin anew, or go on?' }))?.synthesis;
+}
+
+function planOf({ folder, domains, teacher, count, nearMisses, seed }: Synthesis): Plan {
+  const taught = teacher === 'gold' ? [] : ['--teacher', teacher];
+  const options = ['--count', String(count), '--near-misses', String(nearMisses), '--seed', seed, ...taught];
+  return { args: ['synth', ...domains, ...options, '--out', folder, '--json'], folder };
+}
+
+async function newPlan(context: Context, root: string): Promise<Plan | undefined> {
+  const domains = await pickDomains();
+  if (!domains) return undefined;
+  const teacher = await askTeacher(context);
+  if (!teacher) return undefined;
+  const count = await vscode.window.showInputBox({
+    title: 'How many trajectories?',
+    prompt: 'MUA-RL begins with about 2,000. A quarter of them are near-misses, where there are as many.',
+    value: '2000',
+    validateInput: (text) => (/^[1-9][0-9]{0,5}$/.test(text) ? undefined : 'A whole number above 0'),
+  });
+  if (!count) return undefined;
+  const folder = join(root, runName('synth'));
+  return { args: ['synth', ...domains, '--count', count, ...teacher, '--out', folder, '--json'], folder };
+}
+
+async function pickDomains(): Promise<readonly string[] | undefined> {
+  const folders = await domainFolders();
+  if (folders.length === 0) {
+    void vscode.window.showInformationMessage('There is no domain in this workspace yet.');
+    return undefined;
+  }
+  if (folders.length === 1) return folders;
+  const items = folders.map((folder) => ({ label: basename(folder), folder, picked: true }));
+  const picked = await vscode.window.showQuickPick(items, {
+    canPickMany: true,
+    placeHolder: 'Of which domains? The trajectories are balanced over them',
+  });
+  return picked && picked.length > 0 ? picked.map(({ folder }) => folder) : undefined;
+}
+
+async function askTeacher(context: Context): Promise<readonly string[] | undefined> {
+  const gold = { label: 'The gold seat', description: 'without a model; near-misses by one slip that the seed draws' };
+  const model = { label: 'A model…', description: 'costs tokens; its key is set with Set Model Key…' };
+  const picked = await vscode.window.showQuickPick([gold, model], { placeHolder: 'Who plays the agent?' });
+  if (picked === gold) return [];
+  const named = picked === model ? await askNamedModel(context, 'The model that teaches') : undefined;
+  return named === undefined ? undefined : ['--teacher', named];
+}
+
+async function tellOf(
+  context: Context,
+  folder: string,
+  answer: Readonly<Record<string, unknown>>,
+  message: string | undefined,
+): Promise<void> {
+  const balance = answer['balance'] as Balance | undefined;
+  if (!balance) {
+    void tell(context, 'error', message ?? 'The synthesis ended without a word; the log may tell more.');
+    return;
+  }
+  const { accepted, successes, nearMisses } = balance;
+  const count = Number(answer['count']);
+  const isShort = accepted < count;
+  const said = `${accepted} of ${count} trajectories to learn from: ${successes} successes, ${nearMisses} near-misses.`;
+  const why = !isShort
+    ? ''
+    : answer['stopped'] === null
+      ? ' Further rollouts only repeat.'
+      : ' Synthesize again to go on where it stopped.';
+  const buttons = accepted > 0 ? ['Spot-Check', 'Show Balance'] : ['Show Balance'];
+  const chosen = await vscode.window.showInformationMessage(`${said}${why}`, ...buttons);
+  if (chosen === 'Spot-Check') await vscode.commands.executeCommand('rehearsal.synth.spotCheck', folder);
+  if (chosen === 'Show Balance') await vscode.window.showTextDocument(vscode.Uri.file(join(folder, 'balance.txt')));
+}

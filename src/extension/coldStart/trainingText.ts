@@ -1,0 +1,59 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { parseToWebview } from '../../webview/protocol.ts';
+import { activeFile } from '../activeFile.ts';
+import { tell, withProgress } from '../authoring/drafting.ts';
+import type { Context } from '../context.ts';
+import { trainingTextType } from '../contributions.ts';
+import { pickRecording, recordingOf } from '../runs/runCommands.ts';
+import { mayRun } from '../trust.ts';
+import { connectPage, pageOf, webviewOptions } from '../views/panel.ts';
+import type { CheckedNode } from './spotCheck.ts';
+
+/**
+ * Shows the exact text that a model is trained on for a recording, and which of it trains. The trainer renders it.
+ * @returns the number of tokens that train, or undefined where it could not be shown
+ */
+export async function previewTrainingText(context: Context, target: unknown): Promise<number | undefined> {
+  if (!mayRun('The trainer')) return undefined;
+  const recording = await recordingFor(target);
+  if (!recording) return undefined;
+  const settings = vscode.workspace.getConfiguration('rehearsal');
+  const [model, python] = [settings.get<string>('trainer.model'), settings.get<string>('trainer.python')];
+  const options = [...(model ? ['--model', model] : []), ...(python ? ['--python', python] : [])];
+  const end = await withProgress(context, 'Rehearsal: asking the trainer for the training text', [
+    'synth',
+    'preview',
+    recording,
+    ...options,
+  ]);
+  if (!end) return undefined;
+  const parsed = parseToWebview({ type: 'trainingText', name: basename(recording), ...end.answer });
+  if (!parsed.ok || parsed.message.type !== 'trainingText') {
+    void tell(context, 'error', 'The trainer gave no text that can be shown; the log may tell more.');
+    return undefined;
+  }
+  const { message } = parsed;
+  const { extensionUri } = context.extension;
+  const title = `Training text of ${message.name}`;
+  const panel = vscode.window.createWebviewPanel(
+    trainingTextType,
+    title,
+    vscode.ViewColumn.Active,
+    webviewOptions(extensionUri),
+  );
+  const channel = connectPage(panel.webview, context.log, ({ type }) => {
+    if (type === 'ready') void channel.post(message);
+  });
+  panel.onDidDispose(() => channel.dispose());
+  panel.webview.html = pageOf(panel.webview, extensionUri, 'trainingText', title);
+  return message.pieces.reduce((sum, { tokens, trained }) => sum + (trained ? tokens : 0), 0);
+}
+
+async function recordingFor(target: unknown): Promise<string | undefined> {
+  const checked = target as Partial<CheckedNode> | undefined;
+  const given = checked?.type === 'checked' ? checked.recording : recordingOf(target);
+  const shown = activeFile();
+  const open = shown?.endsWith('.traj.jsonl') ? shown : undefined;
+  return given ?? open ?? (await pickRecording('Which recording?'));
+}
