@@ -34,7 +34,8 @@ export async function runOperation(operation: (typeof operations)[number], given
         return 0;
       }
       await target.follow(run, io);
-      io.out(outcome(run, json));
+      if (io.signal.aborted) say(`${run} goes on, and is not followed any more`, {});
+      else io.out(outcome(run, json));
       return 0;
     case 'fetch': {
       const folder = await target.fetch(run, text(given, 'checkpoint'), io);
