@@ -19,6 +19,8 @@ far_side: Any = importlib.import_module("far_side")
 
 Have = dict[str, tuple[int, str]]
 
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="a target over SSH is a machine with Linux or macOS")
+
 
 def of(path: Path) -> tuple[int, str]:
     data = path.read_bytes()
