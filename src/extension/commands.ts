@@ -37,7 +37,14 @@ import { toggleGrouping } from './testing/settings.ts';
 import { recordingOfTest } from './testing/testRecordings.ts';
 import { pickCheckpointSeat } from './training/checkpoints.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
-import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
+import {
+  fetchCheckpoint,
+  resumeTraining,
+  startTraining,
+  stopTraining,
+  type TrainingChoice,
+  type TrainingKind,
+} from './training/training.ts';
 import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
 import { compareForks } from './views/forksView.ts';
@@ -80,6 +87,8 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.training.dashboard': async (target) =>
       showDashboard(context, runFolderOf(target) ?? (await trainingRuns())[0]?.folder),
     'rehearsal.training.stop': (target) => stopTraining(runFolderOf(target)),
+    'rehearsal.training.resume': (target) => resumeTraining(context, runFolderOf(target)),
+    'rehearsal.training.fetch': (target) => fetchCheckpoint(context, runFolderOf(target)),
     'rehearsal.synth.start': async () => (await import('./coldStart/synthesize.ts')).synthesize(context),
     'rehearsal.synth.spotCheck': (target) => startSpotCheck(target),
     'rehearsal.synth.accept': (target) => decideRollout(target, 'accept'),

@@ -31,6 +31,8 @@ export const commandIds = [
   'rehearsal.training.grpo',
   'rehearsal.training.dashboard',
   'rehearsal.training.stop',
+  'rehearsal.training.resume',
+  'rehearsal.training.fetch',
   'rehearsal.synth.start',
   'rehearsal.synth.spotCheck',
   'rehearsal.synth.accept',
