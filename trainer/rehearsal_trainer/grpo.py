@@ -106,7 +106,7 @@ def evaluation_of(
 
     evaluated = evaluated_sets(config, run, worker)
     refuse_overlap(trained, evaluated)
-    say_apart(run, trained, evaluated)
+    say_apart(run, trained, evaluated, steps)
     if not evaluated:
         return None
     part = Part("evaluate", sampling_of(config), config.evaluate_trials)

@@ -148,13 +148,14 @@ Recordings = Annotated[
 SftDomain = Annotated[
     str | None,
     Setting(
-        "The folder with domain.yaml. Its gold seat plays the training tasks where there are no recordings.",
+        "The folder with domain.yaml. Its gold seat plays the training tasks where there are no recordings, and a run "
+        "that is evaluated plays its test tasks.",
         is_path=True,
     ),
 ]
 EvaluatedSplit = Annotated[
     Literal["train", "test"] | None,
-    Setting("Recordings of tasks of this split are refused: a model is evaluated on them. null takes all."),
+    Setting("A model is evaluated on the tasks of this split, so recordings of them are refused; null takes all."),
 ]
 LeastReward = Annotated[
     float,

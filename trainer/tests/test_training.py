@@ -179,9 +179,7 @@ def test_sft_refuses_recordings_of_the_tasks_that_a_model_is_evaluated_on(tmp_pa
     assert not (tmp_path / "run").exists()
 
 
-def test_sft_refuses_recordings_without_a_token_to_learn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sft_refuses_recordings_without_a_token_to_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Chat, "row_of", lambda _self, _conversation: Row([1, 2], [0, 0], [None, None]))
     with pytest.raises(TrainingError, match="6 recordings have no token to learn from"):
         run_sft(sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold")))
