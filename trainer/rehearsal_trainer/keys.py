@@ -213,9 +213,9 @@ Algorithm = Annotated[
     Literal["grpo", "dapo", "dr_grpo", "gspo"],
     Setting(
         "The loss and its defaults. `grpo`: MUA-RL's, a mean over all tokens of the step, advantages divided by the "
-        "group's deviation. `dapo`: clipping is wider upwards, no KL term, truncated rollouts and groups without "
-        "variance left out. `dr_grpo`: divided by a constant and not by lengths or deviations, no KL term. `gspo`: one "
-        "importance ratio for a whole rollout, clipped narrowly, no KL term.",
+        "group's deviation. `dapo`: clipping is wider upwards, no KL term, truncated rollouts left out, groups "
+        "without variance replaced. `dr_grpo`: divided by a constant and not by lengths or deviations, no KL term. "
+        "`gspo`: one importance ratio for a whole rollout, clipped narrowly, no KL term.",
         paper="grpo",
         trl="loss_type, scale_rewards, importance_sampling_level, mask_truncated_completions",
         verl="algorithm.adv_estimator, norm_adv_by_std_in_grpo, loss_agg_mode, policy_loss.loss_mode",
@@ -300,12 +300,22 @@ EpsilonHigh = Annotated[
         above=0,
     ),
 ]
+Refills = Annotated[
+    int,
+    Setting(
+        "Rounds in which groups that are all right or all wrong are replaced by groups of other tasks (dynamic "
+        "sampling): more signal in a step, for more rollouts. Metrics count all that were played.",
+        unit="rounds",
+        paper="0",
+        verl="algorithm.filter_groups.max_num_gen_batches, with filter_groups.enable",
+        least=0,
+    ),
+]
 SkipDeadGroups = Annotated[
     bool,
     Setting(
         "Leaves groups that are all right or all wrong out of the gradient: they hold nothing but the KL term. They "
         "are counted either way.",
         paper="false",
-        verl="algorithm.filter_groups.enable (which plays others in their place)",
     ),
 ]

@@ -92,7 +92,7 @@ def labels_of(one: TaskSet, every: Sequence[TaskSet]) -> dict[str, str]:
     return {f"{one.name}/{task}" if len(every) > 1 else task: task for task in one.tasks}
 
 
-def draw_order(sets: Sequence[TaskSet], length: int, seed: int) -> list[str]:
+def draw_order(sets: Sequence[TaskSet], length: int, seed: int | str) -> list[str]:
     """The groups of the whole run: domains are drawn by weight, their tasks come one shuffled pass after the other."""
     stream = random.Random(f"domain-order/{seed}")
     drawn = stream.choices(range(len(sets)), [each.share.weight for each in sets], k=length)
@@ -101,7 +101,7 @@ def draw_order(sets: Sequence[TaskSet], length: int, seed: int) -> list[str]:
     return [next(orders[index]) for index in drawn]
 
 
-def task_order(tasks: Sequence[str], length: int, seed: int) -> list[str]:
+def task_order(tasks: Sequence[str], length: int, seed: int | str) -> list[str]:
     """The tasks of the whole run: one shuffled pass after the other, the same for the same seed."""
     order: list[str] = []
     stream = random.Random(f"task-order/{seed}")
