@@ -73,7 +73,14 @@ export function trainingConfiguration(
   const evaluateUser = (domain: TrainingDomain) => user('evaluate', 'evaluate-user', 'evaluate_user', domain);
   switch (kind) {
     case 'sft':
-      return { ...common, domain: loaded.folder, recordings, ...settings };
+      return {
+        ...common,
+        ...engine,
+        domain: loaded.folder,
+        recordings,
+        ...(isEvaluated(written) ? { evaluate_user: evaluateUser(domains[0]) } : {}),
+        ...settings,
+      };
     case 'grpo': {
       const shares = domains.map((each) => ({
         ...shareOf(each),
@@ -100,6 +107,9 @@ export function trainingConfiguration(
       throw kind satisfies never;
   }
 }
+
+/** Whether a run of SFT plays rollouts at all; one that does not asks for no user. */
+const isEvaluated = ({ evaluate_every: every }: Readonly<Record<string, Json>>) => every !== undefined && every !== 0;
 
 const shareOf = ({ loaded, said }: TrainingDomain) => ({
   name: basename(loaded.folder),

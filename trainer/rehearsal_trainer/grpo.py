@@ -6,9 +6,8 @@
 One page: start the gateway over the live model and the engine, then for each optimizer step play a group of
 rollouts for each of its tasks and let TRL do the rest. MUA-RL (arXiv 2508.18669): group-relative advantages, a
 binary reward, KL to the reference 0.001, loss only on what the model sampled; grpo_config.py has the numbers. What
-it leaves out: DAPO's dynamic sampling (groups that are all right or all wrong are left out of the gradient, and no
-others are played in their place), several updates per batch of rollouts, several rows per rollout (a rollout whose
-history changed is not rewarded), overlong-answer shaping.
+it leaves out: several updates per batch of rollouts, several rows per rollout (a rollout whose history changed is
+not rewarded), overlong-answer shaping.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from rehearsal_trainer.backends.trl import GrpoPlan, Measurements, Optimization, Rollouts
     from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.rollouts import PlayedRollout, RolloutWorker
     from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import TaskSet
 
@@ -109,7 +108,7 @@ def evaluation_of(
 
     evaluated = evaluated_sets(config, run, worker)
     refuse_overlap(trained, evaluated)
-    say_apart(run, trained, evaluated)
+    say_apart(run, trained, evaluated, steps)
     if not evaluated:
         return None
     part = Part("evaluate", sampling_of(config), config.evaluate_trials)
@@ -146,8 +145,8 @@ def step_player(
 ) -> Rollouts:
     """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
     from rehearsal_trainer.masks import CompletionRow
-    from rehearsal_trainer.rollouts import OF_A_DOMAIN, RolloutRequest, dead_groups, measure, write_summary
-    from rehearsal_trainer.task_sets import labels_of
+    from rehearsal_trainer.rollouts import RolloutRequest, is_dead, write_summary
+    from rehearsal_trainer.task_sets import draw_order, labels_of
 
     gateway, sampling = worker.gateway, sampling_of(config)
     of_label = {label: (each, task) for each in trained for label, task in labels_of(each, trained).items()}
@@ -157,36 +156,48 @@ def step_player(
         gateway.generator.refresh()
         before = gateway.generator.sampled_tokens
         folder = run.trajectories(step)
-        requests = [
-            RolloutRequest(
-                task=of_label[label][1],
-                member=member,
-                seed=f"{config.seed}/step-{step}/{label}/member-{member}",
-                sampling=sampling,
-                recording=str((folder / f"{label.replace('/', '.')}.{member}.traj.jsonl").resolve()),
-                settings=of_label[label][0].settings,
-            )
-            for label, member in with_members(prompts)
-        ]
-        played = worker.play(trained[0].settings, requests)
-        write_summary(folder, played)
+        members = Members()
+
+        def groups_of(labels: Sequence[str]) -> list[list[PlayedRollout]]:
+            requests = [
+                RolloutRequest(
+                    task=of_label[label][1],
+                    member=member,
+                    seed=f"{config.seed}/step-{step}/{label}/member-{member}",
+                    sampling=sampling,
+                    recording=str((folder / f"{label.replace('/', '.')}.{member}.traj.jsonl").resolve()),
+                    settings=of_label[label][0].settings,
+                )
+                for label, member in members.number(labels)
+            ]
+            played = worker.play(trained[0].settings, requests)
+            return [played[at : at + config.group_size] for at in range(0, len(played), config.group_size)]
+
+        groups = groups_of(prompts)
+        every = list(groups)
+        for number in range(config.refills):
+            dead = [at for at, group in enumerate(groups) if is_dead(group)]
+            if not dead:
+                break
+            others = draw_order(trained, len(dead), f"{config.seed}/step-{step}/refill-{number}")
+            played = groups_of([label for label in others for _ in range(config.group_size)])
+            every += played
+            for at, group in zip(dead, played, strict=True):
+                groups[at] = group
+        measured.values |= measured_in(every, trained)
+        write_summary(folder, [rollout for group in every for rollout in group])
         seconds = time.monotonic() - started
         sampled = gateway.generator.sampled_tokens - before
-        measured.values |= measure(played)
         measured.values |= {"rollout_seconds": seconds, "tokens_per_second": sampled / seconds}
-        measured.values["dead_groups"] = dead_groups([rollout.result.reward for rollout in played], config.group_size)
-        for each in trained if len(trained) > 1 else []:
-            own = [rollout for rollout in played if rollout.request.settings is each.settings]
-            values = measure(own)
-            measured.values |= {f"domain/{each.name}/{name}": values[name] for name in OF_A_DOMAIN if name in values}
         if config.user_prices:
             measured.values["cost"] = cost_of(measured.values, config.user_prices)
-        if all(rollout.result.reward is None for rollout in played):
-            failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
+        used = [rollout for group in groups for rollout in group]
+        if all(rollout.result.reward is None for rollout in used):
+            failure = next((rollout.result.failure for rollout in used if rollout.result.failure), None)
             raise TrainingError(
                 f"no rollout of step {step} could be scored: {failure.message if failure else 'no reason given'}"
             )
-        return training_rows(played, gateway.chat.end_id)
+        return training_rows(used, gateway.chat.end_id)
 
     return play
 
@@ -196,14 +207,31 @@ def cost_of(used: Mapping[str, float], prices: Mapping[str, float]) -> float:
     return sum(used.get(f"user_{kind}_tokens", 0.0) * price for kind, price in prices.items()) / 1e6
 
 
-def with_members(prompts: Sequence[str]) -> list[tuple[str, int]]:
+def measured_in(groups: Sequence[Sequence[PlayedRollout]], trained: Sequence[TaskSet]) -> dict[str, float]:
+    """What the rollouts of a step came to, and those of each domain where there are several."""
+    from rehearsal_trainer.rollouts import OF_A_DOMAIN, is_dead, measure
+
+    played = [rollout for group in groups for rollout in group]
+    values = measure(played) | {"dead_groups": sum(map(is_dead, groups)) / len(groups)}
+    for each in trained if len(trained) > 1 else []:
+        own = measure([rollout for rollout in played if rollout.request.settings is each.settings])
+        values |= {f"domain/{each.name}/{name}": own[name] for name in OF_A_DOMAIN if name in own}
+    return values
+
+
+class Members:
     """Numbers each task's rollouts of a step from 0, also when a task stands in two of its groups."""
-    counts: dict[str, int] = {}
-    numbered = []
-    for task in prompts:
-        counts[task] = counts.get(task, -1) + 1
-        numbered.append((task, counts[task]))
-    return numbered
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def number(self, labels: Sequence[str]) -> list[tuple[str, int]]:
+        """Each with a number that no earlier rollout of its task has."""
+        numbered = []
+        for label in labels:
+            self._counts[label] = self._counts.get(label, -1) + 1
+            numbered.append((label, self._counts[label]))
+        return numbered
 
 
 def training_rows(played: Sequence[Any], end_id: int) -> tuple[list[Any], list[float | None]]:

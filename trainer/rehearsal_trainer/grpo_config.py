@@ -37,6 +37,7 @@ class Config:
     epsilon: keys.Epsilon = 0.2
     epsilon_high: keys.EpsilonHigh = None
     skip_dead_groups: keys.SkipDeadGroups = False
+    refills: keys.Refills = 0
     temperature: rollout_keys.Temperature = 1.0
     top_p: rollout_keys.TopP = 1.0
     max_tokens: rollout_keys.MaxTokens = 1024
@@ -107,8 +108,8 @@ PROFILES = {
 
 ALGORITHMS = {
     "grpo": {},
-    # Yu et al. 2025 (arXiv 2503.14476), section 3: Clip-Higher, and no KL term.
-    "dapo": {"epsilon_high": 0.28, "beta": 0.0, "skip_dead_groups": True},
+    # Yu et al. 2025 (arXiv 2503.14476), section 3: Clip-Higher, dynamic sampling (here for some rounds), no KL term.
+    "dapo": {"epsilon_high": 0.28, "beta": 0.0, "skip_dead_groups": True, "refills": 3},
     # Liu et al. 2025 (arXiv 2503.20783): no KL term; the constant that sums are divided by is `context`.
     "dr_grpo": {"beta": 0.0},
     # Zheng et al. 2025 (arXiv 2507.18071), section 5.1: clipping ranges of a sequence-level ratio, and no KL term.

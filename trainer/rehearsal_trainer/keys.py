@@ -148,13 +148,14 @@ Recordings = Annotated[
 SftDomain = Annotated[
     str | None,
     Setting(
-        "The folder with domain.yaml. Its gold seat plays the training tasks where there are no recordings.",
+        "The folder with domain.yaml. Its gold seat plays the training tasks where there are no recordings, and a run "
+        "that is evaluated plays its test tasks.",
         is_path=True,
     ),
 ]
 EvaluatedSplit = Annotated[
     Literal["train", "test"] | None,
-    Setting("Recordings of tasks of this split are refused: a model is evaluated on them. null takes all."),
+    Setting("A model is evaluated on the tasks of this split, so recordings of them are refused; null takes all."),
 ]
 LeastReward = Annotated[
     float,
@@ -212,9 +213,9 @@ Algorithm = Annotated[
     Literal["grpo", "dapo", "dr_grpo", "gspo"],
     Setting(
         "The loss and its defaults. `grpo`: MUA-RL's, a mean over all tokens of the step, advantages divided by the "
-        "group's deviation. `dapo`: clipping is wider upwards, no KL term, truncated rollouts and groups without "
-        "variance left out. `dr_grpo`: divided by a constant and not by lengths or deviations, no KL term. `gspo`: one "
-        "importance ratio for a whole rollout, clipped narrowly, no KL term.",
+        "group's deviation. `dapo`: clipping is wider upwards, no KL term, truncated rollouts left out, groups "
+        "without variance replaced. `dr_grpo`: divided by a constant and not by lengths or deviations, no KL term. "
+        "`gspo`: one importance ratio for a whole rollout, clipped narrowly, no KL term.",
         paper="grpo",
         trl="loss_type, scale_rewards, importance_sampling_level, mask_truncated_completions",
         verl="algorithm.adv_estimator, norm_adv_by_std_in_grpo, loss_agg_mode, policy_loss.loss_mode",
@@ -299,13 +300,23 @@ EpsilonHigh = Annotated[
         above=0,
     ),
 ]
+Refills = Annotated[
+    int,
+    Setting(
+        "Rounds in which groups that are all right or all wrong are replaced by groups of other tasks (dynamic "
+        "sampling): more signal in a step, for more rollouts. Metrics count all that were played.",
+        unit="rounds",
+        paper="0",
+        verl="algorithm.filter_groups.max_num_gen_batches, with filter_groups.enable",
+        least=0,
+    ),
+]
 SkipDeadGroups = Annotated[
     bool,
     Setting(
         "Leaves groups that are all right or all wrong out of the gradient: they hold nothing but the KL term. They "
         "are counted either way.",
         paper="false",
-        verl="algorithm.filter_groups.enable (which plays others in their place)",
     ),
 ]
 

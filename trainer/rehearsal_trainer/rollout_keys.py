@@ -139,6 +139,17 @@ EvaluateEvery = Annotated[
         least=0,
     ),
 ]
+EvaluateEverySft = Annotated[
+    int,
+    Setting(
+        "Optimizer steps between evaluations on `domain`; also before the first step and after the last. 0 never "
+        "evaluates.",
+        unit="optimizer steps",
+        trl="eval_steps",
+        verl="trainer.test_freq",
+        least=0,
+    ),
+]
 EvaluateSplit = Annotated[
     Literal["train", "test"],
     Setting("The tasks of the evaluation. None of them may be trained on.", verl="data.val_files"),

@@ -238,10 +238,9 @@ def measure(played: Sequence[PlayedRollout]) -> dict[str, float]:
     return values
 
 
-def dead_groups(rewards: Sequence[float | None], group_size: int) -> float:
-    """The share of groups that hold no difference, and so no gradient: all right, all wrong, or one that is left."""
-    groups = [rewards[start : start + group_size] for start in range(0, len(rewards), group_size)]
-    return _mean([float(len({reward for reward in group if reward is not None}) < 2) for group in groups])
+def is_dead(group: Sequence[PlayedRollout]) -> bool:
+    """Whether a group holds no difference, and so no gradient: all right, all wrong, or at most one that counts."""
+    return len({rollout.result.reward for rollout in group if rollout.result.reward is not None}) < 2
 
 
 def _of_all(played: Sequence[PlayedRollout]) -> dict[str, float]:

@@ -11,15 +11,23 @@ row that is longer than `context` is dropped and counted).
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from rehearsal_trainer import keys
+from rehearsal_trainer import keys, rollout_keys
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Conversation
+
+if TYPE_CHECKING:
+    from rehearsal_trainer.evaluation import Evaluation
+    from rehearsal_trainer.progress import RunFolder
+    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.session import Sampling
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,18 @@ class Config:
     warmup_steps: keys.WarmupSteps = 0
     schedule: keys.Schedule = "constant_with_warmup"
     lora_rank: keys.LoraRank = 0
+    engine_command: rollout_keys.EngineCommand = field(default_factory=lambda: list(rollout_keys.ENGINE))
+    engine_cwd: rollout_keys.EngineCwd = "."
+    evaluate_every: rollout_keys.EvaluateEverySft = 0
+    evaluate_user: rollout_keys.EvaluateUser = "agenda"
+    evaluate_basis: rollout_keys.EvaluateBasis = "evaluate"
+    evaluate_trials: rollout_keys.EvaluateTrials = 1
+    turn_cap: rollout_keys.TurnCap = 30
+    temperature: rollout_keys.Temperature = 1.0
+    top_p: rollout_keys.TopP = 1.0
+    max_tokens: rollout_keys.MaxTokens = 1024
+    concurrency: rollout_keys.Concurrency = 64
+    rollout_timeout_s: rollout_keys.RolloutTimeout = 1800
     context: keys.Context = 32768
     dtype: keys.Dtype = "auto"
     gradient_checkpointing: keys.GradientCheckpointing = True
@@ -58,6 +78,10 @@ _CPU = {
     "warmup_steps": 3,
     "schedule": "linear",
     "lora_rank": 16,
+    "turn_cap": None,
+    "max_tokens": 128,
+    "concurrency": 32,
+    "rollout_timeout_s": 600,
     "context": 2048,
     "dtype": "float32",
     "gradient_checkpointing": False,
@@ -67,12 +91,12 @@ _CPU = {
 # The recipe with an adapter in place of all weights, which is what one GPU has room for.
 _GPU = {"micro_batch": 2, "learning_rate": 1e-4, "lora_rank": 32, "context": 16384}
 
-PROFILES = {"paper": {}, "gpu": _GPU, "cpu": _CPU, "trial": _CPU}
+PROFILES = {"paper": {}, "gpu": _GPU, "cpu": _CPU, "trial": {**_CPU, "max_tokens": 32}}
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs SFT; the model lies in <run>/checkpoints/final, whole, with any adapter merged in."""
-    config, resume = read_config(Config, PROFILES, argv, "Learns from successful recordings.")
+    config, resume = read_config(Config, PROFILES, argv, "Learns from successful recordings.", check)
     run_sft(config, resume)
     return 0
 
@@ -109,10 +133,10 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         raise TrainingError(f"{len(empty)} recordings have no token to learn from: the agent says nothing in them")
     steps = config.steps or max(1, round(config.epochs * len(rows) / config.batch))
     micro = min(config.micro_batch, config.batch)
-    accumulation = max(1, config.batch // micro)
+    accumulation = config.batch // micro
 
     # Model and run folder.
-    with RunFolder(config.run, "sft", config, resume) as run:
+    with RunFolder(config.run, "sft", config, resume) as run, contextlib.ExitStack() as opened:
         run.event(
             "data", recordings=len(files), rows=len(rows), too_long=len(every) - len(rows),
             tokens=sum(len(row.ids) for row in rows), trained_tokens=sum(sum(row.mask) for row in rows), steps=steps,
@@ -129,7 +153,11 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         )  # fmt: skip
 
         # Train, save, say so.
-        trainer = sft_trainer(model, tokenizer, rows, plan, run, Measurements())
+        worker = opened.enter_context(worker_over(config, model, tokenizer, run)) if config.evaluate_every else None
+        evaluation = evaluation_of(config, run, worker, steps) if worker else None
+        trainer = sft_trainer(model, tokenizer, rows, plan, run, Measurements(), evaluation)
+        if worker:
+            worker.gateway.generator.decoder.adopt(trainer.model)
         print(
             f"SFT: {len(rows)} rows, {steps} optimizer steps, batch {micro * accumulation}", file=sys.stderr, flush=True
         )
@@ -140,6 +168,53 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         save(trainer, tokenizer, run.checkpoints / "final", merge=True)
         run.event("finished", step=reached, path="final")
         return run.checkpoints / "final"
+
+
+def check(config: Config) -> None:
+    """Refuses what does not fit together."""
+    if config.batch % min(config.micro_batch, config.batch):
+        raise ConfigurationError(f"micro_batch: {config.micro_batch} does not divide batch = {config.batch}")
+    if config.evaluate_every and (config.domain is None or config.evaluate_split is None):
+        missing = "domain" if config.domain is None else "evaluate_split"
+        raise ConfigurationError(f"evaluate_every: an evaluation needs {missing}; name it, or set evaluate_every to 0")
+
+
+def worker_over(config: Config, model: Any, tokenizer: Any, run: RunFolder) -> RolloutWorker:
+    """A gateway over the live weights and an engine, for evaluations."""
+    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.serving import gateway_over
+
+    slots = 2 * config.concurrency
+    gateway = gateway_over(model, tokenizer, config.model, config.dialect, sampling_of(config), config.context, slots)
+    return RolloutWorker(gateway, config.engine_command, config.engine_cwd, run.log)
+
+
+def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: int) -> Evaluation:
+    """The run's evaluations, on tasks of which it has learned no recording."""
+    from rehearsal_trainer.evaluate import Part
+    from rehearsal_trainer.evaluation import Evaluation, Schedule
+    from rehearsal_trainer.grpo_config import name_of
+    from rehearsal_trainer.rollout_keys import DomainShare
+    from rehearsal_trainer.rollouts import RolloutSettings
+    from rehearsal_trainer.task_sets import TaskSet, say_apart
+
+    share = DomainShare(str(config.domain))
+    settings = RolloutSettings(
+        share.folder, config.evaluate_user, config.evaluate_basis, config.turn_cap, config.rollout_timeout_s,
+        config.concurrency,
+    )  # fmt: skip
+    tasks = [task["id"] for task in worker.tasks(share.folder, config.evaluate_split)]
+    sets = [TaskSet(name_of(share), share, tasks, settings)]
+    say_apart(run, [], sets, steps)
+    part = Part("evaluate", sampling_of(config), config.evaluate_trials)
+    return Evaluation(run, worker, sets, Schedule(config.evaluate_every, steps), config.seed, part)
+
+
+def sampling_of(config: Config) -> Sampling:
+    """How the model is sampled in evaluations."""
+    from rehearsal_trainer.session import Sampling
+
+    return Sampling(config.temperature, config.top_p, config.max_tokens)
 
 
 def refuse_evaluated(conversations: Sequence[Conversation], split: str | None) -> None:

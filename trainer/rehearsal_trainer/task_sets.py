@@ -65,10 +65,10 @@ def evaluated_sets(config: Config, run: RunFolder, worker: RolloutWorker) -> lis
     return sets
 
 
-def say_apart(run: RunFolder, trained: Sequence[TaskSet], evaluated: Sequence[TaskSet]) -> None:
+def say_apart(run: RunFolder, trained: Sequence[TaskSet], evaluated: Sequence[TaskSet], steps: int) -> None:
     """Says in an event what is trained on and what is evaluated on, and warns of a model that plays both users."""
     both = sorted(_simulators(trained) & _simulators(evaluated))
-    shared = {"shared_tasks": 0, "shared_simulators": both}
+    shared = {"shared_tasks": 0, "shared_simulators": both, "steps": steps}
     run.event("data", train=[_said(each) for each in trained], evaluate=[_said(each) for each in evaluated], **shared)
     for name in both:
         if name.startswith("openai:"):
@@ -92,7 +92,7 @@ def labels_of(one: TaskSet, every: Sequence[TaskSet]) -> dict[str, str]:
     return {f"{one.name}/{task}" if len(every) > 1 else task: task for task in one.tasks}
 
 
-def draw_order(sets: Sequence[TaskSet], length: int, seed: int) -> list[str]:
+def draw_order(sets: Sequence[TaskSet], length: int, seed: int | str) -> list[str]:
     """The groups of the whole run: domains are drawn by weight, their tasks come one shuffled pass after the other."""
     stream = random.Random(f"domain-order/{seed}")
     drawn = stream.choices(range(len(sets)), [each.share.weight for each in sets], k=length)
@@ -101,7 +101,7 @@ def draw_order(sets: Sequence[TaskSet], length: int, seed: int) -> list[str]:
     return [next(orders[index]) for index in drawn]
 
 
-def task_order(tasks: Sequence[str], length: int, seed: int) -> list[str]:
+def task_order(tasks: Sequence[str], length: int, seed: int | str) -> list[str]:
     """The tasks of the whole run: one shuffled pass after the other, the same for the same seed."""
     order: list[str] = []
     stream = random.Random(f"task-order/{seed}")

@@ -2,9 +2,10 @@
 
 Its domains have two tools and a user of fixed words. Reward 1 for the right call (domain `parcels`), or by the
 trial's parity (domains `parity` and `parity-long`, whose policy is longer), so that a model that knows nothing still
-meets mixed groups; `dead` is always wrong, and `falling` right in its first four rollouts and never again. Task
-`broken-*` fails as infrastructure; in the domain `mumbling` the simulated user breaks every other rollout, and in
-`hanging` every fourth one runs into its time limit. Standard library only.
+meets mixed groups; `dead` is always wrong, `falling` right in its first four rollouts and never again, and `late` is
+wrong in its first eight and then goes by parity. Task `broken-*` fails as infrastructure; in the domain `mumbling` the
+simulated user breaks every other rollout, and in `hanging` every fourth one runs into its time limit. Standard library
+only.
 """
 
 import json
@@ -161,10 +162,12 @@ def play(params: dict) -> dict:
     reward = float(written == {"parcel": parcel, "day": day})
     if params["domain"].startswith("parity") or params["domain"] in ("mumbling", "hanging"):
         reward = float(params["trial"] // 2 % 2 if params["domain"] == "mumbling" else params["trial"] % 2)
+    with OUTPUT:
+        played = PLAYED[params["domain"]] = PLAYED.get(params["domain"], 0) + 1
     if params["domain"] in ("dead", "falling"):
-        with OUTPUT:
-            PLAYED[params["domain"]] = PLAYED.get(params["domain"], 0) + 1
-            reward = float(params["domain"] == "falling" and PLAYED["falling"] <= 4)
+        reward = float(params["domain"] == "falling" and played <= 4)
+    if params["domain"] == "late":
+        reward = float(played > 8 and params["trial"] % 2)
     events.append({"type": "rewarded", "basis": params["basis"], "reward": reward, "reason": "scripted"})
     if params.get("recording"):
         path = pathlib.Path(params["recording"])

@@ -10,7 +10,7 @@ import pytest
 from rehearsal_trainer import evaluate, grpo, sft
 from rehearsal_trainer.configuration import from_values, read_config
 from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo import with_members
+from rehearsal_trainer.grpo import Members
 from rehearsal_trainer.task_sets import task_order
 
 GIVEN = {"domain": "d", "run": "r"}
@@ -89,4 +89,6 @@ def test_the_task_order_is_seeded_and_fair() -> None:
 
 
 def test_no_two_rollouts_of_a_step_share_a_seed() -> None:
-    assert with_members(["a", "a", "b", "b", "a", "a"]) == [("a", 0), ("a", 1), ("b", 0), ("b", 1), ("a", 2), ("a", 3)]
+    members = Members()
+    assert members.number(["a", "a", "b", "b"]) == [("a", 0), ("a", 1), ("b", 0), ("b", 1)]
+    assert members.number(["a", "c"]) == [("a", 2), ("c", 0)]

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_training import grpo_config, lines
+from conftest import SCRIPTED_ENGINE, TESTS
+from test_training import gold_recordings, grpo_config, lines, sft_config
 
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.grpo_config import check
 from rehearsal_trainer.rollout_keys import DomainShare
 from rehearsal_trainer.rollouts import RolloutSettings
+from rehearsal_trainer.sft import check as check_sft
+from rehearsal_trainer.sft import run_sft
 from rehearsal_trainer.task_sets import TaskSet, draw_order
 
 TWO = [{"folder": "parity", "weight": 2}, {"folder": "parity-long", "weight": 3}]
@@ -63,6 +66,31 @@ def test_a_run_is_evaluated_before_and_while_it_trains_and_says_on_what(tmp_path
 
     run_grpo(grpo_config(run, steps=4, **changes), resume=True)
     assert [event["step"] for event in events(run, "evaluated")] == [0, 2, 3, 4]
+
+
+def test_sft_is_evaluated_while_it_trains(tmp_path: Path) -> None:
+    run, changes = tmp_path / "run", {"evaluate_every": 2, "turn_cap": 1, "max_tokens": 4, "evaluate_trials": 2}
+    engine = {"domain": "parity", "engine_command": SCRIPTED_ENGINE, "engine_cwd": TESTS}
+    run_sft(sft_config(run, gold_recordings(tmp_path / "gold"), steps=3, **changes, **engine))
+    measured = {entry["step"]: entry.get("evaluate/reward") for entry in lines(run / "metrics.jsonl")}
+    assert measured == {0: 0.5, 1: None, 2: 0.5, 3: 0.5}
+    assert lines(run / "metrics.jsonl")[2]["loss"] > 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"evaluate_every": 1}, "evaluate_every: an evaluation needs domain"),
+        (
+            {"evaluate_every": 1, "domain": "d", "evaluate_split": None},
+            "evaluate_every: an evaluation needs evaluate_s",
+        ),
+        ({"batch": 10, "micro_batch": 4}, "micro_batch: 4 does not divide batch = 10"),
+    ],
+)
+def test_what_does_not_fit_together_in_sft_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{message}"):
+        check_sft(sft_config(tmp_path / "run", "gold", **changes))
 
 
 def test_a_held_out_domain_that_falls_is_warned_of(tmp_path: Path) -> None:

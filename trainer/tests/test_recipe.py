@@ -56,7 +56,7 @@ def test_the_token_mean_loss_is_the_one_over_all_tokens_of_a_step() -> None:
     ("algorithm", "numbers"),
     [
         ("grpo", {"beta": 0.001, "epsilon": 0.2, "epsilon_high": None}),
-        ("dapo", {"beta": 0.0, "epsilon": 0.2, "epsilon_high": 0.28, "skip_dead_groups": True}),
+        ("dapo", {"beta": 0.0, "epsilon": 0.2, "epsilon_high": 0.28, "skip_dead_groups": True, "refills": 3}),
         ("dr_grpo", {"beta": 0.0, "epsilon": 0.2, "epsilon_high": None}),
         ("gspo", {"beta": 0.0, "epsilon": 3e-4, "epsilon_high": 4e-4}),
     ],

@@ -23,7 +23,7 @@ from rehearsal_trainer.grpo import run_grpo, training_rows
 from rehearsal_trainer.grpo_config import check
 from rehearsal_trainer.masks import Row
 from rehearsal_trainer.models import load_model
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, dead_groups
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, is_dead
 from rehearsal_trainer.session import Sampling, SessionRow
 from rehearsal_trainer.sft import run_sft
 from rehearsal_trainer.shared_prefix import share_prefix, shared_length
@@ -133,7 +133,25 @@ def test_a_group_without_variance_is_counted_and_moves_nothing(tmp_path: Path) -
     run_grpo(grpo_config(tmp_path / "run", steps=1, domain="dead", beta=0.0))
     (entry,) = lines(tmp_path / "run" / "metrics.jsonl")
     assert (entry["dead_groups"], entry["all_wrong"], entry["grad_norm"]) == (1.0, 1.0, 0.0)
-    assert dead_groups([1.0, 0.0, 0.0, 0.0, None, 1.0, None, None], 2) == 0.75
+    assert lines(tmp_path / "run" / "trajectories" / "step-000001" / "rollouts.jsonl")[7]["reward"] == 0.0
+
+
+def test_groups_without_variance_are_replaced_by_groups_of_other_tasks(tmp_path: Path) -> None:
+    run_grpo(grpo_config(tmp_path / "run", steps=1, domain="late", refills=3, skip_dead_groups=True))
+    (entry,) = lines(tmp_path / "run" / "metrics.jsonl")
+    rollouts = lines(tmp_path / "run" / "trajectories" / "step-000001" / "rollouts.jsonl")
+    # Two groups without variance, then two with: the third round has nothing to do.
+    assert (len(rollouts), entry["dead_groups"], entry["reward"]) == (16, 0.5, 0.25)
+    assert len({line["recording"] for line in rollouts}) == 16
+    assert entry["grad_norm"] > 0
+
+
+@pytest.mark.parametrize(
+    ("rewards", "dead"), [([1.0, 0.0], False), ([0.0, 0.0], True), ([None, 1.0], True), ([None, None], True)]
+)
+def test_a_dead_group(rewards: list[float | None], dead: bool) -> None:
+    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8))
+    assert is_dead([PlayedRollout(request, RolloutResult(each, "", 1), [], 0, 0) for each in rewards]) == dead
 
 
 def test_a_row_without_a_trainable_token_is_an_error(tmp_path: Path) -> None:

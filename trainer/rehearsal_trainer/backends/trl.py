@@ -162,7 +162,13 @@ Rollouts = Callable[[Sequence[str], int], tuple[Sequence[CompletionRow], Sequenc
 
 
 def sft_trainer(
-    model: Any, tokenizer: Any, rows: Sequence[Row], plan: Optimization, run: RunFolder, measured: Measurements
+    model: Any,
+    tokenizer: Any,
+    rows: Sequence[Row],
+    plan: Optimization,
+    run: RunFolder,
+    measured: Measurements,
+    evaluate: Evaluate | None = None,
 ) -> SFTTrainer:
     """A trainer over rows that are tokenised and masked already; TRL tokenises nothing."""
     dataset = Dataset.from_list([{"input_ids": row.ids, "labels": labels_of(row)} for row in rows])
@@ -173,7 +179,7 @@ def sft_trainer(
         args=config,
         train_dataset=dataset,
         processing_class=tokenizer,
-        callbacks=[ProgressCallback(run, measured)],
+        callbacks=[ProgressCallback(run, measured, evaluate)],
     )
     _save_time(trainer.model)
     return trainer
