@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from rehearsal_trainer.alarms import completed, known
+from rehearsal_trainer import alarms
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 
@@ -86,8 +86,8 @@ class Config:
 
     def __post_init__(self) -> None:
         # config.json holds the limits that a run has, not only those that were given.
-        object.__setattr__(self, "alarms", completed(self.alarms))
-        known(self.pause_on)
+        object.__setattr__(self, "alarms", alarms.completed(self.alarms))
+        alarms.known(self.pause_on)
         if wrong := sorted(set(self.user_prices) - {"input", "output"}):
             raise ConfigurationError(f"user_prices: there is no {wrong[0]}; known are input and output")
 
@@ -211,7 +211,7 @@ def plans_of(config: Config, run: RunFolder) -> tuple[Optimization, GrpoPlan]:
 def step_player(config: Config, run: RunFolder, worker: RolloutWorker, measured: Measurements) -> Rollouts:
     """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
     from rehearsal_trainer.masks import CompletionRow
-    from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings, measure, write_summary
+    from rehearsal_trainer.rollouts import Idle, RolloutRequest, RolloutSettings, measure, write_summary
 
     gateway, sampling = worker.gateway, sampling_of(config)
     settings = RolloutSettings.of(config)
@@ -231,7 +231,8 @@ def step_player(config: Config, run: RunFolder, worker: RolloutWorker, measured:
             )
             for task, member in with_members(prompts)
         ]
-        played = worker.play(settings, requests)
+        idle = Idle(config.alarms["idle_s"], lambda left: run.raise_alarm(alarms.stalled(step, left, config.alarms)))
+        played = worker.play(settings, requests, idle=idle)
         write_summary(folder, played)
         seconds = time.monotonic() - started
         sampled = gateway.generator.sampled_tokens - before
