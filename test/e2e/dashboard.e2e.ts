@@ -62,7 +62,7 @@ test('an alarm leads to the rollouts of its step, and one of them to the same ta
   const frame = workbench.webviewFrame();
   await frame.locator('.status.paused').waitFor();
   await frame.getByRole('region', { name: '1 alarm' }).getByText(advice).waitFor();
-  await frame.getByRole('button', { name: 'Rollouts of optimizer step 2: Tool loop' }).click();
+  await frame.getByRole('button', { name: 'Rollouts of Optimizer Step 2: Tool loop' }).click();
   const rows = frame.locator('[aria-label="Rollouts of optimizer step 2"] vscode-data-grid-row.opens');
   await until('the rollouts of step 2', async () => expect(await rows.count()).toBe(1));
   await workbench.screenshot('dashboard-alarm-real');
@@ -77,7 +77,7 @@ test('an alarm leads to the rollouts of its step, and one of them to the same ta
 
   await treeRow().click();
   const again = workbench.webviewFrame();
-  await again.getByRole('button', { name: 'Rollouts of optimizer step 2: Tool loop' }).waitFor();
+  await again.getByRole('button', { name: 'Rollouts of Optimizer Step 2: Tool loop' }).waitFor();
   await again.getByRole('button', { name: 'Open the recording' }).click();
   await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).waitFor();
   await workbench.runCommand('View: Close Editor');

@@ -259,7 +259,7 @@ test('an alarm names its numbers and its advice, and opens the rollouts of its s
   expect(await inkOf(kl, warning)).toBeGreaterThan(50);
   expect(await inkOf(card(view, 'Turns').locator('canvas'), warning)).toBe(0);
   await view.screenshot('dashboard-alarm');
-  await alarms.getByRole('button', { name: 'Rollouts of optimizer step 21: KL explosion' }).click();
+  await alarms.getByRole('button', { name: 'Rollouts of Optimizer Step 21: KL explosion' }).click();
   expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 21 });
   await alarms.getByRole('button', { name: 'Open the recording p.0' }).click();
   const file = 'trajectories/step-000021/p.0.traj.jsonl';
@@ -345,7 +345,7 @@ test('a logarithmic scale leaves shares as they are, and says what it can not dr
 
 test('a chart is saved as a picture, and everything that was measured as CSV', async () => {
   const view = await opened();
-  await view.page.getByRole('button', { name: 'Save Reward as a picture' }).click();
+  await view.page.getByRole('button', { name: 'Save Reward as PNG' }).click();
   const picture = await newest(view);
   expect(picture).toMatchObject({ type: 'export', name: `${grpo.id}-Reward`, format: 'png' });
   const png = Buffer.from(picture?.type === 'export' ? picture.content : '', 'base64');

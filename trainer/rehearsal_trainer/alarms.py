@@ -40,6 +40,7 @@ LIMITS: Mapping[str, tuple[float, str]] = {
     "drift": (0.05, "mean difference of sampled and recomputed log-probabilities"),
     "stalled": (0.02, "share of rollouts that ran into their time limit"),
     "stall_growth": (10, "times the median of the window that the rollouts of a step may take"),
+    "idle_s": (600, "seconds in which no rollout of a step ends; told while the step still waits"),
     "stall_least_s": (120, "seconds of a step's rollouts below which their growth means nothing"),
 }
 """Each limit with its default and what it is."""
@@ -95,6 +96,18 @@ def raised(rows: Sequence[Row], limits: Limits) -> list[Alarm]:
             message, evidence = bad
             found.append(Alarm(name, int(rows[-1]["step"]), message, evidence, kind.advice))
     return found
+
+
+def stalled(step: int, open_rollouts: int, limits: Limits) -> Alarm:
+    """The alarm of a step whose rollouts hang at this moment, before it has any numbers."""
+    seconds = limits["idle_s"]
+    return Alarm(
+        "stalled-rollouts",
+        step,
+        f"no rollout ended for {seconds:g} s, and {open_rollouts} are open",
+        {"idle_s": seconds, "open": open_rollouts},
+        KINDS["stalled-rollouts"].advice,
+    )
 
 
 def recordings_of(alarm: Alarm, rollouts: Sequence[Facts]) -> list[str]:

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rehearsal_trainer import alarms
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.grpo_config import ALGORITHMS, PROFILES, Config, check, rows_per_step
@@ -145,7 +146,7 @@ def step_player(
 ) -> Rollouts:
     """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
     from rehearsal_trainer.masks import CompletionRow
-    from rehearsal_trainer.rollouts import RolloutRequest, is_dead, write_summary
+    from rehearsal_trainer.rollouts import Idle, RolloutRequest, is_dead, write_summary
     from rehearsal_trainer.task_sets import draw_order, labels_of
 
     gateway, sampling = worker.gateway, sampling_of(config)
@@ -157,6 +158,7 @@ def step_player(
         before = gateway.generator.sampled_tokens
         folder = run.trajectories(step)
         members = Members()
+        idle = Idle(config.alarms["idle_s"], lambda left: run.raise_alarm(alarms.stalled(step, left, config.alarms)))
 
         def groups_of(labels: Sequence[str]) -> list[list[PlayedRollout]]:
             requests = [
@@ -170,7 +172,7 @@ def step_player(
                 )
                 for label, member in members.number(labels)
             ]
-            played = worker.play(trained[0].settings, requests)
+            played = worker.play(trained[0].settings, requests, idle=idle)
             return [played[at : at + config.group_size] for at in range(0, len(played), config.group_size)]
 
         groups = groups_of(prompts)

@@ -111,18 +111,22 @@ class RunFolder:
         """From now on writes every metric into an event file of TensorBoard, too: a new one for each attempt."""
         self._event_file = EventFile(self.path / "tensorboard")
 
+    def raise_alarm(self, alarm: alarms.Alarm) -> None:
+        """Says an alarm, with the recordings that show it, and asks for a stop where it is to pause the run."""
+        folder = f"trajectories/step-{alarm.step:06d}"
+        shown = alarms.recordings_of(alarm, self._lines(f"{folder}/rollouts.jsonl"))
+        pauses = alarm.name in self._pause_on
+        self.event(
+            "alarm", alarm=alarm.name, step=alarm.step, message=alarm.message, evidence=dict(alarm.evidence),
+            recordings=[f"{folder}/{name}" for name in shown], advice=alarm.advice, pauses=pauses,
+        )  # fmt: skip
+        if pauses and self._paused is None:
+            self._paused = alarm
+
     def _look(self, row: dict[str, float], limits: alarms.Limits) -> None:
         self._rows.append(row)
         for alarm in alarms.raised(self._rows, limits):
-            folder = f"trajectories/step-{alarm.step:06d}"
-            shown = alarms.recordings_of(alarm, self._lines(f"{folder}/rollouts.jsonl"))
-            pauses = alarm.name in self._pause_on
-            self.event(
-                "alarm", alarm=alarm.name, step=alarm.step, message=alarm.message, evidence=dict(alarm.evidence),
-                recordings=[f"{folder}/{name}" for name in shown], advice=alarm.advice, pauses=pauses,
-            )  # fmt: skip
-            if pauses and self._paused is None:
-                self._paused = alarm
+            self.raise_alarm(alarm)
 
     def ended_early(self, step: int) -> None:
         """Says why the run ends before its last optimizer step: an alarm paused it, or a person stopped it."""

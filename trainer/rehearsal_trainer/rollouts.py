@@ -28,6 +28,14 @@ OF_A_DOMAIN = ("reward", "all_correct", "all_wrong", "turns", "failed")
 
 
 @dataclass(frozen=True)
+class Idle:
+    """Told once of rollouts that hang: `say` gets how many are open when none has ended for so many seconds."""
+
+    seconds: float
+    say: Callable[[int], None]
+
+
+@dataclass(frozen=True)
 class RolloutRequest:
     """One rollout to play. `seed` is the source of all its randomness, the gateway's and the engine's."""
 
@@ -107,9 +115,10 @@ class RolloutWorker:
         settings: RolloutSettings,
         requests: Sequence[RolloutRequest],
         each: Callable[[PlayedRollout], None] | None = None,
+        idle: Idle | None = None,
     ) -> list[PlayedRollout]:
         """Plays all of them, `settings.concurrency` at once; results stand in the order of the requests."""
-        return self._wait(self._play(settings, requests, each))
+        return self._wait(self._play(settings, requests, each, idle))
 
     def __enter__(self) -> Self:
         return self
@@ -137,17 +146,37 @@ class RolloutWorker:
         settings: RolloutSettings,
         requests: Sequence[RolloutRequest],
         each: Callable[[PlayedRollout], None] | None,
+        idle: Idle | None,
     ) -> list[PlayedRollout]:
         free = asyncio.Semaphore(settings.concurrency)
+        left = len(requests)
+        ended = asyncio.Event()
+
+        async def watch(idle: Idle) -> None:
+            while True:
+                ended.clear()
+                try:
+                    await asyncio.wait_for(ended.wait(), idle.seconds)
+                except TimeoutError:
+                    idle.say(min(left, settings.concurrency))
+                    return
 
         async def one(request: RolloutRequest) -> PlayedRollout:
             async with free:
                 played = await self._one(request.settings or settings, request)
+            nonlocal left
+            left -= 1
+            ended.set()
             if each is not None:
                 each(played)
             return played
 
-        return await asyncio.gather(*(one(request) for request in requests))
+        watching = asyncio.create_task(watch(idle)) if idle else None
+        try:
+            return await asyncio.gather(*(one(request) for request in requests))
+        finally:
+            if watching:
+                watching.cancel()
 
     async def _one(self, settings: RolloutSettings, request: RolloutRequest) -> PlayedRollout:
         gateway, started = self.gateway, time.monotonic()

@@ -1,3 +1,4 @@
+import type { Alarm } from '../../webview/protocol.ts';
 import type { RunningHandle } from '../running.ts';
 import { followRun, isOver } from './followedRuns.ts';
 import { isRunning } from './trainingRuns.ts';
@@ -5,8 +6,12 @@ import { isRunning } from './trainingRuns.ts';
 /** A trainer that is killed says nothing, so that its process is looked at now and then. */
 const lookEveryMs = 2000;
 
+/** Who watches a run: hears how far it is, of each alarm that is raised from now on, and of its end. */
+export type TrainingWatch = Pick<RunningHandle, 'say' | 'end'> & { readonly onAlarm: (alarm: Alarm) => void };
+
 /** Says how far a training run is, and ends when it is over. */
-export function watchTraining(folder: string, handle: Pick<RunningHandle, 'say' | 'end'>): void {
+export function watchTraining(folder: string, handle: TrainingWatch): void {
+  let told: number | null = null;
   const end = (): void => {
     clearInterval(timer);
     run.dispose();
@@ -15,6 +20,10 @@ export function watchTraining(folder: string, handle: Pick<RunningHandle, 'say' 
   const look = (): void => {
     const { metrics } = run;
     const step = metrics.points().at(-1)?.step;
+    const alarms = metrics.alarms();
+    // What was raised before the run was watched is no news, and a resumed run may have dropped some.
+    for (const alarm of alarms.slice(told ?? alarms.length)) handle.onAlarm(alarm);
+    told = alarms.length;
     if (isOver(metrics.status())) end();
     else if (step !== undefined) handle.say(`optimizer step ${step}`);
   };

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { runName } from '../../engine/shell/runName.ts';
+import type { Alarm } from '../../webview/protocol.ts';
 import { runCommand } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { beginRunning } from '../running.ts';
@@ -145,7 +146,15 @@ function followRunning(folder: string): void {
     followed.delete(folder);
     handle.end();
   };
-  void import('./runningTraining.ts').then(({ watchTraining }) => watchTraining(folder, { ...handle, end }));
+  const onAlarm = (alarm: Alarm) => void tellAlarm(folder, alarm);
+  void import('./runningTraining.ts').then(({ watchTraining }) => watchTraining(folder, { ...handle, end, onAlarm }));
+}
+
+async function tellAlarm(folder: string, { step, message, pauses }: Alarm): Promise<void> {
+  const paused = pauses ? ' The run is paused.' : '';
+  const said = `${basename(folder)}, optimizer step ${step}: ${message}.${paused}`;
+  const chosen = await vscode.window.showWarningMessage(said, 'Open Dashboard');
+  if (chosen) await vscode.commands.executeCommand('rehearsal.training.dashboard', folder);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { type ComparedWhat, parseToWebview, type ToExtension, type ToWebview } from '../../webview/protocol.ts';
@@ -45,7 +45,12 @@ const keyOf = (sources: readonly string[]): string => sources.join('\n');
 const isRecording = (path: string): boolean => path.endsWith('.traj.jsonl');
 
 function titleOf(sources: readonly string[]): string {
-  const [first = '', second = ''] = sources.map((path) => basename(path, '.traj.jsonl'));
+  const named = sources.map((path) => basename(path, '.traj.jsonl'));
+  // The same task at two optimizer steps has one name, in two folders.
+  const isOneName = named[0] === named[1];
+  const [first = '', second = ''] = named.map((name, at) =>
+    isOneName ? `${basename(dirname(sources[at] ?? ''))}/${name}` : name,
+  );
   return sources.length > 2 ? `${sources.length} runs` : `${first} ↔ ${second}`;
 }
 

@@ -2,10 +2,10 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { AlignedRow, RecordingsCompared, Said } from '../compared.ts';
 import { Button, DataGrid } from '../controls.ts';
-import { nameOf } from '../models/comparison.ts';
 import {
   factsOf,
   firstStart,
+  namesOf,
   partingText,
   rowsPerPage,
   type VerdictCell,
@@ -25,6 +25,7 @@ export type SideBySideProps = {
 export function SideBySide({ compared, post, letters = ['A', 'B'] }: SideBySideProps): JSX.Element {
   const { recordings, settings, divergence } = compared;
   const steps = divergence?.steps ?? [];
+  const names = namesOf([recordings[0].path, recordings[1].path]);
   return (
     <div class="side-by-side">
       <div class="sides">
@@ -32,7 +33,7 @@ export function SideBySide({ compared, post, letters = ['A', 'B'] }: SideBySideP
           <section key={letters[index]} class="side" aria-label={`Recording ${letters[index]}`}>
             <div class="title-row">
               <strong class="file" title={path}>
-                <span class="letter">{letters[index]}</span> {nameOf(path)}
+                <span class="letter">{letters[index]}</span> {names[index]}
               </strong>
               <span class={measure.reward === 1 ? 'reward won' : 'reward lost'}>
                 <span aria-hidden="true">{measure.reward === 1 ? '✓' : measure.reward === null ? '?' : '✕'}</span>{' '}

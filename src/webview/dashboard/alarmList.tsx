@@ -50,8 +50,8 @@ function AlarmItem({ alarm, onOpenStep, onOpenRecording }: AlarmItemProps): JSX.
         ))}
       </dl>
       <div class="alarm-actions">
-        <Button label={`Rollouts of optimizer step ${step}: ${title}`} onPress={() => onOpenStep(step)}>
-          Rollouts of Step {step}
+        <Button label={`Rollouts of Optimizer Step ${step}: ${title}`} onPress={() => onOpenStep(step)}>
+          Rollouts of Optimizer Step {step}
         </Button>
         {recordings.map(({ file, name }) => (
           <Button quiet key={file} label={`Open the recording ${name}`} onPress={() => onOpenRecording(file)}>

@@ -54,7 +54,7 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
         {steps.length > 0 && (
           <Button
             quiet
-            label={`Save ${kind.label} as a picture`}
+            label={`Save ${kind.label} as PNG`}
             onPress={() => onPicture(kind.label, picture(curves.map(({ label }) => label)))}
           >
             PNG

@@ -51,7 +51,7 @@ function Body({ opened, onOpen, onCompare }: StepRolloutsProps): JSX.Element {
       label={`Rollouts of optimizer step ${opened.step}`}
       columns={columns}
       rows={rows}
-      template="minmax(90px, 1fr) 86px 66px minmax(110px, 1fr) 92px"
+      template="minmax(70px, 1fr) 74px 70px minmax(64px, 1fr) 92px"
       onOpen={open}
     />
   );

@@ -50,6 +50,13 @@ export function partingText(
   return `${related}They part where ${what[divergence.what]} otherwise: at ${left} of ${one} and ${right} of ${other}.`;
 }
 
+/** The names of two recordings; where they have one name, as a task has at two optimizer steps, with their folders. */
+export function namesOf(paths: readonly [string, string]): readonly [string, string] {
+  const [first, second] = paths.map((path) => path.split(/[\\/]/).slice(-2)) as [string[], string[]];
+  const isOneName = first.at(-1) === second.at(-1) && paths[0] !== paths[1];
+  return isOneName ? [first.join('/'), second.join('/')] : [first.at(-1) ?? '', second.at(-1) ?? ''];
+}
+
 /** One measured fact of two recordings. */
 export type Fact = { readonly label: string; readonly cells: readonly [string, string] };
 

@@ -3,12 +3,17 @@ import { watchTraining } from '../../../src/extension/training/runningTraining.t
 import { runFolder } from './runFolder.ts';
 
 /** A training run that a test writes, and what is heard of it. */
-function watched(pid: number) {
+function watched(pid: number, ...events: readonly object[]) {
   const folder = runFolder();
   folder.write('pid', `${pid}\n`);
+  folder.write('events.jsonl', events.map((event) => `${JSON.stringify(event)}\n`).join(''));
   const said: string[] = [];
   const end = vi.fn();
-  watchTraining(folder.path, { say: (detail) => said.push(detail), end });
+  watchTraining(folder.path, {
+    say: (detail) => said.push(detail),
+    onAlarm: ({ name, step }) => said.push(`${name} at ${step}`),
+    end,
+  });
   const append = (file: string, row: object) => folder.append(file, `${JSON.stringify(row)}\n`);
   return { append, said, end };
 }
@@ -21,6 +26,17 @@ test('a training says its optimizer step, and is over with its last word', async
   expect(end).not.toHaveBeenCalled();
   append('events.jsonl', { time: 3, type: 'finished' });
   await vi.waitFor(() => expect(end).toHaveBeenCalled(), 10_000);
+});
+
+test('an alarm is told once, and not what was raised before', async () => {
+  const alarm = (step: number) => ({ type: 'alarm', alarm: 'tool-loop', step, message: 'm' });
+  const { append, said } = watched(process.pid, alarm(1));
+  append('metrics.jsonl', { step: 1 });
+  await vi.waitFor(() => expect(said).toEqual(['optimizer step 1']), 10_000);
+  append('events.jsonl', alarm(2));
+  append('metrics.jsonl', { step: 2 });
+  await vi.waitFor(() => expect(said.at(-1)).toBe('optimizer step 2'), 10_000);
+  expect(said.filter((each) => each.includes('at'))).toEqual(['tool-loop at 2']);
 });
 
 test('a trainer that is gone without a word is not running any more', async () => {

@@ -3,6 +3,7 @@ import type { AlignedRow, RecordingsCompared } from '../../../src/webview/compar
 import {
   factsOf,
   firstStart,
+  namesOf,
   partingText,
   rowsPerPage,
   verdictPairs,
@@ -92,4 +93,21 @@ test('verdicts stand side by side, those that differ first', () => {
   expect(
     verdictPairs({ ...twoRecordings, recordings: [first, more] }).find(({ name }) => name === 'rule x')?.cells,
   ).toEqual([null, { verdict: 'violated', detail: 'step 4: d' }]);
+});
+
+test.each([
+  [
+    ['/run/a.0.traj.jsonl', '/run/a.1.traj.jsonl'],
+    ['a.0.traj.jsonl', 'a.1.traj.jsonl'],
+  ],
+  [
+    ['/run/step-000001/a.0.traj.jsonl', '/run/step-000004/a.0.traj.jsonl'],
+    ['step-000001/a.0.traj.jsonl', 'step-000004/a.0.traj.jsonl'],
+  ],
+  [
+    ['/run/a.0.traj.jsonl', '/run/a.0.traj.jsonl'],
+    ['a.0.traj.jsonl', 'a.0.traj.jsonl'],
+  ],
+] as const)('recordings of one name are told apart by their folders: %j', (paths, names) => {
+  expect(namesOf(paths)).toEqual(names);
 });
