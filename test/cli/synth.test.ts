@@ -154,6 +154,14 @@ describe('the grader', () => {
   });
 });
 
+test('a grader that nobody reaches stops the grading, and leaves no error for each rollout', async () => {
+  const folder = mkdtempSync(join(scratch, 'unreachable-'));
+  cpSync(small, folder, { recursive: true });
+  const { code, err } = await synth('grade', folder, '--grader', 'openai:m@http://127.0.0.1:9/v1');
+  expect([code, err]).toEqual([2, expect.stringContaining("http://127.0.0.1:9/v1 can't be reached")]);
+  expect([...readGrades(folder).values()]).toEqual([]);
+}, 60_000);
+
 test('a teacher brings what it brings: one that only talks gives nothing to learn from', async () => {
   const { url } = await modelServer(() => 'How can I help you?');
   const folder = join(scratch, 'taught');
