@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { trainerOf } from '../engine/shell/trainerProcess.ts';
 import type { ExitCode, Io } from './io.ts';
 import type { Launch, Target } from './targets/target.ts';
 import { placeOf } from './targets/targets.ts';
@@ -13,7 +14,7 @@ export async function launchTrainer(io: Io, target: Target, launch: Launch, json
   const { run } = launch;
   const { pid } = await target.start(launch, io);
   if (launch.isDetached) {
-    followDetached(run);
+    await followDetached(run);
     io.out(json ? `${JSON.stringify({ run, pid })}\n` : `training in ${run}\n`);
     return 0;
   }
@@ -26,11 +27,13 @@ export async function launchTrainer(io: Io, target: Target, launch: Launch, json
   return 0;
 }
 
-/** A run that is elsewhere is followed by a process that outlives this one. */
-function followDetached(run: string): void {
+/** A run that is elsewhere is followed by a process that outlives this one; resolves once it does. */
+export async function followDetached(run: string): Promise<void> {
   if (placeOf(run).target === 'local') return;
   const args = [process.argv[1] ?? '', 'train', 'follow', run];
-  spawn(process.execPath, args, { detached: true, stdio: 'ignore', windowsHide: true }).unref();
+  const follower = spawn(process.execPath, args, { detached: true, stdio: 'ignore', windowsHide: true });
+  follower.unref();
+  while (!trainerOf(run)?.isRunning && follower.exitCode === null) await new Promise((later) => setTimeout(later, 100));
 }
 
 /** What a run that ended well leaves for its reader: an evaluation's numbers, or where the checkpoint lies. */

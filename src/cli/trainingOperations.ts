@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path';
 import { type Given, text } from './command.ts';
 import { type ExitCode, type Io, UsageError } from './io.ts';
 import { type Launch, trainingKinds } from './targets/target.ts';
-import { type Place, placeOf, targetOf } from './targets/targets.ts';
-import { launchTrainer, outcome } from './trainerLaunch.ts';
+import { type Place, placeOf, targetAt } from './targets/targets.ts';
+import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 
 /** What can be done to a run that was started. */
 export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
@@ -13,7 +13,7 @@ export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
 export async function runOperation(operation: (typeof operations)[number], given: Given, io: Io): Promise<ExitCode> {
   const run = runOf(given, io);
   const place = placeOf(run);
-  const target = targetOf(place.target);
+  const target = targetAt(place);
   const json = given.values['json'] === true;
   const say = (words: string, data: object) => io.out(json ? `${JSON.stringify({ run, ...data })}\n` : `${words}\n`);
   switch (operation) {
@@ -28,6 +28,11 @@ export async function runOperation(operation: (typeof operations)[number], given
       return launchTrainer(io, target, launch, json);
     }
     case 'follow':
+      if (given.values['detach'] === true) {
+        await followDetached(run);
+        say(`${run} is followed`, {});
+        return 0;
+      }
       await target.follow(run, io);
       io.out(outcome(run, json));
       return 0;

@@ -77,7 +77,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     ...Object.entries(commandTable(context, language)).map(([id, run]) => vscode.commands.registerCommand(id, run)),
   );
   void markDomains();
-  const later = setTimeout(() => void followLeftRunning(), 2000);
+  const later = setTimeout(() => void followLeftRunning(context), 2000);
   extension.subscriptions.push({ dispose: () => clearTimeout(later) });
 }
 

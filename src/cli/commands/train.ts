@@ -12,7 +12,7 @@ import { type Command, type Given, text } from '../command.ts';
 import { type Io, progress, UsageError } from '../io.ts';
 import { askAtTerminal, openDomain, trialsOf, wholeNumber } from '../rolloutOptions.ts';
 import { type TrainingKind as Kind, trainingKinds as kinds, type Launch } from '../targets/target.ts';
-import { keepPlace, placeOf, targetOf } from '../targets/targets.ts';
+import { keepPlace, placeOf, targetAt } from '../targets/targets.ts';
 import { launchTrainer } from '../trainerLaunch.ts';
 import { diskOf, operations, runOperation } from '../trainingOperations.ts';
 import { type TrainingUser, trainingUser } from '../trainingUser.ts';
@@ -77,8 +77,8 @@ into its folder here until it is over. Fetch brings a checkpoint here.
         ? 'agenda'
         : trainingUser(domain.file, kind === 'grpo' ? 'train' : 'evaluate', text(given, 'user'), io);
     const run = runFolder(given, io, kind);
-    const place = placeOf(run, text(given, 'target'));
-    const target = targetOf(place.target);
+    const place = placeOf(run, text(given, 'target'), text(given, 'python'));
+    const target = targetAt(place);
     const lesson = kind === 'sft' ? lessonOf(given, io, domain, run) : null;
     const config = configOf(given, io, kind, domain, run, lesson ? [lesson.path] : [], user);
     const launch: Launch = {
@@ -97,7 +97,7 @@ into its folder here until it is over. Fetch brings a checkpoint here.
     if (io.signal.aborted)
       throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
     writeFileSync(join(run, 'launch.json'), `${JSON.stringify(config, null, 2)}\n`);
-    keepPlace(run, { ...place, ...(launch.python ? { python: launch.python } : {}) });
+    keepPlace(run, place);
     return launchTrainer(io, target, launch, given.values['json'] === true);
   },
 };

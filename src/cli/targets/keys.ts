@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
 import type { Launch } from './target.ts';
+import { pathsIn } from './trees.ts';
 
 /** What a model's hub asks for, where a person has it. */
 const optional = ['HF_TOKEN', 'HF_ENDPOINT'];
@@ -9,19 +10,19 @@ const optional = ['HF_TOKEN', 'HF_ENDPOINT'];
 /**
  * The variables of this environment that the run needs on another machine: those that name the key of a model, and
  * those that the servers of a domain are given. They travel to the environment of a process there, and to no file.
- * Throws a `Fault` that names those which are not set here.
+ * Throws a `Fault` that names those of the servers which are not set here.
  */
 export function keysOf({ config }: Launch, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
-  const needed = [...namedKeys(config), ...domainsOf(config).flatMap(variablesOf)];
-  const missing = [...new Set(needed.filter((name) => !environment[name]))];
+  const ofServers = domainsOf(config).flatMap(variablesOf);
+  const missing = [...new Set(ofServers.filter((name) => !environment[name]))];
   if (missing.length > 0)
     throw new Fault({
       who: 'environment',
       code: 'key/missing',
-      message: `${missing.join(', ')} is not set in the environment here, and the run needs it there: set it and run this again`,
+      message: `${missing.join(', ')} is not set in the environment here, and the domain's servers need it there: set it and run this again`,
     });
-  const present = optional.filter((name) => environment[name]);
-  return Object.fromEntries([...needed, ...present].map((name) => [name, environment[name] ?? '']));
+  const wanted = [...ofServers, ...namedKeys(config), ...optional].filter((name) => environment[name]);
+  return Object.fromEntries(wanted.map((name) => [name, environment[name] ?? '']));
 }
 
 function namedKeys(value: unknown): string[] {
@@ -31,12 +32,9 @@ function namedKeys(value: unknown): string[] {
   );
 }
 
-/** The folders of the domains that a configuration names, at whatever depth. */
-export function domainsOf(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) =>
-    name === 'domain' && typeof inner === 'string' ? [inner] : domainsOf(inner),
-  );
+/** The folders of the domains that a configuration names. */
+export function domainsOf(config: Launch['config']): readonly string[] {
+  return [...new Set(pathsIn(config))].filter((path) => existsSync(join(path, 'domain.yaml')));
 }
 
 function variablesOf(domain: string): string[] {

@@ -5,7 +5,7 @@ import { Fault } from '../../engine/shell/fault.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { type Io, UsageError } from '../io.ts';
 import { preparePython, trainerFolder } from '../pythonEnvironment.ts';
-import { checkpointOf, lastLineOf, sizeOf, throwIfFailed, throwUnlessRoomFor } from './runFolder.ts';
+import { checkpointOf, isGone, lastLineOf, sizeOf, throwIfFailed, throwUnlessRoomFor } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 
 /** What the checkpoints of a small run take. */
@@ -29,10 +29,13 @@ export function localTarget(): Target {
       return { pid: child.pid };
     },
     follow: async (run, io) => {
-      const code = await (child ? closed(child) : gone(run, io.signal));
-      throwIfFailed(run, code);
+      if (child) throwIfFailed(run, await closed(child));
+      else if (await isGone(run, io.signal)) throwIfFailed(run);
     },
-    stop: async (run) => writeFileSync(join(run, 'stop'), ''),
+    stop: async (run) => {
+      if (!trainerOf(run)?.isRunning) throw new UsageError(`${run} is not being trained`);
+      writeFileSync(join(run, 'stop'), '');
+    },
     fetch: async (run, checkpoint) => checkpointOf(run, checkpoint),
   };
 }
@@ -108,10 +111,4 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null |
 async function closed(child: ChildProcess): Promise<number | null> {
   if (!hasEnded(child)) await new Promise((done) => child.once('close', done));
   return child.exitCode;
-}
-
-/** Waits for the end of a trainer that another process has started. */
-async function gone(run: string, signal: AbortSignal): Promise<number> {
-  while (trainerOf(run)?.isRunning && !signal.aborted) await new Promise((later) => setTimeout(later, 500));
-  return 0;
 }

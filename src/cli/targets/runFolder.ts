@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
+import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { UsageError } from '../io.ts';
 
 /** How many bytes a file has; 0 for none. */
@@ -83,4 +84,10 @@ export function checkpointOf(run: string, name: string | undefined): string {
 export function byStep(one: string, other: string): number {
   const step = (name: string) => (name === 'final' ? Number.MAX_SAFE_INTEGER : Number(name.split('-').at(-1)) || 0);
   return step(one) - step(other);
+}
+
+/** Waits for the end of the process of a run that another process has started; false where the wait was ended. */
+export async function isGone(run: string, signal: AbortSignal): Promise<boolean> {
+  while (trainerOf(run)?.isRunning && !signal.aborted) await new Promise((later) => setTimeout(later, 500));
+  return !signal.aborted;
 }

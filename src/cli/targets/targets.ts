@@ -4,26 +4,26 @@ import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
 import { UsageError } from '../io.ts';
 import { localTarget } from './local.ts';
+import { sshTarget } from './ssh.ts';
 import type { Target } from './target.ts';
-
-/**
- * The target of this name: `local`, or an address whose scheme says what is there. Throws a `UsageError` for another
- * name.
- */
-export function targetOf(name: string): Target {
-  const [scheme] = name.split('://');
-  switch (scheme) {
-    case 'local':
-      return localTarget();
-    default:
-      throw new UsageError(`--target ${name}: expected local`);
-  }
-}
 
 const placeSchema = z.looseObject({ target: z.string(), python: z.string().optional() });
 
 /** Where a run was started, as `target.json` in its folder says; a run of this machine has no such file. */
 export type Place = z.infer<typeof placeSchema>;
+
+/** The target at a place: this machine, or what the scheme of an address says. Throws a `UsageError` for another name. */
+export function targetAt({ target, python }: Place): Target {
+  const [scheme] = target.split('://');
+  switch (scheme) {
+    case 'local':
+      return localTarget();
+    case 'ssh':
+      return sshTarget(target, python);
+    default:
+      throw new UsageError(`--target ${target}: expected local, or ssh://user@host:port/folder`);
+  }
+}
 
 const local: Place = { target: 'local' };
 
@@ -31,8 +31,8 @@ const local: Place = { target: 'local' };
  * Where a run is: what was asked for, else where it was started. Throws a `UsageError` for a file that is none of
  * Rehearsal's.
  */
-export function placeOf(run: string, asked?: string): Place {
-  if (asked !== undefined) return { target: asked };
+export function placeOf(run: string, asked?: string, python?: string): Place {
+  if (asked !== undefined) return { target: asked, ...(python ? { python } : {}) };
   const path = join(run, 'target.json');
   if (!existsSync(path)) return local;
   try {

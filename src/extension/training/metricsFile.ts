@@ -32,10 +32,13 @@ const mostProblems = 3;
 export function readMetrics(folder: string): RunMetrics {
   const metrics = tailLines(join(folder, 'metrics.jsonl'));
   const events = tailLines(join(folder, 'events.jsonl'));
+  const connection = tailLines(join(folder, 'connection.jsonl'));
   const byStep = new Map<number, Attempted>();
   let last: RunEvent | null = null;
   let status: RunStatus = { type: 'waiting' };
   let problems: string[] = [];
+  /** Why nothing comes at the moment of a run on another machine. */
+  let cut: string[] = [];
   const complain = (problem: string): void => {
     if (!problems.includes(problem)) problems = [...problems, problem].slice(-mostProblems);
   };
@@ -69,16 +72,24 @@ export function readMetrics(folder: string): RunMetrics {
     return reset;
   };
 
+  const readConnection = async () => {
+    for (const { text } of (await connection.read()).lines) {
+      const parsed = parseEvent(text);
+      if (typeof parsed !== 'string') cut = parsed.type === 'disconnected' && parsed.message ? [parsed.message] : [];
+    }
+  };
+
   return {
     points: () => [...byStep.values()].map(({ point }) => point).sort((a, b) => a.step - b.step),
     status: () => status,
-    problems: () => problems,
+    problems: () => [...problems, ...cut],
     refresh: async () => {
-      const before = JSON.stringify([status, problems]);
+      const before = JSON.stringify([status, problems, cut]);
       const eventsReset = await readEvents();
+      await readConnection();
       const { points, reset } = await readPoints();
       status = await statusAfter(last, byStep.size > 0, folder);
-      return { points, reset: reset || eventsReset, statusChanged: JSON.stringify([status, problems]) !== before };
+      return { points, reset: reset || eventsReset, statusChanged: JSON.stringify([status, problems, cut]) !== before };
     },
   };
 }
@@ -156,6 +167,11 @@ async function statusAfter(event: RunEvent | null, hasPoints: boolean, folder: s
   }
   const trainer = trainerOf(folder);
   if (trainer && !trainer.isRunning) {
+    if (await exists(join(folder, 'target.json')))
+      return {
+        type: 'failed',
+        message: `Nobody brings news of this run from where it was started. Follow it again with: rehearsal train follow ${folder}. If its trainer has ended there, it can be resumed.`,
+      };
     return {
       type: 'failed',
       message: `The training process (${trainer.pid}) ended without a last word. Its log says more; the run can be resumed.`,

@@ -9,6 +9,7 @@ import { beginRunning } from '../running.ts';
 import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
 import { trainingRoot, trainingRuns } from './runFolders.ts';
+import { isOnNamedTarget, local, namedTargets, pickTarget } from './targets.ts';
 
 export type TrainingKind = 'sft' | 'grpo';
 export type TrainingChoice = {
@@ -16,10 +17,12 @@ export type TrainingChoice = {
   readonly model?: string;
   readonly steps?: number;
   readonly from?: string;
+  /** The name of a target in the settings; left out, the person is asked where there are any. */
+  readonly target?: string;
 };
 
 /**
- * Starts a training run on this machine by the command line, detached: it lives on when the editor closes.
+ * Starts a training run by the command line, here or on a target of the settings, detached: it lives on when the editor closes.
  * @param onFolder called with the run's folder as soon as it is there; preparing the run may take minutes
  * @returns the run's folder, or undefined when the person cancelled or it could not be started
  */
@@ -37,10 +40,13 @@ export async function startTraining(
   if (!model) return undefined;
   const steps = given.steps ?? (await askSteps(kind));
   if (!steps) return undefined;
+  const target = given.target ? namedTargets().find(({ name }) => name === given.target) : await pickTarget();
+  if (!target) return undefined;
   const run = join(root, runName(kind));
   makeRunFolder(run);
   onFolder(run);
-  const python = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
+  const own = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
+  const python = target === local ? own : target.python;
   const args = [
     'train',
     kind,
@@ -53,12 +59,14 @@ export async function startTraining(
     run,
     '--detach',
     '--json',
+    '--target',
+    target.target,
     ...(python ? ['--python', python] : []),
   ];
   return vscode.window.withProgress(
     {
       location: vscode.ProgressLocation.Notification,
-      title: `Rehearsal: starting ${kind.toUpperCase()}`,
+      title: `Rehearsal: starting ${kind.toUpperCase()}${target === local ? '' : ` on ${target.name}`}`,
       cancellable: true,
     },
     (progress, token) => launch(context, args, run, progress, token),
@@ -100,11 +108,26 @@ function followRunning(folder: string): void {
   void import('./runningTraining.ts').then(({ watchTraining }) => watchTraining(folder, { ...handle, end }));
 }
 
-/** A training outlives the window that started it: what still runs is shown again. */
-export async function followLeftRunning(): Promise<void> {
+/**
+ * A training outlives the window that started it: what still runs is shown again. One on a target of the settings that
+ * nobody follows any more is followed again.
+ */
+export async function followLeftRunning(context: Context): Promise<void> {
   const root = trainingRoot();
   if (!root || !existsSync(root)) return;
-  for (const { folder, running } of await trainingRuns()) if (running) followRunning(folder);
+  for (const { folder, running } of await trainingRuns()) {
+    if (running) followRunning(folder);
+    else if (vscode.workspace.isTrusted && (await isOnNamedTarget(folder))) await reconnect(context, folder);
+  }
+}
+
+/** What followed the run is gone, and left its `pid` file behind. */
+async function reconnect(context: Context, folder: string): Promise<void> {
+  if (!existsSync(join(folder, 'pid'))) return;
+  const { token } = new vscode.CancellationTokenSource();
+  const args = ['train', 'follow', folder, '--detach', '--json'];
+  const { code } = await runCommand(context, args, { report: () => undefined }, token);
+  if (code === 0) followRunning(folder);
 }
 
 /** The last word of a run whose trainer could not say one, so that the dashboard shows it now and later. */

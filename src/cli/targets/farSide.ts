@@ -1,0 +1,147 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Fault } from '../../engine/shell/fault.ts';
+import { trainerFolder } from '../pythonEnvironment.ts';
+import { type ByteReader, bytesOf } from './byteReader.ts';
+import type { SshAddress } from './sshAddress.ts';
+import { sshFault } from './sshWords.ts';
+
+/** Runs what comes in: first how long the program is, then the program, which reads the rest. */
+const bootstrap =
+  'import sys; exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), "far_side.py", "exec"))';
+
+/** ssh's own exit code where there is no connection, or none any more. */
+const noConnection = 255;
+
+/** A call of the far side that is under way. */
+export type FarCall = {
+  readonly answers: ByteReader;
+  readonly send: (data: string | Uint8Array) => Promise<void>;
+  /** Waits for its end; an end that is none of its own is a `Fault`. */
+  readonly end: () => Promise<void>;
+  readonly cut: () => void;
+};
+
+type CallOptions = {
+  readonly signal?: AbortSignal;
+  /** Is told of each line that is said there for people. */
+  readonly onWords?: (line: string) => void;
+};
+
+/** The options that every connection has. Who a machine is gets decided by a person, never here. */
+function sshArguments({ host, port }: SshAddress, command: string): string[] {
+  const options = [
+    'BatchMode=yes',
+    'StrictHostKeyChecking=yes',
+    'ConnectTimeout=10',
+    'ServerAliveInterval=5',
+    'ServerAliveCountMax=3',
+  ];
+  const way = port === undefined ? [] : ['-p', String(port)];
+  return ['-T', ...options.flatMap((each) => ['-o', each]), ...way, '--', host, command];
+}
+
+/**
+ * Starts a command on the target. It may take what it is asked from its standard input, so nothing of that is an
+ * argument anybody could see.
+ */
+export function openSsh(address: SshAddress, command: string, { signal, onWords }: CallOptions = {}): FarCall {
+  const child = spawn('ssh', sshArguments(address, command), { stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
+  const cut = () => void child.kill('SIGKILL');
+  if (signal?.aborted) cut();
+  signal?.addEventListener('abort', cut, { once: true });
+  const words = wordsOf(child, onWords);
+  const ended = endOf(child);
+  // What can't be written any more is told by the end.
+  child.stdin.on('error', () => undefined);
+  return {
+    answers: bytesOf(child.stdout),
+    send: async (data) => {
+      if (child.stdin.writable && !child.stdin.write(data)) await Promise.race([once(child.stdin, 'drain'), ended]);
+    },
+    end: async () => {
+      child.stdin.end();
+      const { code, error } = await ended;
+      signal?.removeEventListener('abort', cut);
+      if (error) throw cantStart(error);
+      if (code === noConnection || code === null) throw sshFault(address, words());
+      if (code !== 0) throw farFault(address, words());
+    },
+    cut,
+  };
+}
+
+/** Its exit code, once all its words are there. The answers may be unread, so nobody waits for the end of those. */
+async function endOf(
+  child: ChildProcessWithoutNullStreams,
+): Promise<{ readonly code: number | null; readonly error?: Error }> {
+  const said = new Promise((done) => child.stderr.once('close', done));
+  const end = await new Promise<{ readonly code: number | null; readonly error?: Error }>((done) => {
+    child.once('error', (error) => done({ code: null, error }));
+    child.once('exit', (code) => done({ code }));
+  });
+  if (!end.error) await said;
+  return end;
+}
+
+function wordsOf(child: ChildProcessWithoutNullStreams, onWords: ((line: string) => void) | undefined): () => string {
+  let words = '';
+  let line = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString()).slice(-8000);
+    const lines = (line + chunk.toString()).split('\n');
+    line = lines.pop() ?? '';
+    for (const each of lines) onWords?.(each);
+  });
+  return () => words;
+}
+
+function cantStart(error: Error): Fault {
+  const message = `ssh can't be started (${error.message}): install an OpenSSH client, and see that it is on the PATH`;
+  return new Fault({ who: 'environment', code: 'ssh/missing', message });
+}
+
+function farFault({ host }: SshAddress, words: string): Fault {
+  const last = words.trim().split('\n').at(-1) || 'it ended without a word';
+  return new Fault({
+    who: 'environment',
+    code: 'target/failed',
+    message: `on ${host}: ${last.replace(/^error: /, '')}`,
+  });
+}
+
+/** Sends the far side of the trainer with what it is asked. The answers are still to be read. */
+export async function callFarSide(
+  address: SshAddress,
+  python: string,
+  request: object,
+  options: CallOptions = {},
+): Promise<FarCall> {
+  const call = openSsh(address, `${python} -c '${bootstrap}'`, options);
+  const program = readFileSync(join(trainerFolder(), 'far_side.py'));
+  await call.send(`${program.length}\n`);
+  await call.send(program);
+  await call.send(`${JSON.stringify({ folder: address.folder, ...request })}\n`);
+  return call;
+}
+
+/** Asks the far side something that it answers in one line. */
+export async function askFarSide<Answer>(
+  address: SshAddress,
+  python: string,
+  request: object,
+  options: CallOptions = {},
+): Promise<Answer> {
+  const call = await callFarSide(address, python, request, options);
+  const line = await call.answers.line();
+  await call.end();
+  if (line === null)
+    throw new Fault({
+      who: 'infrastructure',
+      code: 'ssh/failed',
+      message: `the connection to ${address.host} ended without an answer`,
+    });
+  return JSON.parse(line) as Answer;
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import * as z from 'zod';
+import { Fault } from '../../engine/shell/fault.ts';
+import type { FarCall } from './farSide.ts';
+
+const messageSchema = z.union([
+  z.object({ path: z.string(), offset: z.int().min(0), size: z.int().min(0) }),
+  z.object({ gone: z.string() }),
+  z.object({ running: z.literal(true) }),
+  z.object({ over: z.literal(true) }),
+]);
+
+/** Files that belong to this side of a run's folder, and are no business of the other. */
+const own = new Set(['pid', 'stop', '.lock', 'launch.json', 'target.json', 'connection.jsonl']);
+
+/** What a folder here has of a run's folder there: size and hash of each file, by its path. */
+export async function had(folder: string): Promise<Record<string, [number, string]>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const have: Record<string, [number, string]> = {};
+  for (const entry of entries.filter((each) => each.isFile())) {
+    const file = join(entry.parentPath, entry.name);
+    const path = relative(folder, file).split(sep).join('/');
+    if (own.has(path) || isOfCheckpoint(path)) continue;
+    const digest = createHash('sha256');
+    for await (const chunk of createReadStream(file)) digest.update(chunk);
+    have[path] = [(await stat(file)).size, digest.digest('hex')];
+  }
+  return have;
+}
+
+const isOfCheckpoint = (path: string) => path.startsWith('checkpoints/');
+
+/**
+ * Writes what the far side tells of a run's folder into a folder here, until it says that the run is over. A stream
+ * that ends before is an error; what came until then is kept, and the next stream goes on behind it.
+ */
+export async function mirror(folder: string, call: FarCall, onMessage: () => void): Promise<void> {
+  for (;;) {
+    const line = await call.answers.line();
+    if (line === null) {
+      await call.end();
+      throw new Fault({ who: 'infrastructure', code: 'ssh/failed', message: 'the connection ended' });
+    }
+    const message = messageSchema.parse(JSON.parse(line));
+    onMessage();
+    if ('over' in message) return call.end();
+    // Only rollouts are ever played again; what else is only here was made here.
+    if ('gone' in message && message.gone.startsWith('trajectories/'))
+      await rm(inside(folder, message.gone), { force: true });
+    if ('path' in message) await write(inside(folder, message.path), message, call);
+  }
+}
+
+async function write(
+  path: string,
+  { offset, size }: { readonly offset: number; readonly size: number },
+  { answers }: FarCall,
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const file = await open(path, offset === 0 ? 'w' : 'r+');
+  try {
+    let at = offset;
+    for await (const chunk of answers.bytes(size)) {
+      await file.write(chunk, 0, chunk.length, at);
+      at += chunk.length;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** A machine elsewhere writes into the run's folder and nowhere else. */
+function inside(folder: string, path: string): string {
+  const parts = path.split('/');
+  if (parts.some((part) => part === '' || part === '..' || part === '.' || /[\\:]/.test(part)) || own.has(path))
+    throw new Fault({
+      who: 'infrastructure',
+      code: 'target/path',
+      message: `the target sends a file that has no place in a run's folder: ${path}`,
+    });
+  return join(folder, ...parts);
+}

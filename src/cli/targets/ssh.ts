@@ -1,0 +1,211 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Fault } from '../../engine/shell/fault.ts';
+import { type Io, UsageError } from '../io.ts';
+import { askFarSide, callFarSide } from './farSide.ts';
+import { domainsOf, keysOf } from './keys.ts';
+import { had, mirror } from './mirror.ts';
+import { byStep, throwIfFailed } from './runFolder.ts';
+import { readAddress, type SshAddress } from './sshAddress.ts';
+import { type FarRun, followFarRun } from './sshFollow.ts';
+import { farPython, lookAt, type Machine } from './sshPreflight.ts';
+import type { Launch, Target } from './target.ts';
+import { broughtBy, bytesIn, listed, placeOfTree, programTrees, sendTrees, type Tree } from './trees.ts';
+
+/** What was made ready on the target for a launch. */
+type Ready = {
+  readonly python: string;
+  readonly node: string;
+  readonly engine: string;
+  readonly trainer: string;
+  readonly keys: Readonly<Record<string, string>>;
+};
+
+/**
+ * Training on another machine, with the system's ssh: so with the user's own configuration, keys and agents.
+ * @param name its address
+ * @param given the Python there that makes the trainer's environment
+ */
+export function sshTarget(name: string, given: string | undefined): Target {
+  const address = readAddress(name);
+  const { host } = address;
+  let found: Promise<string> | undefined;
+  const python = (): Promise<string> => {
+    found ??= farPython(address, given);
+    found.catch(() => {
+      found = undefined;
+    });
+    return found;
+  };
+  const farRun = (run: string): FarRun => ({ address, python, folder: `${address.folder}/runs/${basename(run)}` });
+  let machine: Machine | undefined;
+  let ready: Ready | undefined;
+  return {
+    name: host,
+    preflight: async (launch, io) => {
+      io.err(`looking at ${host}\n`);
+      keysOf(launch, io.environment);
+      const { engine, trainer } = programTrees();
+      const command = await python();
+      machine = await lookAt(address, command, launch, bytesIn([engine, trainer, ...broughtBy(launch, '').trees]));
+    },
+    prepare: async (launch, io) => {
+      ready = await prepare(address, await python(), machineOf(machine), launch, io);
+    },
+    start: async (launch, io) => {
+      if (!ready) throw new Error('a run is prepared before it is started');
+      rmSync(join(launch.run, 'stop'), { force: true });
+      return start(address, await python(), machineOf(machine), ready, launch, io);
+    },
+    follow: async (run, io) => {
+      if (await followFarRun(run, farRun(run), io)) throwIfFailed(run);
+    },
+    stop: async (run) => {
+      const { folder } = farRun(run);
+      const { isRunning } = await askFarSide<{ isRunning: boolean }>(address, await python(), { do: 'stop', folder });
+      if (!isRunning) throw new UsageError(`${run} is not being trained on ${host}`);
+      writeFileSync(join(run, 'stop'), '');
+    },
+    fetch: async (run, checkpoint) => fetchCheckpoint(run, checkpoint, farRun(run)),
+  };
+}
+
+function machineOf(machine: Machine | undefined): Machine {
+  if (!machine) throw new Error('a target is looked at before it is used');
+  return machine;
+}
+
+async function bring(address: SshAddress, python: string, trees: readonly Tree[], io: Io): Promise<void> {
+  const request = { do: 'bring', trees: listed(trees) };
+  const call = await callFarSide(address, python, request, { signal: io.signal });
+  const line = await call.answers.line();
+  if (line !== null) {
+    const { want } = JSON.parse(line) as { readonly want: readonly string[] };
+    if (want.length > 0) io.err(`copying ${want.length} files to ${address.host}\n`);
+    await sendTrees(call, trees, want);
+  }
+  await call.end();
+}
+
+async function prepare(
+  address: SshAddress,
+  python: string,
+  { folder }: Machine,
+  launch: Launch,
+  io: Io,
+): Promise<Ready> {
+  const { signal } = io;
+  const { engine, trainer } = programTrees();
+  const { trees, config } = broughtBy(launch, folder);
+  await bring(address, python, [engine, trainer, ...trees], io);
+  const keys = keysOf(launch, io.environment);
+  const placed = { trainer: placeOfTree(folder, trainer), engine: `${placeOfTree(folder, engine)}/rehearsal.mjs` };
+  const making = await callFarSide(
+    address,
+    python,
+    { do: 'environment', ...placed },
+    {
+      signal,
+      onWords: (line) => io.err(`${line}\n`),
+    },
+  );
+  const made = await making.answers.line();
+  await making.end();
+  const { python: own } = JSON.parse(made ?? '{}') as { readonly python: string };
+  io.err(`trying out what the run needs on ${address.host}\n`);
+  const tried = await askFarSide<{ readonly node: string; readonly failed?: string; readonly words?: string }>(
+    address,
+    python,
+    {
+      do: 'try',
+      ...placed,
+      python: own,
+      kind: launch.kind,
+      config,
+      domains: domainsOf(launch.config).map((domain) => placeIn(launch, folder, domain)),
+      environment: keys,
+    },
+    { signal },
+  );
+  if (tried.failed) throw trialFault(address, tried.failed, tried.words ?? '');
+  return { ...placed, python: own, node: tried.node, keys };
+}
+
+/** Where a domain of this machine lies on the target. */
+function placeIn(launch: Launch, folder: string, domain: string): string {
+  const { config } = broughtBy({ ...launch, config: { domain } }, folder);
+  return String(config['domain']);
+}
+
+function trialFault({ host }: SshAddress, failed: string, words: string): Error {
+  switch (failed) {
+    case 'options':
+      return new UsageError(`the trainer refuses these options: ${words}`);
+    case 'tools':
+      return new Fault({
+        who: 'environment',
+        code: 'target/tools',
+        message: `the tools of the domain don't start on ${host}: ${words}`,
+      });
+    default:
+      return new Fault({
+        who: 'environment',
+        code: 'target/engine',
+        message: `the engine does not start on ${host}: ${words}`,
+      });
+  }
+}
+
+async function start(
+  address: SshAddress,
+  python: string,
+  { folder }: Machine,
+  ready: Ready,
+  launch: Launch,
+  io: Io,
+): Promise<{ readonly pid: number | undefined }> {
+  const { trees, config } = broughtBy(launch, folder);
+  await bring(address, python, trees, io);
+  const run = `${folder}/runs/${basename(launch.run)}`;
+  const engine = { engine_command: [ready.node, ready.engine, 'serve', '--stdio'], engine_cwd: run };
+  const { pid, failed } = await askFarSide<{ readonly pid?: number; readonly failed?: string }>(address, python, {
+    do: 'start',
+    folder: run,
+    kind: launch.kind,
+    resume: launch.isResumed,
+    config: { ...config, run, ...('engine_command' in config ? engine : {}) },
+    python: ready.python,
+    node: ready.node,
+    trainer: ready.trainer,
+    environment: ready.keys,
+  });
+  if (failed !== undefined)
+    throw new Fault({
+      who: 'environment',
+      code: 'training/failed',
+      message: `training did not start on ${address.host}: ${failed}`,
+    });
+  return { pid };
+}
+
+/** A checkpoint appears here when it is whole; one that was cut goes on where it was. */
+async function fetchCheckpoint(run: string, name: string | undefined, far: FarRun): Promise<string> {
+  const { address, folder } = far;
+  const python = await far.python();
+  const { checkpoints } = await askFarSide<{ readonly checkpoints: string[] }>(address, python, {
+    do: 'checkpoints',
+    folder,
+  });
+  const chosen = name ?? checkpoints.sort(byStep).at(-1);
+  if (chosen === undefined || !checkpoints.includes(chosen)) {
+    const known = checkpoints.length > 0 ? `it has ${checkpoints.join(', ')}` : 'it has none yet';
+    throw new UsageError(`${run} has no checkpoint${chosen ? ` "${chosen}"` : ''} on ${address.host}; ${known}`);
+  }
+  const coming = join(run, 'checkpoints', `.${chosen}`);
+  const place = join(run, 'checkpoints', chosen);
+  const request = { do: 'follow', folder: `${folder}/checkpoints/${chosen}`, once: true, have: await had(coming) };
+  await mirror(coming, await callFarSide(address, python, request), () => undefined);
+  rmSync(place, { recursive: true, force: true });
+  renameSync(coming, place);
+  return place;
+}

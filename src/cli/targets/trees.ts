@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  createReadStream,
+  existsSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { Fault } from '../../engine/shell/fault.ts';
+import { trainerFolder } from '../pythonEnvironment.ts';
+import type { FarCall } from './farSide.ts';
+import type { Launch } from './target.ts';
+
+type TreeFile = { readonly from: string; readonly content: string; readonly size: number; readonly canRun: boolean };
+
+/** A file or a folder of this machine as a target is to have it. The same content is the same tree. */
+export type Tree = { readonly hash: string; readonly name: string; readonly files: ReadonlyMap<string, TreeFile> };
+
+const leftOut = new Set(['.git', '.rehearsal', 'node_modules', '__pycache__', '.venv', '.DS_Store', '.pytest_cache']);
+const chunkSize = 1 << 20;
+
+/** A tree of everything in a folder but what is made anew there, or of one file. */
+export function treeOf(path: string, isWanted: (file: string) => boolean = () => true): Tree {
+  const name = basename(path);
+  const isFile = statSync(path).isFile();
+  const found = isFile ? [path] : filesIn(path);
+  const files = new Map<string, TreeFile>();
+  for (const from of found.sort()) {
+    const inside = relative(isFile ? dirname(path) : path, from)
+      .split(sep)
+      .join('/');
+    if (isWanted(inside)) files.set(isFile ? inside : `${name}/${inside}`, fileOf(from));
+  }
+  const digest = createHash('sha256');
+  for (const [inside, { content, canRun }] of files) digest.update(`${inside}\0${content}\0${canRun}\n`);
+  return { hash: digest.digest('hex').slice(0, 32), name, files };
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap(({ name }) => {
+    const path = join(folder, name);
+    if (leftOut.has(name)) return [];
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat?.isDirectory() ? filesIn(path) : stat?.isFile() ? [path] : [];
+  });
+}
+
+function fileOf(from: string): TreeFile {
+  const { size, mode } = statSync(from);
+  return { from, content: contentHash(from), size, canRun: (mode & 0o100) !== 0 };
+}
+
+function contentHash(path: string): string {
+  const digest = createHash('sha256');
+  const chunk = Buffer.alloc(chunkSize);
+  const file = openSync(path, 'r');
+  try {
+    for (let read = readSync(file, chunk); read > 0; read = readSync(file, chunk))
+      digest.update(chunk.subarray(0, read));
+  } finally {
+    closeSync(file);
+  }
+  return digest.digest('hex');
+}
+
+/** How much all files of some trees take. */
+export function bytesIn(trees: Iterable<Tree>): number {
+  return [...trees].flatMap(({ files }) => [...files.values()]).reduce((sum, { size }) => sum + size, 0);
+}
+
+/** The engine as one bundle with what it reads, and the trainer. */
+export function programTrees(): { readonly engine: Tree; readonly trainer: Tree } {
+  const trainer = realpathSync(trainerFolder());
+  const engine = join(dirname(trainer), 'dist');
+  if (!existsSync(join(engine, 'rehearsal.mjs')))
+    throw new Fault({
+      who: 'environment',
+      code: 'engine/missing',
+      message: `${join(engine, 'rehearsal.mjs')} is missing: build it (npm run build), or install Rehearsal again`,
+    });
+  const isOfEngine = (file: string) =>
+    /^(bridge|personas)\//.test(file) || (/^[^/]+\.mjs$/.test(file) && !/^(extension|language)\.mjs$/.test(file));
+  const isOfTrainer = (file: string) =>
+    /^(rehearsal_trainer\/.*\.py|requirements\/[^/]+\.txt|pyproject\.toml|setup_environment\.py)$/.test(file);
+  return { engine: treeOf(engine, isOfEngine), trainer: treeOf(trainer, isOfTrainer) };
+}
+
+/** What a configuration names of this machine, as trees, and the configuration with their places on the target. */
+export type Brought = { readonly trees: readonly Tree[]; readonly config: Readonly<Record<string, unknown>> };
+
+/**
+ * Finds every absolute path of this machine in a configuration.
+ * @param folder the target's folder, as its own machine names it
+ */
+export function broughtBy({ config }: Launch, folder: string): Brought {
+  const places = new Map<string, Tree>();
+  const named = pathsIn(config).sort((one, other) => one.length - other.length);
+  const above = (path: string) => [...places.keys()].find((each) => path === each || path.startsWith(each + sep));
+  for (const path of named) if (above(path) === undefined) places.set(path, treeOf(path));
+  const place = (path: string): string => {
+    const root = above(path);
+    const tree = root === undefined ? undefined : places.get(root);
+    if (root === undefined || tree === undefined) return path;
+    const inside = relative(root, path).split(sep).join('/');
+    return [placeOfTree(folder, tree), ...(inside ? [inside] : [])].join('/');
+  };
+  return { trees: [...places.values()], config: mapped(config, place) as Record<string, unknown> };
+}
+
+/** Where a tree's file or folder lies on the target. */
+export function placeOfTree(folder: string, { hash, name }: Tree): string {
+  return `${folder}/trees/${hash}/${name}`;
+}
+
+/** These name the command line of this machine and its working folder, and a target has its own. */
+const own = new Set(['run', 'engine_command', 'engine_cwd']);
+
+/** Every absolute path of this machine in a configuration. */
+export function pathsIn(value: unknown): string[] {
+  if (typeof value === 'string') return isPath(value) ? [value] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => (own.has(name) ? [] : pathsIn(inner)));
+}
+
+function mapped(value: unknown, place: (path: string) => string): unknown {
+  if (typeof value === 'string') return isPath(value) ? place(value) : value;
+  if (Array.isArray(value)) return value.map((inner) => mapped(inner, place));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, own.has(name) ? inner : mapped(inner, place)]),
+  );
+}
+
+const isPath = (text: string) => resolve(text) === text && existsSync(text);
+
+/** Sends the contents that the far side asks for; returns how many those were. */
+export async function sendTrees(call: FarCall, trees: readonly Tree[], want: readonly string[]): Promise<number> {
+  const contents = new Map(trees.flatMap(({ files }) => [...files.values()].map((file) => [file.content, file])));
+  for (const content of want) {
+    const file = contents.get(content);
+    if (!file) continue;
+    await call.send(`${JSON.stringify({ size: file.size })}\n`);
+    for await (const chunk of createReadStream(file.from, { end: Math.max(0, file.size - 1) })) await call.send(chunk);
+  }
+  return want.length;
+}
+
+/** What the far side is told of trees before it says what it wants. */
+export function listed(trees: readonly Tree[]): object {
+  const fileList = ({ files }: Tree) =>
+    Object.fromEntries([...files].map(([path, { content, size, canRun }]) => [path, [content, size, canRun]]));
+  return Object.fromEntries(trees.map((tree) => [tree.hash, fileList(tree)]));
+}

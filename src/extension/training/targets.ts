@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+
+/** A target that the settings name. */
+export type NamedTarget = { readonly name: string; readonly target: string; readonly python?: string };
+
+/** This machine, as the command line names it. */
+export const local: NamedTarget = { name: 'This Machine', target: 'local' };
+
+/** The targets of the settings; an entry without a name or an address is none. */
+export function namedTargets(): readonly NamedTarget[] {
+  const given = vscode.workspace.getConfiguration('rehearsal').get<readonly unknown[]>('training.targets') ?? [];
+  return given.filter(isTarget);
+}
+
+function isTarget(value: unknown): value is NamedTarget {
+  const { name, target } = (value ?? {}) as Partial<NamedTarget>;
+  return typeof name === 'string' && typeof target === 'string';
+}
+
+/** Where to train: asks where the settings name targets. Undefined when the person cancelled. */
+export async function pickTarget(): Promise<NamedTarget | undefined> {
+  const targets = namedTargets();
+  if (targets.length === 0) return local;
+  const items = [local, ...targets].map((each) => ({ label: each.name, description: each.target, target: each }));
+  const placeHolder = 'Where does training run?';
+  return (await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true }))?.target;
+}
+
+/** Whether a run lies on a target that the settings name. */
+export async function isOnNamedTarget(run: string): Promise<boolean> {
+  const text = await readFile(join(run, 'target.json'), 'utf8').catch(() => null);
+  return text !== null && namedTargets().some(({ target }) => text.includes(JSON.stringify(target)));
+}

@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { commandLine } from '../../support/commandLine.ts';
+import { type SshServer, sshObstacle, startSshServer } from '../../support/sshServer.ts';
+
+const obstacle = sshObstacle();
+if (obstacle) console.warn(`SKIPPED: the preflight of targets over SSH, as ${obstacle}`);
+
+describe.skipIf(obstacle)('what would make a run over SSH fail is one message, and nothing is copied', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-preflight-'));
+  let server: SshServer;
+  beforeAll(async () => {
+    server = await startSshServer();
+  });
+  afterAll(() => {
+    server.close();
+    rmSync(scratch, { recursive: true, force: true });
+  });
+
+  /** A domain with a server of tools that is started by this command and given this variable. */
+  function domainWith(name: string, started: string): string {
+    const domain = join(scratch, name);
+    cpSync('domains/parcel-desk', domain, { recursive: true });
+    const yaml = `name: parcel-desk\nmcpServers:\n  files:\n    command: ${started}\n`;
+    writeFileSync(join(domain, 'domain.yaml'), yaml);
+    return domain;
+  }
+
+  function train(environment: NodeJS.ProcessEnv, target: string, domain: string, more: readonly string[]) {
+    const run = join(scratch, 'run');
+    const args = ['train', 'grpo', domain, '--model', 'tiny', '--out', run, '--target', target, ...more];
+    const child = spawn(process.execPath, ['--no-warnings', commandLine, ...args], {
+      env: environment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let err = '';
+    child.stderr.on('data', (chunk) => {
+      err += chunk;
+    });
+    return new Promise<readonly string[]>((done) => child.once('close', () => done(err.trim().split('\n'))));
+  }
+
+  type Wrong = {
+    readonly what: string;
+    readonly who?: 'unknownHost' | 'wrongKey';
+    readonly target?: (target: string) => string;
+    readonly domain?: () => string;
+    readonly more?: readonly string[];
+    readonly says: RegExp;
+  };
+
+  const wrong: readonly Wrong[] = [
+    {
+      what: 'a host that is off',
+      target: (target) => target.replace(/:\d+/, ':1'),
+      says: /127\.0\.0\.1 can't be reached: check that it is on and that ssh -p 1 .* gets through/,
+    },
+    {
+      what: 'a host that is none',
+      target: () => 'ssh://nobody.invalid',
+      says: /there is no host nobody\.invalid: check its name/,
+    },
+    {
+      what: 'an unknown host key',
+      who: 'unknownHost',
+      says: /the host key of .* is not known here, so nothing was sent\. Connect by hand once \(ssh -p \d+ .*\), compare/,
+    },
+    { what: 'a wrong key', who: 'wrongKey', says: /takes none of your keys\. Give it your public key \(ssh-copy-id\)/ },
+    {
+      what: 'no Python',
+      more: ['--python', '/nowhere/python3'],
+      says: /\/nowhere\/python3 on .* is no Python 3\.11 or newer: install one there, or name it with --python/,
+    },
+    {
+      what: 'a folder of somebody else',
+      target: (target) => target.replace(/(:\d+)\/.*/, '$1/proc/self/rehearsal'),
+      says: /\/proc\/self on .* can't be written: name a folder of your own/,
+    },
+    {
+      what: 'a full disk',
+      more: ['--disk', '1000000000'],
+      says: /there are [\d.]+ GB free in .* and the run needs 1000000000\.\d GB: make room, or name a folder on another disk/,
+    },
+    {
+      what: 'a server of tools that is not installed',
+      domain: () => domainWith('missing', 'no-such-server'),
+      says: /the MCP server files is started with no-such-server, which is not on the PATH of .*: install it there/,
+    },
+    {
+      what: 'a variable that is not set',
+      domain: () => domainWith('variable', '"sh"\n    env: { KEY: "${env:NO_SUCH_VARIABLE}" }'),
+      says: /NO_SUCH_VARIABLE is not set in the environment here, and the domain's servers need it there/,
+    },
+  ];
+
+  test.each(wrong)('$what', async ({ who, target = (same) => same, domain, more = [], says }) => {
+    const environment = who ? server.strangers[who] : server.environment;
+    const said = await train(environment, target(server.target), domain?.() ?? 'domains/parcel-desk', more);
+    expect(said.at(-1)).toMatch(says);
+    expect(said.filter((line) => line.startsWith('rehearsal train:'))).toHaveLength(1);
+    expect(existsSync(join(scratch, 'run'))).toBe(false);
+    expect(existsSync(server.folder) ? readdirSync(server.folder) : []).toEqual([]);
+  });
+});

@@ -1,0 +1,146 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+const serverPath = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/opt/homebrew/sbin/sshd'].find((path) =>
+  existsSync(path),
+);
+
+/** Why there can be no OpenSSH server on this machine, if so. */
+export function sshObstacle(): string | undefined {
+  if (process.platform === 'win32') return 'the tests of SSH start an OpenSSH server as on Linux and macOS';
+  return serverPath === undefined ? 'there is no sshd here: install the package openssh-server' : undefined;
+}
+
+/** A real OpenSSH server on loopback with a host key and a configuration of its own, for the user of the tests. */
+export type SshServer = {
+  /** The address of a target on it, in a fresh folder. */
+  readonly target: string;
+  /** Where that folder is, on this same machine. */
+  readonly folder: string;
+  readonly port: number;
+  /** The environment of commands: their `ssh` knows the host's key and signs in with the right key. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** One whose `ssh` does not know the host's key, or signs in with another key. */
+  readonly strangers: { readonly unknownHost: NodeJS.ProcessEnv; readonly wrongKey: NodeJS.ProcessEnv };
+  /** Kills every session of the server, and leaves the server. */
+  readonly killSessions: () => void;
+  readonly close: () => void;
+};
+
+/** Starts a server; `close` ends it with its sessions. */
+export async function startSshServer(): Promise<SshServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'rehearsal-sshd-'));
+  const keys = ['host', 'own', 'other'].map((name) => join(dir, `${name}_key`));
+  for (const key of keys) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+  const [host = '', own = '', other = ''] = keys;
+  const port = await freePort();
+  const authorized = join(dir, 'authorized_keys');
+  writeFileSync(authorized, readFileSync(`${own}.pub`), { mode: 0o600 });
+  const known = join(dir, 'known_hosts');
+  const hostKey = readFileSync(`${host}.pub`, 'utf8').split(' ').slice(0, 2).join(' ');
+  writeFileSync(known, `[127.0.0.1]:${port} ${hostKey}\n`);
+  const child = startServer(dir, port, host, authorized);
+  await isListening(port, child);
+  const { username } = userInfo();
+  const folder = join(dir, 'far');
+  return {
+    target: `ssh://${username}@127.0.0.1:${port}${folder}`,
+    folder,
+    port,
+    environment: clientEnvironment(dir, 'right', own, known),
+    strangers: {
+      unknownHost: clientEnvironment(dir, 'unknown', own, join(dir, 'nobody')),
+      wrongKey: clientEnvironment(dir, 'wrong', other, known),
+    },
+    killSessions: () => {
+      for (const pid of descendants(child.pid ?? 0)) kill(pid);
+    },
+    close: () => {
+      for (const pid of [...descendants(child.pid ?? 0), child.pid ?? 0]) kill(pid);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function startServer(dir: string, port: number, host: string, authorized: string): ChildProcess {
+  const config = join(dir, 'sshd_config');
+  const lines = [
+    `Port ${port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${host}`,
+    `AuthorizedKeysFile ${authorized}`,
+    `PidFile ${join(dir, 'pid')}`,
+    'PermitRootLogin yes',
+    'PasswordAuthentication no',
+    'KbdInteractiveAuthentication no',
+    'StrictModes no',
+    'UsePAM no',
+    'MaxStartups 100',
+  ];
+  writeFileSync(config, `${lines.join('\n')}\n`);
+  // Who starts it as root needs the folder that a service would have made.
+  if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true });
+  return spawn(serverPath ?? 'sshd', ['-D', '-e', '-f', config], { stdio: 'ignore' });
+}
+
+/** An `ssh` in front of the machine's own, which reads the configuration of the test instead of the person's. */
+function clientEnvironment(dir: string, name: string, key: string, known: string): NodeJS.ProcessEnv {
+  const bin = join(dir, name);
+  mkdirSync(bin);
+  const config = join(bin, 'config');
+  const lines = [`IdentityFile ${key}`, 'IdentitiesOnly yes', 'IdentityAgent none', `UserKnownHostsFile ${known}`];
+  writeFileSync(config, `Host *\n${lines.map((line) => `  ${line}\n`).join('')}`);
+  const ssh = execFileSync('sh', ['-c', 'command -v ssh'], { encoding: 'utf8' }).trim();
+  writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec ${ssh} -F ${config} "$@"\n`, { mode: 0o755 });
+  return { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` };
+}
+
+function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((done) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => done(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+async function isListening(port: number, child: ChildProcess): Promise<void> {
+  while (child.exitCode === null) {
+    const isUp = await new Promise<boolean>((done) => {
+      const socket = connect(port, '127.0.0.1', () => done(true));
+      socket.once('error', () => done(false));
+      socket.once('connect', () => socket.destroy());
+    });
+    if (isUp) return;
+    await new Promise((later) => setTimeout(later, 50));
+  }
+  throw new Error(`sshd ended with ${child.exitCode}`);
+}
+
+/** The sessions of a server, and what runs in them: those that were started by it and not detached from it. */
+function descendants(pid: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]));
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  const below = (parent: number): number[] =>
+    [...parents].flatMap(([each, its]) => (its === parent ? [each, ...below(each)] : []));
+  return below(pid);
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
+  }
+}

@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readMetrics } from '../../src/extension/training/metricsFile.ts';
+import { commandLine } from '../support/commandLine.ts';
+import { type SshServer, startSshServer } from '../support/sshServer.ts';
+
+const secret = 'hf-no-file-and-no-argument-holds-this';
+const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-targets-'));
+let server: SshServer;
+
+beforeAll(async () => {
+  server = await startSshServer();
+});
+afterAll(() => {
+  server.close();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
+
+function command(...args: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+  const child = spawn(process.execPath, ['--no-warnings', commandLine, 'train', ...args], {
+    cwd: scratch,
+    env: { ...server.environment, HF_TOKEN: secret },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const ended = new Promise<Ended>((done) => child.once('close', (code) => done({ code, out, err })));
+  return { child, ended };
+}
+
+const grpo = (run: string, steps: number) => [
+  ...['grpo', join(process.cwd(), 'domains', 'parcel-desk'), '--model', 'tiny', '--steps', String(steps)],
+  ...['--set', 'save_every=1', '--set', 'keep_checkpoints=20', '--out', run, '--target', server.target],
+];
+
+const farRun = (run: string) => join(server.folder, 'runs', basename(run));
+
+type Line = Readonly<Record<string, unknown>>;
+
+function lines(path: string): readonly Line[] {
+  const texts = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
+  return texts.slice(0, -1).map((text) => JSON.parse(text));
+}
+
+const events = (run: string) => lines(join(run, 'events.jsonl'));
+const metrics = (run: string) => lines(join(run, 'metrics.jsonl'));
+
+async function until(what: string, holds: () => boolean): Promise<void> {
+  for (let waited = 0; !holds(); waited += 1) {
+    if (waited > 1200) throw new Error(`never came: ${what}`);
+    await sleep(250);
+  }
+}
+
+function files(folder: string): ReadonlyMap<string, string> {
+  const own = /^(checkpoints\/|gold\/|(pid|stop|\.lock|launch\.json|target\.json|connection\.jsonl)$)/;
+  const found = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => statSync(join(folder, path)).isFile() && !own.test(path))
+    .sort();
+  return new Map(found.map((path) => [path, readFileSync(join(folder, path), 'base64')]));
+}
+
+/** What was written there came here, byte for byte, and each rollout of a step stands there once. */
+function expectSame(run: string, steps: number): void {
+  expect(files(run)).toEqual(files(farRun(run)));
+  const folders = readdirSync(join(run, 'trajectories')).sort();
+  expect(folders).toHaveLength(steps);
+  for (const step of folders) {
+    const folder = join(run, 'trajectories', step);
+    const played = lines(join(folder, 'rollouts.jsonl')).map(({ task, member }) => `${task}.${member}`);
+    expect(new Set(played).size).toBe(8);
+    expect(played).toHaveLength(8);
+    const recordings = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl'));
+    expect(recordings.sort()).toEqual(played.map((name) => `${name}.traj.jsonl`).sort());
+  }
+}
+
+const trainerThere = (run: string) => Number(readFileSync(join(farRun(run), 'pid'), 'utf8'));
+
+test('a connection that is cut in the middle costs nothing, and a key lies nowhere', async () => {
+  const run = join(scratch, 'cut');
+  const { ended } = command(...grpo(run, 6));
+  await until('the first step', () => metrics(run).length >= 1);
+  const trainer = trainerThere(run);
+  expect(readFileSync(`/proc/${trainer}/environ`, 'utf8')).toContain(secret);
+  for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
+    const path = `/proc/${name}/cmdline`;
+    if (existsSync(path)) expect(readFileSync(path, 'utf8')).not.toContain(secret);
+  }
+  server.killSessions();
+  const before = metrics(run).length;
+  await until('a step after the cut', () => metrics(run).length > before);
+  server.killSessions();
+  expect(await ended).toMatchObject({ code: 0 });
+  expect(metrics(run).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(events(run).at(-1)).toMatchObject({ type: 'finished', step: 6 });
+  const connection = lines(join(run, 'connection.jsonl')).map(({ type }) => type);
+  expect(connection).toEqual(['disconnected', 'connected', 'disconnected', 'connected']);
+  expectSame(run, 6);
+  for (const folder of [run, server.folder])
+    for (const [path, content] of everything(folder)) expect(content.includes(secret), path).toBe(false);
+});
+
+function* everything(folder: string): Generator<readonly [string, Buffer]> {
+  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const file = join(folder, path);
+    if (statSync(file).isFile()) yield [relative(folder, file), readFileSync(file)];
+  }
+}
+
+test('a trainer that is killed there goes on from its last checkpoint, and what it repeats is superseded', async () => {
+  const run = join(scratch, 'killed');
+  const first = command(...grpo(run, 4));
+  await until('a step after a checkpoint', () => events(run).some(({ path }) => path === 'checkpoint-2'));
+  process.kill(trainerThere(run), 'SIGKILL');
+  const { code, err } = await first.ended;
+  expect(code).toBe(2);
+  expect(err).toContain(
+    `training ended without a last word; go on from its last checkpoint with: rehearsal train resume`,
+  );
+  // What the trainer had measured beyond its last checkpoint is measured again.
+  rmSync(join(farRun(run), 'checkpoints', 'checkpoint-2'), { recursive: true });
+  expect(await command('resume', run).ended).toMatchObject({ code: 0 });
+  expect(events(run).map(({ type }) => type)).toContain('resumed');
+  expect(metrics(run).map(({ step, attempt }) => `${step} by ${attempt}`)).toEqual(
+    expect.arrayContaining(['1 by 1', '2 by 1', '2 by 2', '3 by 2', '4 by 2']),
+  );
+  const read = readMetrics(run);
+  await read.refresh();
+  expect(read.points().map(({ step }) => step)).toEqual([1, 2, 3, 4]);
+  const repeated = metrics(run).find(({ step, attempt }) => step === 2 && attempt === 2);
+  expect(read.points()[1]?.metrics['reward']).toBe(repeated?.['reward']);
+  expect(read.status()).toEqual({ type: 'finished' });
+  expectSame(run, 4);
+});
+
+test('a run outlives its window, is followed again, stops with a checkpoint, and that comes here', async () => {
+  const run = join(scratch, 'left');
+  const { code, out } = await command(...grpo(run, 200), '--detach', '--json').ended;
+  expect({ code, run: JSON.parse(out).run }).toEqual({ code: 0, run });
+  await until('a step that came here', () => metrics(run).length >= 1);
+  process.kill(Number(readFileSync(join(run, 'pid'), 'utf8')), 'SIGKILL');
+  const before = metrics(farRun(run)).length;
+  await until('a step that nobody follows', () => metrics(farRun(run)).length > before);
+  const again = command('follow', run);
+  await until('what was missed', () => metrics(run).length > before);
+  expect(await command('stop', run).ended).toMatchObject({ code: 0 });
+  expect(await again.ended).toMatchObject({ code: 0 });
+  const stopped = events(run).at(-1);
+  expect(stopped).toMatchObject({ type: 'stopped' });
+  expectSame(run, readdirSync(join(farRun(run), 'trajectories')).length);
+  for (const name of ['pid', 'stop', '.lock']) expect(existsSync(join(run, name))).toBe(false);
+  const fetched = await command('fetch', run, '--json').ended;
+  const { checkpoint } = JSON.parse(fetched.out);
+  expect(checkpoint).toBe(join(run, 'checkpoints', `checkpoint-${stopped?.['step']}`));
+  const there = join(farRun(run), 'checkpoints', basename(checkpoint));
+  expect(files(checkpoint)).toEqual(files(there));
+  const unknown = await command('fetch', run, '--checkpoint', 'final').ended;
+  expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('has no checkpoint "final" on') });
+  const idle = await command('stop', run).ended;
+  expect(idle).toMatchObject({ code: 2, err: expect.stringContaining('is not being trained on') });
+});

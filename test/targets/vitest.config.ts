@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+/** Training on targets that are real software: minutes, so the full suite runs it. */
+export default defineConfig({
+  test: {
+    root: fileURLToPath(new URL('../..', import.meta.url)),
+    include: ['test/targets/**/*.targets.ts'],
+    globalSetup: ['test/support/build.ts'],
+    env: { REHEARSAL_LANE: fileURLToPath(new URL('../../dist/lane.mjs', import.meta.url)) },
+    maxWorkers: 1,
+    testTimeout: 600_000,
+    hookTimeout: 120_000,
+  },
+});
