@@ -18,6 +18,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_raylet_start_wait_time_s"] = "300"  # a machine with other work on it is slow to begin
 os.environ.pop("REHEARSAL_NODE", None)  # the engine runs with Node out of the Python package
 
 import pytest

@@ -73,7 +73,7 @@ async function write(
 }
 
 /** A machine elsewhere writes into the run's folder and nowhere else. */
-function inside(folder: string, path: string): string {
+export function inside(folder: string, path: string): string {
   const parts = path.split('/');
   if (parts.some((part) => part === '' || part === '..' || part === '.' || /[\\:]/.test(part)) || own.has(path))
     throw new Fault({

@@ -21,7 +21,9 @@ class RolloutStore:
         request = played.request
         path = self._folder(step, is_evaluation) / f"{request.task}.{request.member}.traj.jsonl"
         if recording is not None:
-            path.write_bytes(recording)
+            part = path.with_suffix(".part")
+            part.write_bytes(recording)
+            part.replace(path)
         kept = replace(played, result=replace(played.result, recording=str(path) if recording is not None else None))
         self._played.setdefault((step, is_evaluation), {})[request.task, request.member] = kept
 
