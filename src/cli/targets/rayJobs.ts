@@ -36,7 +36,8 @@ export class RayJobs {
   /** @param target `ray://HOST:PORT`, or `rays://HOST:PORT` for a head behind TLS */
   constructor(target: string, environment: NodeJS.ProcessEnv) {
     const [, scheme, name] = /^(rays?):\/\/([\w.-]+(?::\d{1,5})?)\/?$/.exec(target) ?? [];
-    if (!name) throw new UsageError(`--target ${target}: expected ray://HOST:8265, the address of the cluster's dashboard`);
+    if (!name)
+      throw new UsageError(`--target ${target}: expected ray://HOST:8265, the address of the cluster's dashboard`);
     this.name = name.includes(':') ? name : `${name}:8265`;
     this.address = `${scheme === 'rays' ? 'https' : 'http'}://${this.name}`;
     const token = tokenOf(environment);
@@ -90,7 +91,9 @@ export class RayJobs {
    */
   async follow(id: string, onText: (text: string) => void, signal: AbortSignal): Promise<Job> {
     const url = `${this.address.replace(/^http/, 'ws')}/api/jobs/${id}/logs/tail`;
-    const socket = new WebSocket(url, { headers: this.#headers });
+    // The types are a browser's; Node's own takes headers.
+    const options = { headers: this.#headers } as unknown as string[];
+    const socket = new WebSocket(url, options);
     const cut = () => socket.close();
     signal.addEventListener('abort', cut, { once: true });
     try {

@@ -11,7 +11,10 @@ const largest = 200e6;
 export type RayPackage = { readonly name: string; readonly content: Uint8Array<ArrayBuffer> };
 
 /** Throws a `Fault` where the files are too much for a package. */
-export async function packageOf(folders: Readonly<Record<string, Tree>>, texts: Readonly<Record<string, string>>): Promise<RayPackage> {
+export async function packageOf(
+  folders: Readonly<Record<string, Tree>>,
+  texts: Readonly<Record<string, string>>,
+): Promise<RayPackage> {
   const size = bytesIn(Object.values(folders));
   if (size > largest)
     throw new Fault({
@@ -28,7 +31,8 @@ export async function packageOf(folders: Readonly<Record<string, Tree>>, texts: 
     digest.update(`${path}\0`).update(content).update('\0');
   };
   for (const [folder, { name, files }] of Object.entries(folders))
-    for (const [path, { from }] of files) add(folder + path.slice(name.length), readFileSync(from));
+    for (const [path, { from }] of files)
+      add((folder + path.slice(name.length)).replace(/^\//, ''), readFileSync(from));
   for (const [path, text] of Object.entries(texts)) add(path, text);
   const content = await zip.generateAsync({ type: 'uint8array', compression: 'DEFLATE' });
   return { name: `_ray_pkg_${digest.digest('hex').slice(0, 32)}.zip`, content: new Uint8Array(content) };
