@@ -1,13 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jsonSchemas } from '../src/engine/shell/load/schemas.ts';
+import { trainingSchema } from '../src/engine/shell/trainingKeys.ts';
 import { inRoot } from './repository.ts';
 
-/** Writes `dist/schemas/<name>.json`: the JSON Schemas of the files of a domain, for the editor. */
+/** Writes `dist/schemas/<name>.json`: the JSON Schemas of the files that people write, for the editor. */
 export function writeSchemas(): void {
   const folder = inRoot('dist', 'schemas');
   mkdirSync(folder, { recursive: true });
-  for (const [name, schema] of Object.entries(jsonSchemas())) {
+  for (const [name, schema] of Object.entries({ ...jsonSchemas(), training: trainingSchema() })) {
     writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(schema)}\n`);
   }
 }

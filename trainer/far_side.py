@@ -356,7 +356,9 @@ def begun(path: Path, size: int, digest: str) -> Sent:
 def files_of(folder: Path, is_all: bool) -> list[str]:
     """The files that are told of, events last: who reads of a checkpoint or an end has the rest."""
     names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-    told = [n for n in names if n not in OWN and not n.endswith(".new") and (is_all or not n.startswith("checkpoints/"))]
+    told = [
+        n for n in names if n not in OWN and not n.endswith(".new") and (is_all or not n.startswith("checkpoints/"))
+    ]
     return sorted(told, key=lambda name: (name == "events.jsonl", name))
 
 

@@ -24,6 +24,12 @@ export function refuseMore({ positionals }: Given, takes: number, { help }: Pick
     throw new UsageError(`there is no place for "${extra}" in: ${help.slice(0, help.indexOf('\n'))}`);
 }
 
+/** Every text that an option was given that may stand several times. */
+export function texts(given: Given, name: string): readonly string[] {
+  const values = given.values[name];
+  return Array.isArray(values) ? values.map(String) : [];
+}
+
 /** The text that an option was given, if it was. */
 export function text(given: Given, name: string): string | undefined {
   const value = given.values[name];

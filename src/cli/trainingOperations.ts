@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { trainingKinds } from '../engine/shell/trainingKeys.ts';
 import { type Given, text } from './command.ts';
 import { type ExitCode, type Io, UsageError } from './io.ts';
-import { type Launch, trainingKinds } from './targets/target.ts';
+import type { Launch } from './targets/target.ts';
 import { type Place, placeOf, targetAt } from './targets/targets.ts';
 import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 

@@ -74,8 +74,8 @@ case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) exec py
 
   test.each([
     ['sft', ['--set', 'foo=1'], /^foo: there is no such field; known are batch, /],
-    ['sft', ['--set', 'batch=many'], /^batch: expected int, found "many"$/],
-    ['sft', ['--profile', 'zz'], /^profile: 'zz' is unknown; known are paper, cpu, trial$/],
+    ['sft', ['--set', 'batch=many'], /^batch: expected integer, found "many"$/],
+    ['sft', ['--profile', 'zz'], /^profile: 'zz' is unknown; known are paper, gpu, cpu, trial$/],
     ['grpo', ['--set', 'micro_batch=5'], /^micro_batch: 5 does not divide tasks_per_step x group_size = 32$/],
     ['evaluate', ['--set', 'foo=1'], /^foo: there is no such field; known are agent, /],
   ] as const)('%s %j, before anything is made or played', async (kind, options, words) => {

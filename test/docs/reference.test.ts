@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
-import { commandLineReference, commandReference, fileReference, settingReference } from './reference.ts';
+import {
+  commandLineReference,
+  commandReference,
+  fileReference,
+  settingReference,
+  trainingReference,
+} from './reference.ts';
 
 // Pages of docs/reference are written from what the product itself says: `vitest run test/docs -u` writes them anew.
 
@@ -9,6 +15,7 @@ test.each([
   ['settings.md', settingReference],
   ['command-line.md', commandLineReference],
   ['files.md', fileReference],
+  ['training.md', trainingReference],
 ])('docs/reference/%s says what the product says', async (page, text) => {
   await expect(text()).toMatchFileSnapshot(inRoot('docs', 'reference', page));
 });

@@ -3,6 +3,13 @@ import { inRoot } from '../../scripts/repository.ts';
 import { commands } from '../../src/cli/commands.ts';
 import type { Json, JsonObject } from '../../src/engine/core/json.ts';
 import { jsonSchemas } from '../../src/engine/shell/load/schemas.ts';
+import {
+  byName,
+  defaultOf,
+  type TrainingKind,
+  trainingKeys,
+  trainingKinds,
+} from '../../src/engine/shell/trainingKeys.ts';
 
 type Placed = { readonly command: string; readonly when?: string };
 type Setting = {
@@ -97,6 +104,44 @@ export function fileReference(): string {
     return `## ${schema['title']}\n\n| key | type | what it says |\n| --- | --- | --- |\n${rows.join('\n')}`;
   });
   return `# Keys of the files of a domain\n\nWhat they mean together stands in [domain-format.md](../domain-format.md).\n\n${sections.join('\n\n')}\n`;
+}
+
+/** Every key of the trainer's configurations, as `rehearsal train --explain` says it. */
+export function trainingReference(): string {
+  const heads: Readonly<Record<TrainingKind, string>> = {
+    sft: 'SFT (`kind: sft`)',
+    grpo: 'GRPO (`kind: grpo`)',
+    evaluate: 'Evaluation (`kind: evaluate`)',
+  };
+  const sections = trainingKinds.map((kind) => {
+    const keys = trainingKeys(kind).filter(({ isGiven }) => !isGiven);
+    const rows = keys.map((key) => {
+      const about = key.unit === undefined ? key.about : `${key.about} (${key.unit})`;
+      const own = key.algorithms === undefined ? '' : `; by algorithm: ${byName(key.algorithms)}`;
+      const cells = [key.type, about, `${defaultOf(key)}${own}`, key.paper, key.trl, key.verl];
+      return `| \`${key.name}\` | ${cells.map((cell) => oneLine(cell ?? '')).join(' | ')} |`;
+    });
+    return `## ${heads[kind]}\n\n| key | type | what it does | default | MUA-RL | TRL | verl |\n| --- | --- | --- | --- | --- | --- | --- |\n${rows.join('\n')}`;
+  });
+  return `# Keys of a training run
+
+A \`*.training.yaml\` holds any of them, and \`kind\`: \`rehearsal train --config first.training.yaml\` reads it, options stand above it, and its paths are relative to it. The editor completes and explains its keys; \`rehearsal train grpo --explain\` prints them.
+
+\`\`\`yaml
+kind: grpo
+domain:
+  - { folder: ../parcel-desk, weight: 2 }
+  - { folder: ../order-desk }
+profile: gpu
+algorithm: dapo
+learning_rate: 2e-5
+evaluate_every: 10
+\`\`\`
+
+A default is the profile's. What an algorithm's own paper asks for stands above it, and what a person says above both. \`rehearsal train grpo DOMAIN --profile paper\` is MUA-RL's recipe as it stands.
+
+${sections.join('\n\n')}
+`;
 }
 
 type Key = { readonly path: string; readonly type: string; readonly isRequired: boolean; readonly about: string };

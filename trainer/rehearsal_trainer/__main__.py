@@ -1,4 +1,4 @@
-"""`python -m rehearsal_trainer <command>`: sft, grpo, evaluate, gateway."""
+"""`python -m rehearsal_trainer <command>`: sft, grpo, evaluate, gateway, explain."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ commands
   grpo      learns from rollouts with the engine
   evaluate  measures success on a split
   gateway   serves a model or checkpoint on loopback
+  explain   prints every key of the configurations, as JSON
 
 Each command has --help."""
 
@@ -28,13 +29,15 @@ def main(argv: Sequence[str]) -> int:
         print(USAGE)
         return 0 if argv else 2
     command, rest = argv[0], argv[1:]
-    if command not in ("sft", "grpo", "evaluate", "gateway"):
+    if command not in ("sft", "grpo", "evaluate", "gateway", "explain"):
         print(f"unknown command {command!r}\n\n{USAGE}", file=sys.stderr)
         return 2
     from rehearsal_trainer.failures import reported
 
     if command == "gateway":
         from rehearsal_trainer.gateway import main as run
+    elif command == "explain":
+        from rehearsal_trainer.explanation import main as run
     elif command == "sft":
         from rehearsal_trainer.sft import main as run
     elif command == "grpo":

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.setting import Key, fault_of, keys_of
 
 Config = TypeVar("Config")
 Profiles = Mapping[str, Mapping[str, Json]]
@@ -25,6 +26,7 @@ def read_config(
     argv: Sequence[str],
     about: str,
     check: Callable[[Config], None] | None = None,
+    algorithms: Profiles | None = None,
 ) -> tuple[Config, bool]:
     """Reads `--config FILE`, `--set name=value` and `--resume`; ConfigurationError names the field that is wrong.
 
@@ -49,7 +51,7 @@ def read_config(
         except ValueError:
             values[name] = text
     values.pop("kind", None)
-    config = from_values(kind, profiles, values)
+    config = from_values(kind, profiles, values, algorithms)
     if check:
         check(config)
     if options.check:
@@ -57,24 +59,55 @@ def read_config(
     return config, options.resume
 
 
-def from_values(kind: type[Config], profiles: Profiles, values: Mapping[str, Json]) -> Config:
-    """A dataclass from plain values over its profile's defaults; every field is checked."""
-    fields = {field.name for field in dataclasses.fields(kind)}  # pyright: ignore[reportArgumentType]
+def from_values(
+    kind: type[Config], profiles: Profiles, values: Mapping[str, Json], algorithms: Profiles | None = None
+) -> Config:
+    """A dataclass from plain values over the defaults of its algorithm and its profile; every field is checked."""
+    keys = keys_of(kind)
+    if unknown := sorted(set(values) - set(keys)):
+        raise ConfigurationError(f"{unknown[0]}: there is no such field; known are {', '.join(sorted(keys))}")
     profile = values.get("profile", "cpu")
-    if profile not in profiles:
-        raise ConfigurationError(f"profile: {profile!r} is unknown; known are {', '.join(profiles)}")
-    if unknown := sorted(set(values) - fields):
-        raise ConfigurationError(f"{unknown[0]}: there is no such field; known are {', '.join(sorted(fields))}")
-    merged = {**profiles[profile], **values, "profile": profile}
-    hints = typing.get_type_hints(kind)
-    for name, value in merged.items():
-        if not _fits(value, hints[name]):
-            raise ConfigurationError(f"{name}: expected {_spelled(hints[name])}, found {json.dumps(value)}")
-    try:
-        return kind(**merged)
-    except TypeError as error:
-        missing = str(error).split("argument")[-1].lstrip("s").strip(": ")
-        raise ConfigurationError(f"{missing}: this field has no default and must be given") from error
+    chosen = dict(_named("profile", profile, profiles))
+    if algorithms is not None:
+        # What an algorithm's paper asks for stands above the profile, and below what a person says.
+        algorithm = {**chosen, **values}.get("algorithm", next(iter(algorithms)))
+        chosen |= _named("algorithm", algorithm, algorithms)
+    if "epochs" in values:
+        chosen.pop("steps", None)  # a person who counts epochs means no profile's number of steps
+    merged = {**chosen, **values, "profile": profile}
+    return _built(kind, keys, merged, "")
+
+
+def _named(field: str, name: Json, sets: Profiles) -> Mapping[str, Json]:
+    if not isinstance(name, str) or name not in sets:
+        raise ConfigurationError(f"{field}: {name!r} is unknown; known are {', '.join(sets)}")
+    return sets[name]
+
+
+def _built(kind: type[Config], keys: Mapping[str, Key], values: Mapping[str, Json], within: str) -> Config:
+    for name, value in values.items():
+        if name not in keys:
+            raise ConfigurationError(f"{within}{name}: there is no such field; known are {', '.join(sorted(keys))}")
+        if fault := fault_of(keys[name], value):
+            raise ConfigurationError(f"{within}{name}: {fault}, found {json.dumps(value)}")
+    for name, key in keys.items():
+        if key.is_required and name not in values:
+            raise ConfigurationError(f"{within}{name}: this field has no default and must be given")
+    return kind(**{name: _inner(keys[name], value, within) for name, value in values.items()})
+
+
+def _inner(key: Key, value: Json, within: str) -> Any:
+    """A value as it stands, or the dataclasses that a list of objects stands for."""
+    alternatives = typing.get_args(key.hint) if typing.get_origin(key.hint) in _UNIONS else (key.hint,)
+    lists = [part for part in alternatives if typing.get_origin(part) is list]
+    kind = typing.get_args(lists[0])[0] if lists else None
+    if not isinstance(value, list) or not dataclasses.is_dataclass(kind):
+        return value
+    inner = typing.cast(type[Any], kind)
+    return [_built(inner, keys_of(inner), each, f"{within}{key.name}: ") for each in value]
+
+
+_UNIONS = (types.UnionType, typing.Union)
 
 
 def _file(name: str) -> dict[str, Json]:
@@ -87,28 +120,3 @@ def _file(name: str) -> dict[str, Json]:
     if not isinstance(values, dict):
         raise ConfigurationError(f"{name}: expected a JSON object")
     return values
-
-
-def _fits(value: Json, hint: Any) -> bool:
-    origin, parts = typing.get_origin(hint), typing.get_args(hint)
-    if hint is Any:
-        return True
-    if origin in (types.UnionType, typing.Union):
-        return any(_fits(value, part) for part in parts)
-    if origin is typing.Literal:
-        return value in parts
-    if origin is list:
-        return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
-    if origin is dict:
-        return isinstance(value, dict)
-    if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if hint is int:
-        return isinstance(value, int) and not isinstance(value, bool)
-    if hint is type(None):
-        return value is None
-    return isinstance(value, hint)
-
-
-def _spelled(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint).replace("typing.", "")

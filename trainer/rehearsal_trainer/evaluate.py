@@ -16,51 +16,56 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from rehearsal_trainer import keys, rollout_keys
 from rehearsal_trainer.configuration import read_config
 
 if TYPE_CHECKING:
-    from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.rollouts import PlayedRollout, RolloutSettings, RolloutWorker
     from rehearsal_trainer.session import Sampling
 
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that an evaluation depends on."""
+    """Everything that an evaluation depends on; keys.py says what each key does."""
 
-    domain: str
-    run: str
-    profile: str = "cpu"
-    model: str = "smollm2"
-    dialect: Literal["compact", "hermes"] = "compact"
-    engine_command: list[str] = field(default_factory=lambda: ["node", "dist/rehearsal.mjs", "serve", "--stdio"])
-    engine_cwd: str = "."
-    split: str = "test"
-    user: str | dict[str, Any] = "agenda"
-    agent: str | None = None
-    """The file (*.agent.yaml) of an own agent that takes the seat; the model that is measured is lent to it."""
-    basis: Literal["train", "evaluate"] = "evaluate"
-    turn_cap: int | None = None
-    trials: int = 8
-    """Rollouts of each task at `temperature`; 0 leaves them out."""
-    greedy_trials: int = 8
-    """Rollouts of each task at temperature 0; they differ in what the simulated user says. 0 leaves them out."""
-    temperature: float = 1.0
-    top_p: float = 1.0
-    max_tokens: int = 1024
-    context: int = 32768
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    concurrency: int = 64
-    rollout_timeout_s: float = 1800
-    seed: int = 1
-    threads: int | None = None
+    domain: rollout_keys.Domain
+    run: keys.Run
+    profile: keys.Profile = "cpu"
+    model: keys.Model = "smollm2"
+    dialect: keys.Dialect = "compact"
+    engine_command: rollout_keys.EngineCommand = field(default_factory=lambda: list(rollout_keys.ENGINE))
+    engine_cwd: rollout_keys.EngineCwd = "."
+    split: rollout_keys.Split = "test"
+    user: rollout_keys.EvaluateUser = "agenda"
+    agent: rollout_keys.Agent = None
+    basis: rollout_keys.EvaluateBasis = "evaluate"
+    turn_cap: rollout_keys.TurnCap = 30
+    trials: rollout_keys.Trials = 8
+    greedy_trials: rollout_keys.GreedyTrials = 8
+    temperature: rollout_keys.Temperature = 1.0
+    top_p: rollout_keys.TopP = 1.0
+    max_tokens: rollout_keys.MaxTokens = 1024
+    context: keys.Context = 32768
+    dtype: keys.Dtype = "auto"
+    concurrency: rollout_keys.Concurrency = 64
+    rollout_timeout_s: rollout_keys.RolloutTimeout = 1800
+    seed: keys.Seed = 1
+    threads: keys.Threads = None
 
 
-_CPU = {"max_tokens": 128, "context": 2048, "dtype": "float32", "concurrency": 32, "rollout_timeout_s": 600}
+_CPU = {
+    "turn_cap": None,
+    "max_tokens": 128,
+    "context": 2048,
+    "dtype": "float32",
+    "concurrency": 32,
+    "rollout_timeout_s": 600,
+}
 
-PROFILES = {"paper": {}, "cpu": _CPU, "trial": {**_CPU, "max_tokens": 32}}
+PROFILES = {"paper": {}, "gpu": {"context": 16384}, "cpu": _CPU, "trial": {**_CPU, "max_tokens": 32}}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -76,7 +81,7 @@ def run_evaluation(config: Config) -> dict[str, Any]:
     import torch
 
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.rollouts import RolloutSettings, RolloutWorker
     from rehearsal_trainer.serving import open_gateway
     from rehearsal_trainer.session import Sampling
 
@@ -94,7 +99,14 @@ def run_evaluation(config: Config) -> dict[str, Any]:
                 Part("sampled", sampling, config.trials),
                 Part("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
             ]
-            played = {part.name: play(worker, run, config, tasks, part) for part in parts if part.trials > 0}
+            settings = RolloutSettings.of(config)
+            played = {
+                part.name: summary(
+                    play(worker, settings, run.path / "trajectories" / part.name, config.seed, tasks, part), part
+                )
+                for part in parts
+                if part.trials > 0
+            }
         result = {
             "model": config.model, "domain": config.domain, "split": config.split, "basis": config.basis,
             "tasks": len(tasks), "seconds": time.monotonic() - started, **played,
@@ -115,18 +127,18 @@ class Part:
     trials: int
 
 
-def play(worker: RolloutWorker, run: RunFolder, config: Config, tasks: Sequence[str], part: Part) -> dict[str, Any]:
-    """Plays one part of the evaluation and says what it came to."""
-    from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, measure, write_summary
+def play(
+    worker: RolloutWorker, settings: RolloutSettings, folder: Path, seed: int, tasks: Sequence[str], part: Part
+) -> list[PlayedRollout]:
+    """Plays one part of an evaluation; its recordings and their summary lie in the folder."""
+    from rehearsal_trainer.rollouts import RolloutRequest, write_summary
 
-    settings = RolloutSettings.of(config)
-    folder = run.path / "trajectories" / part.name
     folder.mkdir(parents=True, exist_ok=True)
     requests = [
         RolloutRequest(
             task,
             trial,
-            f"{config.seed}/{part.name}/{task}",
+            f"{seed}/{part.name}/{task}",
             part.sampling,
             str((folder / f"{task}.{trial}.traj.jsonl").resolve()),
         )
@@ -143,6 +155,13 @@ def play(worker: RolloutWorker, run: RunFolder, config: Config, tasks: Sequence[
 
     played = worker.play(settings, requests, note)
     write_summary(folder, played)
+    return played
+
+
+def summary(played: Sequence[PlayedRollout], part: Part) -> dict[str, Any]:
+    """What one part of an evaluation came to."""
+    from rehearsal_trainer.rollouts import measure
+
     return {**success(played), **measure(played), "trials": part.trials, "temperature": part.sampling.temperature}
 
 

@@ -5,103 +5,36 @@
 
 One page: start the gateway over the live model and the engine, then for each optimizer step play a group of
 rollouts for each of its tasks and let TRL do the rest. MUA-RL (arXiv 2508.18669): group-relative advantages, a
-binary reward, KL to the reference 0.001, loss only on what the model sampled. What it leaves out: dynamic
-sampling (groups that are all right or all wrong stay in the batch), several updates per batch of rollouts,
-several rows per rollout (a rollout whose history changed is not rewarded), overlong-answer shaping.
+binary reward, KL to the reference 0.001, loss only on what the model sampled; grpo_config.py has the numbers. What
+it leaves out: DAPO's dynamic sampling (groups that are all right or all wrong are left out of the gradient, and no
+others are played in their place), several updates per batch of rollouts, several rows per rollout (a rollout whose
+history changed is not rewarded), overlong-answer shaping.
 """
 
 from __future__ import annotations
 
-import random
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from rehearsal_trainer.configuration import read_config
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.grpo_config import ALGORITHMS, PROFILES, Config, check, rows_per_step
 
 if TYPE_CHECKING:
     from rehearsal_trainer.backends.trl import GrpoPlan, Measurements, Optimization, Rollouts
+    from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollouts import RolloutWorker
     from rehearsal_trainer.session import Sampling
-
-
-@dataclass(frozen=True)
-class Config:
-    """Everything that a GRPO run depends on."""
-
-    domain: str
-    """Folder with domain.yaml, absolute or relative to engine_cwd."""
-    run: str
-    """The run folder."""
-    profile: str = "cpu"
-    model: str = "smollm2"
-    dialect: Literal["compact", "hermes"] = "compact"
-    engine_command: list[str] = field(default_factory=lambda: ["node", "dist/rehearsal.mjs", "serve", "--stdio"])
-    engine_cwd: str = "."
-    split: str = "train"
-    user: str | dict[str, Any] = "agenda"
-    agent: str | None = None
-    """The file (*.agent.yaml) of an agent of one's own in the seat; the model that is trained is lent to it."""
-    basis: Literal["train", "evaluate"] = "train"
-    turn_cap: int | None = None
-    steps: int = 100
-    tasks_per_step: int = 32
-    group_size: int = 8
-    micro_batch: int = 8
-    learning_rate: float = 1e-6
-    warmup_steps: int = 0
-    beta: float = 0.001
-    epsilon: float = 0.2
-    loss_type: str = "dapo"
-    """"dapo" is the mean over all tokens of the step, verl's token-mean."""
-    skip_dead_groups: bool = False
-    temperature: float = 1.0
-    top_p: float = 1.0
-    max_tokens: int = 1024
-    """Per answer."""
-    context: int = 32768
-    lora_rank: int = 0
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    gradient_checkpointing: bool = True
-    concurrency: int = 64
-    rollout_timeout_s: float = 1800
-    save_every: int = 10
-    keep_checkpoints: int = 3
-    seed: int = 1
-    threads: int | None = None
-
-
-_CPU = {
-    "tasks_per_step": 4,
-    "micro_batch": 4,
-    "learning_rate": 5e-5,
-    "lora_rank": 16,
-    "max_tokens": 128,
-    "context": 2048,
-    "dtype": "float32",
-    "gradient_checkpointing": False,
-    "skip_dead_groups": True,
-    "concurrency": 32,
-    "rollout_timeout_s": 600,
-    "save_every": 5,
-}
-
-PROFILES = {
-    "paper": {},
-    "cpu": _CPU,
-    # Seconds a step, to see that everything works.
-    "trial": {**_CPU, "tasks_per_step": 2, "group_size": 4, "max_tokens": 32},
-}
+    from rehearsal_trainer.task_sets import TaskSet
 
 
 def main(argv: Sequence[str]) -> int:
     """Runs GRPO; the model lies in <run>/checkpoints/final (an adapter, where LoRA trained)."""
-    config, resume = read_config(Config, PROFILES, argv, "Learns from rollouts with the engine.", check_sizes)
+    config, resume = read_config(Config, PROFILES, argv, "Learns from rollouts with the engine.", check, ALGORITHMS)
     run_grpo(config, resume)
     return 0
 
@@ -115,6 +48,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollouts import RolloutWorker
     from rehearsal_trainer.serving import gateway_over
+    from rehearsal_trainer.task_sets import draw_order, trained_sets
 
     if config.threads:
         torch.set_num_threads(config.threads)
@@ -130,22 +64,25 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
             model, tokenizer, config.model, config.dialect, sampling_of(config), config.context, 2 * config.concurrency
         )
         with RolloutWorker(gateway, config.engine_command, config.engine_cwd, run.log) as worker:
-            tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]
-            order = task_order(tasks, config.steps * config.tasks_per_step, config.seed)
+            trained = trained_sets(config, worker)
+            steps = steps_of(config, sum(len(each.tasks) for each in trained))
+            evaluation = evaluation_of(config, run, worker, trained, steps)
+            order = draw_order(trained, steps * config.tasks_per_step, config.seed)
 
             # Train, save, say so.
             measured = Measurements()
-            play = step_player(config, run, worker, measured)
-            plan, grpo = plans_of(config, run)
-            trainer = grpo_trainer(model, tokenizer, order, play, plan, grpo, run, measured)
+            play = step_player(config, run, worker, trained, measured)
+            plan, grpo = plans_of(config, run, steps)
+            trainer = grpo_trainer(model, tokenizer, order, play, plan, grpo, run, measured, evaluation)
             gateway.generator.decoder.adopt(trainer.model)
             print(
-                f"GRPO: {len(tasks)} tasks, {config.steps} optimizer steps of {rows_per_step(config)} rollouts",
+                f"GRPO: {sum(len(each.tasks) for each in trained)} tasks, {steps} optimizer steps of "
+                f"{rows_per_step(config)} rollouts",
                 file=sys.stderr,
                 flush=True,
             )
             reached = train(trainer, run.latest_checkpoint() if resume else None)
-            if reached < config.steps:
+            if reached < steps:
                 run.event("stopped", step=reached)
                 return run.checkpoints / f"checkpoint-{reached}"
             save(trainer, tokenizer, run.checkpoints / "final", merge=False)
@@ -153,17 +90,26 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
             return run.checkpoints / "final"
 
 
-def rows_per_step(config: Config) -> int:
-    """Rollouts of one optimizer step."""
-    return config.tasks_per_step * config.group_size
+def steps_of(config: Config, tasks: int) -> int:
+    """Optimizer steps: as many as asked for, else as many as the epochs have."""
+    return config.steps or max(1, round(config.epochs * tasks / config.tasks_per_step))
 
 
-def check_sizes(config: Config) -> None:
-    """Refuses sizes that leave a part of a micro-batch over."""
-    if rows_per_step(config) % config.micro_batch:
-        raise ConfigurationError(
-            f"micro_batch: {config.micro_batch} does not divide tasks_per_step x group_size = {rows_per_step(config)}"
-        )
+def evaluation_of(
+    config: Config, run: RunFolder, worker: RolloutWorker, trained: Sequence[TaskSet], steps: int
+) -> Evaluation | None:
+    """The run's evaluations, where it has any, on tasks that it does not train on."""
+    from rehearsal_trainer.evaluate import Part
+    from rehearsal_trainer.evaluation import Evaluation, Schedule
+    from rehearsal_trainer.task_sets import evaluated_sets, refuse_overlap, say_apart
+
+    evaluated = evaluated_sets(config, run, worker)
+    refuse_overlap(trained, evaluated)
+    say_apart(run, trained, evaluated)
+    if not evaluated:
+        return None
+    part = Part("evaluate", sampling_of(config), config.evaluate_trials)
+    return Evaluation(run, worker, evaluated, Schedule(config.evaluate_every, steps), config.seed, part)
 
 
 def sampling_of(config: Config) -> Sampling:
@@ -173,29 +119,34 @@ def sampling_of(config: Config) -> Sampling:
     return Sampling(config.temperature, config.top_p, config.max_tokens)
 
 
-def plans_of(config: Config, run: RunFolder) -> tuple[Optimization, GrpoPlan]:
+def plans_of(config: Config, run: RunFolder, steps: int) -> tuple[Optimization, GrpoPlan]:
     """The numbers of the optimizer, and those of GRPO."""
     from rehearsal_trainer.backends.trl import GrpoPlan, Optimization
 
     optimization = Optimization(
-        run=run.checkpoints, steps=config.steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
+        run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
         micro_batch=config.micro_batch, accumulation=rows_per_step(config) // config.micro_batch,
         save_every=config.save_every, keep_checkpoints=config.keep_checkpoints, seed=config.seed,
         gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank,
     )  # fmt: skip
     grpo = GrpoPlan(
-        config.group_size, config.temperature, config.beta, config.epsilon, config.loss_type, config.skip_dead_groups
-    )
+        group_size=config.group_size, temperature=config.temperature, beta=config.beta, epsilon=config.epsilon,
+        epsilon_high=config.epsilon_high, algorithm=config.algorithm, context=config.context,
+        skip_dead_groups=config.skip_dead_groups,
+    )  # fmt: skip
     return optimization, grpo
 
 
-def step_player(config: Config, run: RunFolder, worker: RolloutWorker, measured: Measurements) -> Rollouts:
+def step_player(
+    config: Config, run: RunFolder, worker: RolloutWorker, trained: Sequence[TaskSet], measured: Measurements
+) -> Rollouts:
     """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
     from rehearsal_trainer.masks import CompletionRow
-    from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings, measure, write_summary
+    from rehearsal_trainer.rollouts import RolloutRequest, dead_groups, measure, write_summary
+    from rehearsal_trainer.task_sets import labels_of
 
     gateway, sampling = worker.gateway, sampling_of(config)
-    settings = RolloutSettings.of(config)
+    of_label = {label: (each, task) for each in trained for label, task in labels_of(each, trained).items()}
 
     def play(prompts: Sequence[str], step: int) -> tuple[list[CompletionRow], list[float | None]]:
         started = time.monotonic()
@@ -204,20 +155,25 @@ def step_player(config: Config, run: RunFolder, worker: RolloutWorker, measured:
         folder = run.trajectories(step)
         requests = [
             RolloutRequest(
-                task=task,
+                task=of_label[label][1],
                 member=member,
-                seed=f"{config.seed}/step-{step}/{task}/member-{member}",
+                seed=f"{config.seed}/step-{step}/{label}/member-{member}",
                 sampling=sampling,
-                recording=str((folder / f"{task}.{member}.traj.jsonl").resolve()),
+                recording=str((folder / f"{label.replace('/', '.')}.{member}.traj.jsonl").resolve()),
+                settings=of_label[label][0].settings,
             )
-            for task, member in with_members(prompts)
+            for label, member in with_members(prompts)
         ]
-        played = worker.play(settings, requests)
+        played = worker.play(trained[0].settings, requests)
         write_summary(folder, played)
         seconds = time.monotonic() - started
         sampled = gateway.generator.sampled_tokens - before
         measured.values |= measure(played)
         measured.values |= {"rollout_seconds": seconds, "tokens_per_second": sampled / seconds}
+        measured.values["dead_groups"] = dead_groups([rollout.result.reward for rollout in played], config.group_size)
+        for each in trained if len(trained) > 1 else []:
+            own = [rollout for rollout in played if rollout.request.settings is each.settings]
+            measured.values |= {f"domain/{each.name}/{name}": value for name, value in measure(own).items() if own}
         if all(rollout.result.reward is None for rollout in played):
             failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
             raise TrainingError(
@@ -226,15 +182,6 @@ def step_player(config: Config, run: RunFolder, worker: RolloutWorker, measured:
         return training_rows(played, gateway.chat.end_id)
 
     return play
-
-
-def task_order(tasks: Sequence[str], length: int, seed: int) -> list[str]:
-    """The tasks of the whole run: one shuffled pass after the other, the same for the same seed."""
-    order: list[str] = []
-    stream = random.Random(f"task-order/{seed}")
-    while len(order) < length:
-        order += stream.sample(list(tasks), len(tasks))
-    return order[:length]
 
 
 def with_members(prompts: Sequence[str]) -> list[tuple[str, int]]:
@@ -260,6 +207,11 @@ def training_rows(played: Sequence[Any], end_id: int) -> tuple[list[Any], list[f
         usable = len(rollout.rows) == 1
         if usable:
             kept = rollout.rows[0]
+            if not any(kept.row.mask):
+                raise TrainingError(
+                    f"the rollout of task {rollout.request.task} has a row in which nothing can be learned: no token "
+                    "of it was sampled"
+                )
             rows.append(split_at(without_tail(kept.row), kept.system_length or 1))
         else:
             rows.append({"prompt_ids": [end_id], "completion_ids": [end_id], "env_mask": [0], "logprobs": [0.0]})

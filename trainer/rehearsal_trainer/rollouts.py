@@ -30,6 +30,8 @@ class RolloutRequest:
     seed: str
     sampling: Sampling
     recording: str | None = None
+    settings: RolloutSettings | None = None
+    """Its own, where the rollouts that are played together are of several domains."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class RolloutWorker:
 
         async def one(request: RolloutRequest) -> PlayedRollout:
             async with free:
-                played = await play_rollout(self.gateway, self.engine, settings, request)
+                played = await play_rollout(self.gateway, self.engine, request.settings or settings, request)
             if each is not None:
                 each(played)
             return played
@@ -166,9 +168,7 @@ async def play_rollout(
     finally:
         gateway.close_session(session)
     rows = [row for row in session.rows if row.finish_reasons]
-    return PlayedRollout(
-        request, result, rows, session.changed_histories, session.malformed_calls, session.id
-    )
+    return PlayedRollout(request, result, rows, session.changed_histories, session.malformed_calls, session.id)
 
 
 def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
@@ -179,6 +179,7 @@ def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
             failure = result.failure and {"who": result.failure.who, "message": result.failure.message}
             line = {
                 "task": rollout.request.task,
+                "domain": rollout.request.settings and rollout.request.settings.domain,
                 "member": rollout.request.member,
                 "reward": result.reward,
                 "turns": result.turns,
@@ -218,6 +219,12 @@ def measure(played: Sequence[PlayedRollout]) -> dict[str, float]:
         given = [rollout.result.metrics[name] for rollout in scored if name in rollout.result.metrics]
         values[f"engine/{name}"] = _mean(given)
     return values
+
+
+def dead_groups(rewards: Sequence[float | None], group_size: int) -> float:
+    """The share of groups that hold no difference, and so no gradient: all right, all wrong, or one that is left."""
+    groups = [rewards[start : start + group_size] for start in range(0, len(rewards), group_size)]
+    return _mean([float(len({reward for reward in group if reward is not None}) < 2) for group in groups])
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -15,48 +15,43 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from rehearsal_trainer import keys
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import TrainingError
 
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that an SFT run depends on."""
+    """Everything that an SFT run depends on; MUA-RL's cold start by default. keys.py says what each key does."""
 
-    recordings: list[str]
-    """Files and folders with recordings."""
-    run: str
-    """The run folder."""
-    profile: str = "cpu"
-    model: str = "smollm2"
-    dialect: Literal["compact", "hermes"] = "compact"
-    least_reward: float = 1.0
-    epochs: float = 2.0
-    steps: int | None = None
-    """Optimizer steps; overrides `epochs`."""
-    batch: int = 128
-    micro_batch: int = 8
-    learning_rate: float = 5e-6
-    warmup_steps: int = 0
-    schedule: Literal["constant_with_warmup", "linear"] = "constant_with_warmup"
-    """`linear` falls to zero at the last step."""
-    lora_rank: int = 0
-    context: int = 32768
-    dtype: Literal["auto", "float32", "bfloat16"] = "auto"
-    gradient_checkpointing: bool = True
-    save_every: int = 10
-    keep_checkpoints: int = 2
-    seed: int = 1
-    threads: int | None = None
-    """Threads of a CPU; None leaves it to OMP_NUM_THREADS."""
+    recordings: keys.Recordings
+    run: keys.Run
+    domain: keys.SftDomain = None
+    profile: keys.Profile = "cpu"
+    model: keys.Model = "smollm2"
+    dialect: keys.Dialect = "compact"
+    least_reward: keys.LeastReward = 1.0
+    epochs: keys.SftEpochs = 2.0
+    steps: keys.SftSteps = None
+    batch: keys.SftBatch = 128
+    micro_batch: keys.MicroBatch = 8
+    learning_rate: keys.SftLearningRate = 5e-6
+    warmup_steps: keys.WarmupSteps = 0
+    schedule: keys.Schedule = "constant_with_warmup"
+    lora_rank: keys.LoraRank = 0
+    context: keys.Context = 32768
+    dtype: keys.Dtype = "auto"
+    gradient_checkpointing: keys.GradientCheckpointing = True
+    save_every: keys.SaveEvery = 10
+    keep_checkpoints: keys.KeepCheckpoints = 2
+    seed: keys.Seed = 1
+    threads: keys.Threads = None
 
 
 _CPU = {
     "batch": 8,
-    "micro_batch": 8,
-    "epochs": 3.0,
+    "steps": 40,
     "learning_rate": 1e-3,
     "warmup_steps": 3,
     "schedule": "linear",
@@ -67,7 +62,10 @@ _CPU = {
     "save_every": 50,
 }
 
-PROFILES = {"paper": {}, "cpu": _CPU, "trial": _CPU}
+# The recipe with an adapter in place of all weights, which is what one GPU has room for.
+_GPU = {"micro_batch": 2, "learning_rate": 1e-4, "lora_rank": 32, "context": 16384}
+
+PROFILES = {"paper": {}, "gpu": _GPU, "cpu": _CPU, "trial": _CPU}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -104,6 +102,8 @@ def run_sft(config: Config, resume: bool = False) -> Path:
             f"nothing to learn from: of {len(files)} recordings {len(conversations)} have a reward of at least "
             f"{config.least_reward:g} and are no previews, and {len(rows)} of them fit into {config.context} tokens"
         )
+    if empty := [row for row, each in zip(every, conversations, strict=True) if not any(row.mask)]:
+        raise TrainingError(f"{len(empty)} recordings have no token to learn from: the agent says nothing in them")
     steps = config.steps or max(1, round(config.epochs * len(rows) / config.batch))
     micro = min(config.micro_batch, config.batch)
     accumulation = max(1, config.batch // micro)

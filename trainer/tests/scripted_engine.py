@@ -1,8 +1,9 @@
 """A scripted stand-in for the engine, for tests only: it speaks the training protocol, and nothing in it is real.
 
-Its one domain has two tools and a user of fixed words. Reward 1 for the right call (domain `parcels`), or by the
-trial's parity (domain `parity`), so that a model that knows nothing still meets mixed groups. Task `broken-*`
-fails as infrastructure. Standard library only.
+Its domains have two tools and a user of fixed words. Reward 1 for the right call (domain `parcels`), or by the
+trial's parity (domains `parity` and `parity-long`, whose policy is longer), so that a model that knows nothing still
+meets mixed groups; `dead` is always wrong, and `falling` right in its first four rollouts and never again. Task
+`broken-*` fails as infrastructure. Standard library only.
 """
 
 import json
@@ -26,6 +27,13 @@ TOOLS = [
 ]
 DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday"]
 OUTPUT = threading.Lock()
+TASKS = {  # by domain, train and test; every other domain has the first
+    "": (["move-0", "move-1", "move-2", "move-3"], ["move-100", "move-101", "move-102", "move-103"]),
+    "broken": (["broken-0"], ["broken-1"]),
+    "half-broken": (["move-0", "broken-0"], []),
+    "overlap": (["move-0", "move-1"], ["move-1"]),
+}
+PLAYED: dict[str, int] = {}
 
 
 def send(message: dict) -> None:
@@ -89,8 +97,9 @@ def play(params: dict) -> dict:
             "failure": failure,
         }
     parcel, day = wanted(task)
-    events = [{"type": "rolloutStarted", "format": 1, "system": SYSTEM, "tools": TOOLS, "task": {"id": task}}]
-    messages = [{"role": "system", "content": SYSTEM}]
+    system = SYSTEM + " Be polite, and look twice." * 8 if params["domain"] == "parity-long" else SYSTEM
+    events = [{"type": "rolloutStarted", "format": 1, "system": system, "tools": TOOLS, "task": {"id": task}}]
+    messages = [{"role": "system", "content": system}]
 
     def say(text: str) -> None:
         events.append({"type": "userReplied", "content": text, "stop": None})
@@ -123,8 +132,12 @@ def play(params: dict) -> dict:
                 break
             say("Go on.")
     reward = float(written == {"parcel": parcel, "day": day})
-    if params["domain"] == "parity":
+    if params["domain"].startswith("parity"):
         reward = float(params["trial"] % 2)
+    if params["domain"] in ("dead", "falling"):
+        with OUTPUT:
+            PLAYED[params["domain"]] = PLAYED.get(params["domain"], 0) + 1
+            reward = float(params["domain"] == "falling" and PLAYED["falling"] <= 4)
     events.append({"type": "rewarded", "basis": params["basis"], "reward": reward, "reason": "scripted"})
     if params.get("recording"):
         path = pathlib.Path(params["recording"])
@@ -147,8 +160,7 @@ def answer(request: dict) -> None:
         if method == "hello":
             send({"id": identity, "result": {"protocol": 1, "engine": "scripted"}})
         elif method == "tasks":
-            count, first = (4, 0) if params.get("split") == "train" else (4, 100)
-            names = [f"move-{first + index}" for index in range(count)]
+            names = TASKS.get(params["domain"], TASKS[""])[params.get("split") != "train"]
             send({"id": identity, "result": [{"id": name, "split": params.get("split")} for name in names]})
         elif method == "rollout":
             send({"id": identity, "result": play(params)})

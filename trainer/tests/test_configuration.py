@@ -10,7 +10,8 @@ import pytest
 from rehearsal_trainer import evaluate, grpo, sft
 from rehearsal_trainer.configuration import from_values, read_config
 from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo import task_order, with_members
+from rehearsal_trainer.grpo import with_members
+from rehearsal_trainer.task_sets import task_order
 
 GIVEN = {"domain": "d", "run": "r"}
 
@@ -34,9 +35,9 @@ def test_every_profile_is_valid(kind: Any) -> None:
     [
         ({}, "domain"),
         ({**GIVEN, "learningRate": 1}, "learningRate: there is no such field"),
-        ({**GIVEN, "steps": "many"}, "steps: expected int"),
-        ({**GIVEN, "steps": True}, "steps: expected int"),
-        ({**GIVEN, "dialect": "latin"}, "dialect: expected Literal"),
+        ({**GIVEN, "steps": "many"}, "steps: expected integer"),
+        ({**GIVEN, "steps": True}, "steps: expected integer"),
+        ({**GIVEN, "dialect": "latin"}, "dialect: expected one of compact, hermes"),
         ({**GIVEN, "profile": "huge"}, "profile: 'huge' is unknown"),
         ({**GIVEN, "engine_command": "node"}, "engine_command: expected list"),
     ],

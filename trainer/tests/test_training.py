@@ -12,12 +12,17 @@ import torch
 from conftest import SCRIPTED_ENGINE, TESTS
 
 from rehearsal_trainer import evaluate, grpo, sft
-from rehearsal_trainer.backends.trl import _FrugalTrainer, check_groups, similar_lengths
+from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer, similar_lengths
+from rehearsal_trainer.backends.trl import check_groups
 from rehearsal_trainer.configuration import from_values
+from rehearsal_trainer.engine import RolloutResult
 from rehearsal_trainer.evaluate import run_evaluation, table, wilson
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.grpo import check_sizes, run_grpo
+from rehearsal_trainer.grpo import run_grpo, training_rows
+from rehearsal_trainer.grpo_config import check
 from rehearsal_trainer.models import load_model
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, dead_groups
+from rehearsal_trainer.session import Sampling, SessionRow
 from rehearsal_trainer.sft import run_sft
 from rehearsal_trainer.shared_prefix import share_prefix, shared_length
 
@@ -26,9 +31,9 @@ def grpo_config(run: Path, **changes: Any) -> grpo.Config:
     values = {
         "domain": "parity", "run": str(run), "model": "tiny", "engine_command": SCRIPTED_ENGINE, "engine_cwd": TESTS,
         "steps": 2, "tasks_per_step": 2, "group_size": 4, "micro_batch": 4, "max_tokens": 8, "turn_cap": 2,
-        "save_every": 1, "learning_rate": 0.01,
+        "save_every": 1, "learning_rate": 0.01, "evaluate_every": 0,
     }  # fmt: skip
-    return from_values(grpo.Config, grpo.PROFILES, {**values, **changes})
+    return from_values(grpo.Config, grpo.PROFILES, {**values, **changes}, grpo.ALGORITHMS)
 
 
 def gold_recordings(folder: Path, count: int = 6) -> str:
@@ -59,6 +64,7 @@ def test_two_grpo_steps_fill_the_run_folder(tmp_path: Path) -> None:
     assert metrics[1]["kl"] > 0  # the reference is the model without its adapter
     assert [event["type"] for event in lines(tmp_path / "run" / "events.jsonl")] == [
         "started",
+        "data",
         "checkpoint",
         "checkpoint",
         "finished",
@@ -107,23 +113,39 @@ def test_a_stop_file_ends_the_run_with_a_checkpoint(tmp_path: Path, monkeypatch:
     assert lines(tmp_path / "run" / "events.jsonl")[-1]["type"] == "stopped"
 
 
-def test_failed_rollouts_are_not_punished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grpo, "task_order", lambda tasks, length, seed: ["move-0", "broken-0"][:length])
-    run_grpo(grpo_config(tmp_path / "run", steps=1))
+def test_failed_rollouts_are_not_punished(tmp_path: Path) -> None:
+    run_grpo(grpo_config(tmp_path / "run", steps=1, domain="half-broken"))
     (entry,) = lines(tmp_path / "run" / "metrics.jsonl")
-    assert (entry["failed"], entry["reward"]) == (4, 0.5)
+    assert (entry["failed"], entry["dead_groups"]) == (4, 1.0)
+    rollouts = lines(tmp_path / "run" / "trajectories" / "step-000001" / "rollouts.jsonl")
+    assert {line["reward"] for line in rollouts if line["task"] == "broken-0"} == {None}
 
 
-def test_a_step_without_any_score_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grpo, "task_order", lambda tasks, length, seed: ["broken-0"] * length)
+def test_a_step_without_any_score_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="no rollout of step 1 could be scored: scripted failure"):
-        run_grpo(grpo_config(tmp_path / "run", steps=1))
+        run_grpo(grpo_config(tmp_path / "run", steps=1, domain="broken"))
     assert lines(tmp_path / "run" / "events.jsonl")[-1]["type"] == "error"
+
+
+def test_a_group_without_variance_is_counted_and_moves_nothing(tmp_path: Path) -> None:
+    run_grpo(grpo_config(tmp_path / "run", steps=1, domain="dead", beta=0.0))
+    (entry,) = lines(tmp_path / "run" / "metrics.jsonl")
+    assert (entry["dead_groups"], entry["all_wrong"], entry["grad_norm"]) == (1.0, 1.0, 0.0)
+    assert dead_groups([1.0, 0.0, 0.0, 0.0, None, 1.0, None, None], 2) == 0.75
+
+
+def test_a_row_without_a_trainable_token_is_an_error(tmp_path: Path) -> None:
+    row = SessionRow()
+    row.row.append_given([1, 2, 3])
+    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8))
+    played = PlayedRollout(request, RolloutResult(1.0, "userStopped", 1), [row], 0, 0)
+    with pytest.raises(TrainingError, match="task move-0 has a row in which nothing can be learned"):
+        training_rows([played], 0)
 
 
 def test_sizes_that_do_not_divide_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="micro_batch: 3 does not divide"):
-        check_sizes(grpo_config(tmp_path / "run", micro_batch=3))
+        check(grpo_config(tmp_path / "run", micro_batch=3))
 
 
 def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
@@ -216,7 +238,7 @@ def test_scoring_without_padding_gives_the_same_numbers(monkeypatch: pytest.Monk
         mask[row, 10 + length :] = 0
     whole = score(None, model, ids, mask, 50)
     seen.clear()
-    trainer = _FrugalTrainer.__new__(_FrugalTrainer)
+    trainer = FrugalTrainer.__new__(FrugalTrainer)
     found = trainer._get_per_token_logps_and_entropies(model, ids, mask, 50, batch_size=5, compute_entropy=True)
     assert seen == [(3, 22), (2, 60)]
     assert found[1] is not None

@@ -30,7 +30,6 @@ from rehearsal_trainer.backends.verl.plan import (
     PROFILES,
     ClusterConfig,
     Places,
-    epochs_of,
     rows_of,
     station_of,
     verl_settings,
@@ -39,6 +38,7 @@ from rehearsal_trainer.backends.verl.station import node_of_wheel
 from rehearsal_trainer.backends.verl.store import RolloutStore
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.engine import running
+from rehearsal_trainer.grpo_config import ALGORITHMS
 from rehearsal_trainer.models import model_folder
 
 DOMAIN = REPOSITORY / "domains" / "parcel-desk"
@@ -60,7 +60,7 @@ def config_of(**changed: Any) -> ClusterConfig:
         "context": 3000,
         **changed,
     }
-    return from_values(ClusterConfig, PROFILES, values)
+    return from_values(ClusterConfig, PROFILES, values, ALGORITHMS)
 
 
 def tasks_of(config: ClusterConfig) -> tuple[Any, Any]:
@@ -82,8 +82,7 @@ def verl_config(config: ClusterConfig, folder: Path, store: str | None = STORE) 
     places = Places(str(folder / "train.parquet"), str(folder / "test.parquet"), str(folder / "checkpoints"), "test")
     write_rows(rows_of("parcel-desk", train, "train"), places.train_file)
     write_rows(rows_of("parcel-desk", test, "test"), places.test_file)
-    settings = verl_settings(config, places, station_of(config, store))
-    settings["trainer.total_epochs"] = epochs_of(config, len(train))
+    settings = verl_settings(config, places, station_of(config, store), len(train))
     settings["transfer_queue.backend.SimpleStorage.num_data_storage_units"] = 1
     return configured(settings)
 

@@ -25,22 +25,16 @@ class TinyServer:
         self._output = TokenOutput
         self._count = 0
 
-    async def generate(
-        self, request_id: str, prompt_ids: list[int], sampling_params: dict[str, Any], **_: Any
-    ) -> Any:
+    async def generate(self, request_id: str, prompt_ids: list[int], sampling_params: dict[str, Any], **_: Any) -> Any:
         """One answer, as vLLM's server in verl gives it."""
         self._count += 1
-        sampling = Sampling(
-            sampling_params["temperature"], sampling_params["top_p"], sampling_params["max_tokens"]
-        )
+        sampling = Sampling(sampling_params["temperature"], sampling_params["top_p"], sampling_params["max_tokens"])
         future = self.generator.submit(request_id, prompt_ids, sampling, sampling_params["seed"])
         done = await asyncio.wrap_future(future)
         self.generator.release(request_id)
         self.log.append((list(prompt_ids), list(done.ids), list(done.logprobs)))
         fields = {"global_steps": 1}
-        return self._output(
-            token_ids=done.ids, log_probs=done.logprobs, stop_reason="completed", extra_fields=fields
-        )
+        return self._output(token_ids=done.ids, log_probs=done.logprobs, stop_reason="completed", extra_fields=fields)
 
     def asked(self) -> list[tuple[list[int], list[int], list[float]]]:
         """Everything so far."""

@@ -52,14 +52,14 @@ function trainerEnvironment(): NodeJS.ProcessEnv {
 }
 
 /** Lets the trainer read a configuration without starting anything, as it knows the fields and profiles. */
-function checkConfiguration(python: string, { kind, config }: Launch): void {
+function checkConfiguration(python: string, { kind, config, placed = (words) => words }: Launch): void {
   const { status, stderr, error } = spawnSync(python, ['-m', 'rehearsal_trainer', kind, '--config', '-', '--check'], {
     env: trainerEnvironment(),
     input: JSON.stringify(config),
     encoding: 'utf8',
   });
   if (status === 0) return;
-  throw new UsageError(`the trainer refuses these options: ${error?.message ?? lastLineOf(stderr)}`);
+  throw new UsageError(`the trainer refuses these options: ${placed(error?.message ?? lastLineOf(stderr))}`);
 }
 
 /**

@@ -1,7 +1,5 @@
+import type { TrainingKind } from '../../engine/shell/trainingKeys.ts';
 import type { Io } from '../io.ts';
-
-export const trainingKinds = ['sft', 'grpo', 'evaluate'] as const;
-export type TrainingKind = (typeof trainingKinds)[number];
 
 /** A training run that is to be started or gone on with, in the words of this machine. */
 export type Launch = {
@@ -18,6 +16,8 @@ export type Launch = {
   readonly python: string | undefined;
   /** What the run needs of the target's disk beside what is copied, in bytes; undefined: the target's own guess. */
   readonly disk: number | undefined;
+  /** Puts before the trainer's words where a value was written, if that was in a file. */
+  readonly placed?: (words: string) => string;
 };
 
 /**

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** The domain that a recording was made in: the one of the run beside it, else the nearest folder above with a domain.yaml. */
 export function domainBeside(recording: string): string | undefined {
@@ -7,7 +7,7 @@ export function domainBeside(recording: string): string | undefined {
     const run = join(folder, 'run.json');
     const config = join(folder, 'config.json');
     for (const file of [run, config]) {
-      const named = existsSync(file) ? folderIn(file) : undefined;
+      const named = existsSync(file) ? folderIn(file, recording) : undefined;
       if (named && existsSync(named)) return named;
     }
     if (existsSync(join(folder, 'domain.yaml'))) return folder;
@@ -15,11 +15,23 @@ export function domainBeside(recording: string): string | undefined {
   return undefined;
 }
 
-/** A run says `folder`, a training run `domain`. */
-function folderIn(file: string): string | undefined {
+type Share = { readonly folder: string; readonly name?: string | null };
+type Config = {
+  readonly folder?: string;
+  readonly domain?: string | readonly Share[];
+  readonly held_out?: readonly Share[];
+};
+
+/** A run says `folder`, a training run `domain`: one, or several whose names its recordings carry. */
+function folderIn(file: string, recording: string): string | undefined {
   try {
-    const { folder, domain } = JSON.parse(readFileSync(file, 'utf8')) as { folder?: string; domain?: string };
-    return folder ?? domain;
+    const { folder, domain, held_out: heldOut = [] } = JSON.parse(readFileSync(file, 'utf8')) as Config;
+    const shares = [...(Array.isArray(domain) ? (domain as readonly Share[]) : []), ...heldOut];
+    const own = shares.find(({ folder: each, name }) => {
+      const called = name ?? basename(each);
+      return basename(recording).startsWith(`${called}.`) || basename(dirname(recording)) === called;
+    });
+    return folder ?? own?.folder ?? (typeof domain === 'string' ? domain : undefined);
   } catch {
     return undefined;
   }

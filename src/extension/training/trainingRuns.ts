@@ -8,7 +8,13 @@ import type { Rollout, Run } from '../../webview/protocol.ts';
 const configSchema = z.looseObject({
   kind: z.enum(['sft', 'grpo', 'evaluate']).nullable().catch(null),
   model: z.string().nullable().catch(null),
-  domain: z.string().nullable().catch(null),
+  domain: z
+    .union([
+      z.string().transform((folder) => [folder]),
+      z.array(z.looseObject({ folder: z.string() }).transform(({ folder }) => folder)),
+    ])
+    .nullable()
+    .catch(null),
   steps: z.int().positive().nullable().catch(null),
 });
 
@@ -18,7 +24,13 @@ export async function readRun(folder: string): Promise<Run> {
   const parsed = configSchema.safeParse(await readJson(join(folder, 'config.json')));
   if (!parsed.success) return { id, kind: null, model: null, domain: null, plannedSteps: null };
   const { kind, model, domain, steps } = parsed.data;
-  return { id, kind, model: model && modelName(model), domain: domain && basename(domain), plannedSteps: steps };
+  return {
+    id,
+    kind,
+    model: model && modelName(model),
+    domain: domain?.map((folder) => basename(folder)).join(', ') ?? null,
+    plannedSteps: steps,
+  };
 }
 
 /** The runs of a training folder, newest first; their names begin with their time. Empty where there is none. */

@@ -1,4 +1,4 @@
-"""TRL behind the scripts: trainers made from a plan, their log as our metrics. The only file that imports trl.
+"""TRL behind the scripts: trainers made from a plan, their log as our metrics.
 
 Besides TRL's own work it does three things, all exact and only to save time and memory: a prefix that all rows of
 a batch share (the policy and the tools) is computed once, the language model's head is only applied where a label
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -20,10 +20,10 @@ import torch
 import trl.trainer.utils as trl_utils
 from datasets import Dataset
 from peft import LoraConfig
-from torch import Tensor
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
+from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
 from rehearsal_trainer.masks import CompletionRow, Row, labels_of
 from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.shared_prefix import share_prefix
@@ -35,7 +35,6 @@ METRIC_NAMES = {
     "kl": "kl",
     "entropy": "entropy",
     "reward_std": "reward_std",
-    "frac_reward_zero_std": "dead_groups",
     "completions/clipped_ratio": "truncated",
     "clip_ratio/region_mean": "clipped",
     "mean_token_accuracy": "token_accuracy",
@@ -64,6 +63,10 @@ class Optimization:
     bf16: bool = False
 
 
+Evaluate = Callable[[int], Mapping[str, float]]
+"""Evaluates after an optimizer step (0: before the first) where one is due; what it measured, or nothing."""
+
+
 @dataclass
 class Measurements:
     """What the script measured beside TRL's log, waiting for the step's line."""
@@ -74,9 +77,10 @@ class Measurements:
 class ProgressCallback(TrainerCallback):
     """Writes metrics and checkpoints into the run folder and stops when asked to."""
 
-    def __init__(self, run: RunFolder, measured: Measurements) -> None:
+    def __init__(self, run: RunFolder, measured: Measurements, evaluate: Evaluate | None = None) -> None:
         self.run = run
         self.measured = measured
+        self.evaluate = evaluate
         self._last = time.monotonic()
 
     def on_log(
@@ -86,11 +90,20 @@ class ProgressCallback(TrainerCallback):
             return
         now = time.monotonic()
         values = {METRIC_NAMES[name]: float(value) for name, value in logs.items() if name in METRIC_NAMES}
-        self.run.metrics(state.global_step, {**values, **self.measured.values, "step_seconds": now - self._last})
+        seconds = now - self._last - self.measured.values.get("evaluate/seconds", 0)
+        self.run.metrics(state.global_step, {**values, **self.measured.values, "step_seconds": seconds})
         self.measured.values.clear()
         self._last = now
 
+    def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        if self.evaluate and state.global_step == 0 and (values := self.evaluate(0)):
+            self.run.metrics(0, values)
+        self._last = time.monotonic()
+
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        # Before the step's line is written, so that what was measured on the new weights stands in it.
+        if self.evaluate:
+            self.measured.values |= self.evaluate(state.global_step)
         if self.run.should_stop():
             control.should_training_stop = True
             control.should_save = True
@@ -108,8 +121,21 @@ class GrpoPlan:
     temperature: float
     beta: float
     epsilon: float
-    loss_type: str
+    epsilon_high: float | None
+    algorithm: Literal["grpo", "dapo", "dr_grpo", "gspo"]
+    context: int
+    """The longest row, which is the constant that Dr. GRPO divides by."""
     skip_dead_groups: bool
+
+
+# How TRL calls the loss of each paper. Its "dapo" is the mean over all tokens of a step, which is verl's and so
+# MUA-RL's; its "grpo" is the mean of each row's mean, which GSPO's ratio of a whole sequence asks for.
+LOSSES: Mapping[str, Mapping[str, Any]] = {
+    "grpo": {"loss_type": "dapo", "scale_rewards": "group"},
+    "dapo": {"loss_type": "dapo", "scale_rewards": "group", "mask_truncated_completions": True},
+    "dr_grpo": {"loss_type": "dr_grpo", "scale_rewards": "none"},
+    "gspo": {"loss_type": "grpo", "scale_rewards": "group", "importance_sampling_level": "sequence"},
+}
 
 
 Rollouts = Callable[[Sequence[str], int], tuple[Sequence[CompletionRow], Sequence[float | None]]]
@@ -143,6 +169,7 @@ def grpo_trainer(
     grpo: GrpoPlan,
     run: RunFolder,
     measured: Measurements,
+    evaluate: Evaluate | None = None,
 ) -> GRPOTrainer:
     """A trainer whose rollouts come from the engine. `tasks` is the whole run's order, one entry a group."""
 
@@ -163,20 +190,21 @@ def grpo_trainer(
         temperature=grpo.temperature,
         beta=grpo.beta,
         epsilon=grpo.epsilon,
-        loss_type=grpo.loss_type,
-        scale_rewards="group",
+        epsilon_high=grpo.epsilon_high,
+        max_completion_length=grpo.context,
         num_iterations=1,
         shuffle_dataset=False,
+        **LOSSES[grpo.algorithm],
         **_common(plan),
     )
-    trainer = _FrugalTrainer(
+    trainer = FrugalTrainer(
         model=model,
         peft_config=_lora(model, plan),
         reward_funcs=reward,
         args=config,
         train_dataset=Dataset.from_list([{"prompt": task} for task in tasks]),
         processing_class=tokenizer,
-        callbacks=[ProgressCallback(run, measured)],
+        callbacks=[ProgressCallback(run, measured, evaluate)],
         rollout_func=rollout_func,
     )
     trainer.skip_dead_groups = grpo.skip_dead_groups
@@ -192,61 +220,6 @@ def check_groups(prompts: Sequence[Any], group_size: int) -> None:
             f"expected every task {group_size} times in a row, got {list(prompts)[: 2 * group_size]}: this version of "
             "TRL hands prompts over differently, so groups would be mixed up"
         )
-
-
-class _FrugalTrainer(GRPOTrainer):
-    """TRL's trainer without the padding and, if asked, without the rows that teach nothing."""
-
-    skip_dead_groups = False
-
-    def _get_per_token_logps_and_entropies(
-        self, model: Any, input_ids: Tensor, attention_mask: Tensor, logits_to_keep: int, *args: Any, **rest: Any
-    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """Scores rows of similar length together and cuts the padding that the longest of a step would cost."""
-        score = super()._get_per_token_logps_and_entropies
-        most = rest.pop("batch_size", None) or len(input_ids)
-        prompt = input_ids.shape[1] - logits_to_keep
-        lengths = attention_mask[:, prompt:].sum(1).tolist()
-        logps = input_ids.new_zeros(len(input_ids), logits_to_keep, dtype=torch.float32)
-        entropies = torch.zeros_like(logps) if rest.get("compute_entropy") else None
-        losses = []
-        for rows in similar_lengths(lengths, most):
-            chosen, length = torch.tensor(rows, device=input_ids.device), max(1, max(lengths[row] for row in rows))
-            ids, mask = input_ids[chosen, : prompt + length], attention_mask[chosen, : prompt + length]
-            scored, spread, loss = score(model, ids, mask, length, *args, **rest)
-            width = (0, logits_to_keep - length)
-            logps = logps.index_add(0, chosen, torch.nn.functional.pad(scored.float(), width))
-            if entropies is not None and spread is not None:
-                entropies = entropies.index_add(0, chosen, torch.nn.functional.pad(spread.float(), width))
-            if loss is not None:
-                losses.append(loss * len(rows) / len(input_ids))
-        return logps, entropies, torch.stack(losses).sum() if losses else None
-
-    def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
-        """A group that is all right or all wrong teaches nothing but the KL term, at the price of the others."""
-        live = inputs["advantages"] != 0
-        if live.all() or not self.skip_dead_groups:
-            return super()._compute_loss(model, inputs)
-        shortest = inputs["completion_mask"].sum(1).argmin()[None]
-        keep = live.nonzero()[:, 0] if live.any() else shortest
-        kept = {
-            name: value[keep] if isinstance(value, Tensor) and value.ndim > 0 and len(value) == len(live) else value
-            for name, value in inputs.items()
-        }
-        loss = super()._compute_loss(model, kept)
-        return loss if live.any() else loss * 0
-
-
-def similar_lengths(lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Row numbers in chunks of at most `most`, in each of which the longest is at most a quarter above the shortest."""
-    chunks: list[list[int]] = []
-    for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
-        last = chunks[-1] if chunks else []
-        if last and len(last) < most and lengths[row] <= 1.25 * lengths[last[0]] + 16:
-            last.append(row)
-        else:
-            chunks.append([row])
-    return chunks
 
 
 def train(trainer: Any, resume_from: Path | None) -> int:

@@ -7,7 +7,7 @@ import { messageOf } from '../fault.ts';
 export type Source = { readonly file: string; readonly text: string };
 
 /** The kinds of files of a domain; the first half of every code. */
-export type FileKind = 'domain' | 'policy' | 'rule' | 'persona' | 'task' | 'database' | 'tool' | 'agent';
+export type FileKind = 'domain' | 'policy' | 'rule' | 'persona' | 'task' | 'database' | 'tool' | 'agent' | 'training';
 
 /** Texts that stand in for files, by absolute path: the unsaved documents of an editor. */
 export type Overlay = ReadonlyMap<string, string>;
@@ -102,6 +102,7 @@ const hints: Readonly<Record<FileKind, string>> = {
   database: 'Create it (`{}` is an empty database), or name another file in domain.yaml.',
   tool: 'Create it, or take `tools:` out of domain.yaml.',
   agent: 'Create it.',
+  training: 'Create it, or name another file.',
 };
 
 /** What stands there and can't be read: no permission, a link to itself, no text. */

@@ -12,7 +12,7 @@ from rehearsal_trainer.messages import Json
 
 
 def configured(settings: Mapping[str, Json]) -> Any:
-    """verl's defaults with these keys changed. A key that this version of verl does not have is an error; `+` adds one."""
+    """verl's defaults with these keys changed. A key that verl does not have is an error; `+` adds one."""
     with initialize_config_module("verl.trainer.config", version_base=None):
         config = compose("ppo_trainer")
     for name, value in settings.items():

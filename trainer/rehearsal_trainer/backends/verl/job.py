@@ -27,7 +27,6 @@ from rehearsal_trainer.backends.verl.plan import (
     Places,
     check_cluster,
     check_splits,
-    epochs_of,
     rows_of,
     station_of,
     verl_settings,
@@ -37,6 +36,7 @@ from rehearsal_trainer.backends.verl.store import RolloutStore
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.engine import EngineError, running
 from rehearsal_trainer.failures import ConfigurationError, TrainingError, reported
+from rehearsal_trainer.grpo_config import ALGORITHMS
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.models import model_folder
 from rehearsal_trainer.progress import RunFolder
@@ -47,7 +47,9 @@ LOOK_S = 1.0
 
 def main(argv: Sequence[str]) -> int:
     """Runs the job until training is over, it fails, or it is stopped."""
-    config, resume = read_config(ClusterConfig, PROFILES, argv, "GRPO with verl on this Ray cluster.", check_cluster)
+    config, resume = read_config(
+        ClusterConfig, PROFILES, argv, "GRPO with verl on this Ray cluster.", check_cluster, ALGORITHMS
+    )
     folder = Path(config.storage).expanduser() / Path(config.run).name
     if resume and not (folder / "checkpoints" / "latest_checkpointed_iteration.txt").exists():
         raise ConfigurationError(
@@ -102,9 +104,12 @@ async def tasks_of(config: ClusterConfig) -> tuple[list[dict[str, Json]], list[d
     """The tasks to train on and those to evaluate on, as the engine lists them; none stands in both."""
     os.environ.setdefault("REHEARSAL_NODE", node_of_wheel())
     async with running(config.engine_command, config.engine_cwd) as engine:
-        train = await engine.tasks(config.domain, config.split)
+        domain = str(config.domain)
+        train = await engine.tasks(domain, config.split)
+        if not config.evaluate_every:
+            return train, []
         try:
-            test = await engine.tasks(config.domain, "test")
+            test = await engine.tasks(domain, config.evaluate_split)
         except EngineError as error:
             if error.code != "unknown-split":
                 raise
@@ -121,12 +126,11 @@ def verl_config(
 
     data = folder / "data"
     places = Places(str(data / "train.parquet"), str(data / "test.parquet"), str(folder / "checkpoints"), folder.name)
-    name = Path(config.domain).name
+    name = Path(str(config.domain)).name
     write_rows(rows_of(name, train, "train"), places.train_file)
     write_rows(rows_of(name, test or train[:1], "test"), places.test_file)
-    config = replace(config, model=model_folder(config.model), test_every=config.test_every if test else 0)
-    settings = verl_settings(config, places, station_of(config, STORE))
-    return configured({**settings, "trainer.total_epochs": epochs_of(config, len(train))})
+    config = replace(config, model=model_folder(config.model), evaluate_every=config.evaluate_every if test else 0)
+    return configured(verl_settings(config, places, station_of(config, STORE), len(train)))
 
 
 def environment_of(verl: Any, folder: Path) -> dict[str, str]:

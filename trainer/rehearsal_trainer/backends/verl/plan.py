@@ -5,13 +5,16 @@ Neither verl nor Ray nor torch is needed to read this.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-from rehearsal_trainer import grpo
 from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.grpo_config import PROFILES as GRPO_PROFILES
+from rehearsal_trainer.grpo_config import Config, check
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.setting import Setting
 
 AGENT_LOOP = "rehearsal"
 """What the data set calls our agent loop."""
@@ -19,29 +22,68 @@ WORKERS = "rehearsal_trainer.backends.verl.workers.WatchedAgentLoops"
 STORE = "rehearsal-store"
 
 
+def _count(about: str, paper: str, verl: str) -> Setting:
+    return Setting(about, paper=paper, verl=verl, least=1)
+
+
 @dataclass(frozen=True)
-class ClusterConfig(grpo.Config):
+class ClusterConfig(Config):
     """A GRPO run on a cluster. The machines are those of MUA-RL's script: 4 with 8 GPUs."""
 
-    nodes: int = 4
-    gpus_per_node: int = 8
-    tensor_parallel: int = 2
-    """GPUs that one copy of the model answers on."""
-    sequence_parallel: int = 4
-    """GPUs that share one long row in training (Ulysses)."""
-    gpu_memory: float = 0.8
-    """The part of a GPU that the model servers may take while they answer."""
-    workers: int = 8
-    """Rollout workers, each with an engine of its own."""
-    server: Literal["vllm", "sglang"] = "vllm"
-    prompt_tokens: int = 5000
-    """Room for the policy, the tools and the first message; the rest of the context is for what follows."""
-    test_every: int = 5
-    """Optimizer steps between two evaluations on the test tasks; 0 leaves them out."""
-    evaluate_user: str | dict[str, Any] = "agenda"
-    evaluate_basis: Literal["train", "evaluate"] = "evaluate"
-    storage: str = "~/rehearsal-runs"
-    """A folder of the cluster for checkpoints; with several machines one that all of them see."""
+    nodes: Annotated[int, _count("Machines that train.", "4", "trainer.nnodes")] = 4
+    gpus_per_node: Annotated[int, _count("GPUs of each machine.", "8", "trainer.n_gpus_per_node")] = 8
+    tensor_parallel: Annotated[
+        int,
+        _count(
+            "GPUs that one copy of the model answers on.", "2", "actor_rollout_ref.rollout.tensor_model_parallel_size"
+        ),
+    ] = 2
+    sequence_parallel: Annotated[
+        int,
+        _count(
+            "GPUs that share one long row in training (Ulysses).",
+            "4",
+            "actor_rollout_ref.actor.ulysses_sequence_parallel_size",
+        ),
+    ] = 4
+    gpu_memory: Annotated[
+        float,
+        Setting(
+            "The part of a GPU's memory that the model servers may take while they answer.",
+            paper="0.8",
+            verl="actor_rollout_ref.rollout.gpu_memory_utilization",
+            above=0,
+            most=1,
+        ),
+    ] = 0.8
+    workers: Annotated[
+        int,
+        Setting(
+            "Rollout workers, each with an engine beside it.",
+            verl="actor_rollout_ref.rollout.agent.num_workers",
+            least=1,
+        ),
+    ] = 8
+    server: Annotated[
+        Literal["vllm", "sglang"], Setting("What answers for the model.", verl="actor_rollout_ref.rollout.name")
+    ] = "vllm"
+    prompt_tokens: Annotated[
+        int,
+        Setting(
+            "Room for the policy, the tools and the first message; the rest of `context` is for what follows.",
+            unit="tokens",
+            paper="5000",
+            verl="data.max_prompt_length",
+            least=16,
+        ),
+    ] = 5000
+    storage: Annotated[
+        str,
+        Setting(
+            "A folder of the cluster for the run's folder and its checkpoints; with several machines one that all see.",
+            verl="trainer.default_local_dir",
+        ),
+    ] = "~/rehearsal-runs"
 
 
 PROFILES: Mapping[str, Mapping[str, Json]] = {
@@ -55,19 +97,21 @@ PROFILES: Mapping[str, Mapping[str, Json]] = {
             "sequence_parallel": 1,
             "gpu_memory": 0.5,
             "workers": 2,
-            "prompt_tokens": 1024,
+            "prompt_tokens": 1536,
         }
-        for name, values in grpo.PROFILES.items()
+        for name, values in GRPO_PROFILES.items()
         if name != "paper"
     },
 }
 """`paper` is MUA-RL's recipe on its machines; the others fit one GPU."""
 
-# What a loss is in verl's words: how tokens are averaged, and whether advantages are divided by their deviation.
-_LOSSES = {
-    "dapo": ("token-mean", True),
-    "grpo": ("seq-mean-token-mean", True),
-    "dr_grpo": ("seq-mean-token-sum-norm", False),
+# An algorithm in verl's words: how tokens are averaged, whether advantages are divided by their deviation, and the
+# ratio that is clipped.
+_ALGORITHMS = {
+    "grpo": ("token-mean", True, "vanilla"),
+    "dapo": ("token-mean", True, "vanilla"),
+    "dr_grpo": ("seq-mean-token-sum-norm", False, "vanilla"),
+    "gspo": ("seq-mean-token-mean", True, "gspo"),
 }
 
 
@@ -83,15 +127,16 @@ class Places:
 
 def check_cluster(config: ClusterConfig) -> None:
     """Refuses what verl can't run, before a machine is taken."""
-    gpus = config.nodes * config.gpus_per_node
+    check(config)
+    if not isinstance(config.domain, str) or config.held_out:
+        raise ConfigurationError(
+            "domain: on a cluster a run learns from one domain and is evaluated on it; run several domains on one machine"
+        )
     if config.prompt_tokens >= config.context:
         raise ConfigurationError(
             f"prompt_tokens: {config.prompt_tokens} leaves nothing of the context of {config.context}"
         )
-    if config.loss_type not in _LOSSES:
-        raise ConfigurationError(
-            f"loss_type: verl has no {config.loss_type!r}; on a cluster it is one of {', '.join(_LOSSES)}"
-        )
+    gpus = config.nodes * config.gpus_per_node
     for name in ("tensor_parallel", "sequence_parallel"):
         if gpus % getattr(config, name):
             raise ConfigurationError(
@@ -99,12 +144,12 @@ def check_cluster(config: ClusterConfig) -> None:
             )
 
 
-def verl_settings(config: ClusterConfig, places: Places, station: Mapping[str, Json]) -> dict[str, Json]:
-    """The configuration of verl 0.9.1 that stands for ours, by the dotted names of its keys.
+def verl_settings(config: ClusterConfig, places: Places, station: Mapping[str, Json], tasks: int) -> dict[str, Json]:
+    """The configuration of verl 0.9.1 that stands for ours on so many training tasks, by the dotted names of its keys.
 
     `station` is what the rollout workers need to know; it travels with the data's settings.
     """
-    mean, is_divided = _LOSSES[config.loss_type]
+    mean, is_divided, ratio = _ALGORITHMS[config.algorithm]
     gpus = config.nodes * config.gpus_per_node
     actor, rollout, model = (f"actor_rollout_ref.{part}" for part in ("actor", "rollout", "model"))
     return {
@@ -119,8 +164,11 @@ def verl_settings(config: ClusterConfig, places: Places, station: Mapping[str, J
         f"{actor}.calculate_entropy": True,
         f"{actor}.clip_ratio": config.epsilon,
         f"{actor}.clip_ratio_low": config.epsilon,
-        f"{actor}.clip_ratio_high": config.epsilon,
+        f"{actor}.clip_ratio_high": config.epsilon_high or config.epsilon,
         f"{actor}.loss_agg_mode": mean,
+        f"{actor}.policy_loss.loss_mode": ratio,
+        # Only DAPO plays other groups in the place of dead ones; with a model that never succeeds that has no end.
+        "algorithm.filter_groups.enable": config.algorithm == "dapo",
         f"{actor}.ppo_epochs": 1,
         # The optimizer: every batch of rollouts is one update.
         f"{actor}.optim.lr": config.learning_rate,
@@ -158,7 +206,7 @@ def verl_settings(config: ClusterConfig, places: Places, station: Mapping[str, J
         f"{rollout}.agent.num_workers": config.workers,
         f"{rollout}.agent.default_agent_loop": AGENT_LOOP,
         f"+{rollout}.agent.agent_loop_manager_class": WORKERS,
-        f"{rollout}.val_kwargs.n": 1,
+        f"{rollout}.val_kwargs.n": config.evaluate_trials,
         f"{rollout}.val_kwargs.do_sample": True,
         f"{rollout}.val_kwargs.temperature": config.temperature,
         f"{rollout}.val_kwargs.top_p": config.top_p,
@@ -171,10 +219,11 @@ def verl_settings(config: ClusterConfig, places: Places, station: Mapping[str, J
         "+data.rehearsal": dict(station),
         "reward.num_workers": 1,
         # The run.
+        "trainer.total_epochs": epochs_of(config, tasks),
         "trainer.total_training_steps": config.steps,
         "trainer.save_freq": config.save_every,
-        "trainer.test_freq": config.test_every or -1,
-        "trainer.val_before_train": config.test_every > 0,
+        "trainer.test_freq": config.evaluate_every or -1,
+        "trainer.val_before_train": config.evaluate_every > 0,
         "trainer.max_actor_ckpt_to_keep": config.keep_checkpoints,
         "trainer.default_local_dir": places.checkpoints,
         "trainer.resume_mode": "auto",
@@ -185,13 +234,14 @@ def verl_settings(config: ClusterConfig, places: Places, station: Mapping[str, J
 
 
 def epochs_of(config: ClusterConfig, tasks: int) -> int:
-    """Passes over the training tasks that hold all optimizer steps; verl ends at whichever comes first."""
+    """Passes over the training tasks, enough for all optimizer steps where those are counted."""
     if tasks < config.tasks_per_step:
         raise ConfigurationError(
             f"tasks_per_step: a step of {config.tasks_per_step} tasks can't be filled from {tasks} training tasks, "
             "and verl leaves what doesn't fill a step out; lower it"
         )
-    return -(-config.steps // (tasks // config.tasks_per_step))
+    steps_of_one = tasks // config.tasks_per_step
+    return -(-config.steps // steps_of_one) if config.steps else math.ceil(config.epochs)
 
 
 def rows_of(domain: str, tasks: Sequence[Mapping[str, Json]], split: str) -> list[dict[str, Json]]:

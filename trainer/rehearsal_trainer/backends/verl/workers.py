@@ -106,6 +106,4 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
 
 
 def _partition(batch: Any) -> str:
-    return "val" if "validate" in batch and batch["validate"] else "train"
-
-
+    return "val" if batch.get("validate") else "train"

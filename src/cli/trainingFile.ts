@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isObject, type Json } from '../engine/core/json.ts';
+import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
+import { readSource } from '../engine/shell/load/source.ts';
+import { parseYaml } from '../engine/shell/load/yaml.ts';
+import { type TrainingKind, trainingKeys, trainingKinds } from '../engine/shell/trainingKeys.ts';
+import { UsageError } from './io.ts';
+
+type Values = Readonly<Record<string, Json>>;
+
+/** A configuration that a person wrote (`*.training.yaml`); its paths are whole, and its values as yet unchecked. */
+export type TrainingFile = {
+  readonly kind: TrainingKind;
+  readonly values: Values;
+  /** The words with the file's line before them, where they begin with a key that has this value in the file. */
+  readonly placed: (words: string, asked: Values) => string;
+};
+
+/** Reads a configuration's file. Throws a `UsageError` with the line for one that is no such file. */
+export function readTrainingFile(path: string, cwd: string): TrainingFile {
+  const file = resolve(cwd, path);
+  const source = readSource(file, 'training');
+  if ('problem' in source) throw new UsageError(formatDiagnostic(source.problem, cwd));
+  const { value, places, problem } = parseYaml(source.source, 'training');
+  if (problem) throw new UsageError(formatDiagnostic(problem, cwd));
+  const at = (key: string) => `${path}:${places.key([key]).line}`;
+  if (!isObject(value as Json))
+    throw new UsageError(
+      `${path}:1: expected keys and values, such as kind: grpo. "rehearsal train --explain" has them`,
+    );
+  const { kind: named, ...written } = value as Values;
+  const kind = trainingKinds.find((each) => each === named);
+  if (!kind)
+    throw new UsageError(
+      named === undefined
+        ? `${path}:1: kind is missing: one of ${trainingKinds.join(', ')}`
+        : `${at('kind')}: kind: expected one of ${trainingKinds.join(', ')}, found ${JSON.stringify(named)}`,
+    );
+  const keys = new Map(trainingKeys(kind).map((key) => [key.name, key]));
+  for (const key of Object.keys(written))
+    if (keys.get(key)?.isGiven)
+      throw new UsageError(`${at(key)}: ${key}: the command line fills this in; take it out of the file`);
+  const values = Object.fromEntries(
+    Object.entries(written).map(([key, each]) => [
+      key,
+      keys.get(key)?.isPath ? withPaths(each, dirname(file), key === 'model') : each,
+    ]),
+  );
+  return {
+    kind,
+    values,
+    placed: (words, asked) => {
+      const key = /^([a-z_]+):/.exec(words)?.[1];
+      return key !== undefined && key in values && asked[key] === values[key] ? `${at(key)}: ${words}` : words;
+    },
+  };
+}
+
+/**
+ * Paths relative to the file that they are written in, as whole ones.
+ * @param mayBeName whether a text is a path only where there is something
+ */
+function withPaths(value: Json, folder: string, mayBeName: boolean): Json {
+  if (typeof value === 'string') {
+    const path = resolve(folder, value);
+    return mayBeName && !existsSync(path) ? value : path;
+  }
+  if (Array.isArray(value)) return value.map((each) => withPaths(each, folder, mayBeName));
+  if (isObject(value) && typeof value['folder'] === 'string')
+    return { ...value, folder: resolve(folder, value['folder']) };
+  return value;
+}

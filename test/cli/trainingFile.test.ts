@@ -1,0 +1,175 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { inRoot } from '../../scripts/repository.ts';
+import { readTrainingFile } from '../../src/cli/trainingFile.ts';
+import { explain, trainingKeys, trainingKinds, trainingSchema } from '../../src/engine/shell/trainingKeys.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-configuration-'));
+const desk = inRoot('domains', 'parcel-desk');
+
+function written(name: string, text: string): string {
+  const path = join(scratch, `${name}.training.yaml`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+test('paths in a file are relative to it, and a model is a path only where there is one', () => {
+  const list = 'domain:\n  - { folder: one, weight: 2 }\n  - { folder: ../two }\n';
+  const path = written('paths/a', `kind: grpo\n${list}agent: my.agent.yaml\nmodel: smollm2\n`);
+  const folder = dirname(path);
+  expect(readTrainingFile(path, '/').values).toEqual({
+    domain: [{ folder: join(folder, 'one'), weight: 2 }, { folder: join(scratch, 'two') }],
+    agent: join(folder, 'my.agent.yaml'),
+    model: 'smollm2',
+  });
+});
+
+test.each([
+  ['no kind', 'steps: 3\n', /:1: kind is missing: one of sft, grpo, evaluate$/],
+  ['an unknown kind', 'steps: 3\nkind: ppo\n', /:2: kind: expected one of sft, grpo, evaluate, found "ppo"$/],
+  ['a list', '- kind: sft\n', /:1: expected keys and values, such as kind: grpo/],
+  ['no YAML', 'kind: [sft\n', /training\/syntax/],
+  ['what the command line fills in', 'kind: sft\nrun: here\n', /:2: run: the command line fills this in/],
+])('%s is refused with its line', (name, text, message) => {
+  const path = written(`refused/${name}`, text);
+  expect(() => readTrainingFile(path, '/')).toThrow(message);
+});
+
+test('a file that is not there is named', () => {
+  expect(() => readTrainingFile('none.training.yaml', scratch)).toThrow(/none\.training\.yaml does not exist/);
+});
+
+describe('the schema', () => {
+  const fits = new Ajv2020({ allowUnionTypes: true })
+    .addKeyword('markdownDescription')
+    .compile(trainingSchema() as object);
+  const example =
+    /```yaml\n(.*?)```/s.exec(readFileSync(inRoot('docs', 'reference', 'training.md'), 'utf8'))?.[1] ?? '';
+
+  test.each([
+    ['the example of the documentation', example, true],
+    ['SFT', 'kind: sft\nlearning_rate: 5e-6\nrecordings: [gold]\n', true],
+    ['an endpoint as the user', 'kind: grpo\nuser: { base_url: http://h/v1, model: m }\n', true],
+    ['null for a key that may be null', 'kind: grpo\nsteps: null\n', true],
+    ['an unknown key', 'kind: grpo\nlearningRate: 1\n', false],
+    ['a key of another kind', 'kind: sft\ngroup_size: 8\n', false],
+    ['another type', 'kind: grpo\nsteps: many\n', false],
+    ['a number that is too small', 'kind: grpo\ngroup_size: 1\n', false],
+    ['an unknown algorithm', 'kind: grpo\nalgorithm: ppo\n', false],
+    ['a domain without its folder', 'kind: grpo\ndomain: [{ weight: 1 }]\n', false],
+  ])('%s', (_name, text, isRight) => {
+    expect(fits(parse(text)), JSON.stringify(fits.errors)).toBe(isRight);
+  });
+
+  test('says of every key what --explain says', () => {
+    const forms = trainingSchema()['anyOf'] as readonly { properties: Record<string, { description: string }> }[];
+    for (const [at, kind] of trainingKinds.entries())
+      for (const key of trainingKeys(kind).filter(({ isGiven }) => !isGiven))
+        expect(forms[at]?.properties[key.name]?.description).toBe(explain(key).join('\n'));
+  });
+});
+
+test('--explain says what a key does, its defaults, the paper, and its names elsewhere', async () => {
+  const { code, out } = await rehearsal('train', 'grpo', 'beta', '--explain');
+  expect({ code, out }).toMatchObject({ code: 0 });
+  expect(out.split('\n').map((line) => line.trim())).toEqual([
+    'beta (number)',
+    expect.stringContaining('KL divergence from the frozen reference'),
+    'Default: 0.001.',
+    'By algorithm: dapo 0, dr_grpo 0, gspo 0.',
+    'MUA-RL: 0.001.',
+    'TRL: beta.',
+    'verl: actor_rollout_ref.actor.kl_loss_coef, with kl_loss_type=low_var_kl.',
+    '',
+  ]);
+  expect((await rehearsal('train', 'grpo', 'foo', '--explain')).err).toMatch(/there is no key foo; known are domain, /);
+  expect((await rehearsal('train', '--explain')).err).toMatch(/say whose keys/);
+});
+
+const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))']).status === 0;
+
+describe.skipIf(!hasPython || process.platform === 'win32')('what a run is asked for', () => {
+  const python = join(scratch, 'python');
+  // Stands in for the trainer's environment: checks as the real one does, and trains nothing.
+  const script = `#!/bin/sh
+case "$1$2" in
+  *setup_environment.py*) echo '{"python": "${python}"}' ;;
+  *) case "$*" in *--check*) exec python3 "$@" ;; esac ;;
+esac
+`;
+  writeFileSync(python, script, { mode: 0o755 });
+  let runs = 0;
+  const asked = async (...args: readonly string[]) => {
+    const run = join(scratch, `run-${++runs}`);
+    const { code, err } = await rehearsal('train', ...args, '--out', run, '--python', python);
+    return code === 0 ? JSON.parse(readFileSync(join(run, 'launch.json'), 'utf8')) : err;
+  };
+
+  test('options stand above the file, and the profile keeps its own steps', async () => {
+    const path = written('asked', `kind: grpo\ndomain: ${desk}\nprofile: gpu\nalgorithm: gspo\nmax_tokens: 64\n`);
+    const config = await asked('--config', path, '--set', 'max_tokens=96');
+    expect(config).toMatchObject({ domain: desk, profile: 'gpu', algorithm: 'gspo', max_tokens: 96, user: 'agenda' });
+    expect(config).not.toHaveProperty('steps');
+    expect(await asked('grpo', desk, '--config', path, '--profile', 'paper', '--steps', '7')).toMatchObject({
+      profile: 'paper',
+      steps: 7,
+    });
+  });
+
+  test('several domains have weights, names and users of their own', async () => {
+    const other = inRoot('domains', 'help-line');
+    const config = await asked('grpo', desk, other, '--weights', '2,1', '--set', 'dialect=compact');
+    const own = { user: 'agenda', evaluate_user: 'agenda' };
+    expect(config.domain).toEqual([
+      { name: 'parcel-desk', folder: desk, weight: 2, ...own },
+      { name: 'help-line', folder: other, weight: 1, ...own },
+    ]);
+    const held = await asked('grpo', desk, '--held-out', other, '--set', 'dialect=compact');
+    expect(held).toMatchObject({ domain: desk, held_out: [{ name: 'help-line', folder: other }] });
+  });
+
+  test.each([
+    [
+      'a wrong type',
+      'kind: grpo\nsteps: many\n',
+      /asked-1\.training\.yaml:2: steps: expected integer \| null, found "many"/,
+    ],
+    [
+      'an unknown key',
+      'kind: grpo\n\nlearningrate: 1\n',
+      /asked-2\.training\.yaml:3: learningrate: there is no such field/,
+    ],
+    ['what does not fit', 'kind: grpo\nmicro_batch: 5\n', /asked-3\.training\.yaml:2: micro_batch: 5 does not divide/],
+    [
+      'training on what is evaluated',
+      'kind: grpo\nsplit: test\n',
+      /asked-4\.training\.yaml:2: split: the tasks of the split/,
+    ],
+  ])('%s is refused with the line of the file', async (name, text, message) => {
+    const number =
+      ['a wrong type', 'an unknown key', 'what does not fit', 'training on what is evaluated'].indexOf(name) + 1;
+    expect(await asked('grpo', desk, '--config', written(`asked-${number}`, text))).toMatch(message);
+  });
+
+  test.each([
+    [['sft', desk, desk], /sft has one domain, and 2 are named/],
+    [['grpo', desk, '--weights', '1,2'], /--weights has 2 numbers for 1 domains/],
+    [['grpo', desk, '--weights', '0'], /--weights is a list of numbers above 0/],
+    [['evaluate', desk, '--held-out', desk], /--held-out is for GRPO/],
+    [['grpo', desk, '--held-out', desk], /domain: two domains are called parcel-desk/],
+  ] as const)('%j is refused', async (args, message) => {
+    expect(await asked(...args)).toMatch(message);
+  });
+
+  test('a file of another kind is refused', async () => {
+    const path = written('other', 'kind: sft\n');
+    expect(await asked('grpo', desk, '--config', path)).toMatch(/is a configuration of sft, not of grpo/);
+  });
+});

@@ -1,0 +1,107 @@
+"""Evaluates a model while it trains, on tasks that it does not train on, with a user and a basis of their own.
+
+What is measured stands in the metrics as `evaluate/reward` and so on over all trained domains, and as
+`evaluate/<domain>/reward` for each where there are several or where it is held out. Torch-free.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rehearsal_trainer.evaluate import Part, play, success
+from rehearsal_trainer.messages import Json
+from rehearsal_trainer.rollouts import PlayedRollout, measure
+from rehearsal_trainer.task_sets import TaskSet
+
+if TYPE_CHECKING:
+    from rehearsal_trainer.progress import RunFolder
+    from rehearsal_trainer.rollouts import RolloutWorker
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When a run is evaluated: before it, every so many optimizer steps, and after its last."""
+
+    every: int
+    steps: int
+
+    def is_due(self, step: int) -> bool:
+        """Whether it is evaluated after this optimizer step."""
+        return step % self.every == 0 or step == self.steps
+
+
+class Evaluation:
+    """The evaluations of a run."""
+
+    def __init__(
+        self, run: RunFolder, worker: RolloutWorker, sets: Sequence[TaskSet], schedule: Schedule, seed: int, part: Part
+    ) -> None:
+        self._run, self._worker, self._sets = run, worker, sets
+        self._schedule, self._seed, self._part = schedule, seed, part
+        self._before = first_evaluations(run.path / "events.jsonl")
+
+    def __call__(self, step: int) -> dict[str, float]:
+        """Evaluates if it is due after this optimizer step; what was measured, or nothing."""
+        is_known = step == 0 and bool(self._before)
+        return {} if is_known or not self._schedule.is_due(step) else self._measured(step)
+
+    def _measured(self, step: int) -> dict[str, float]:
+        started = time.monotonic()
+        generator = self._worker.gateway.generator
+        generator.refresh()
+        trained: list[PlayedRollout] = []
+        values: dict[str, float] = {}
+        for each in self._sets:
+            folder = self._run.path / "trajectories" / f"evaluate-{step:06d}" / each.name
+            played = play(self._worker, each.settings, folder, self._seed, each.tasks, self._part)
+            found = success(played)
+            fields: dict[str, Json] = {"step": step, "domain": each.name, "held_out": each.is_held_out, **found}
+            self._run.event("evaluated", **fields)
+            if not found["rollouts"]:
+                said = next((one.result.failure.message for one in played if one.result.failure), "no reason given")
+                message = f"step {step}: no rollout of the evaluation on {each.name} could be scored: {said}"
+                self._run.event("warning", message=message)
+                continue
+            before = self._before.setdefault(each.name, found)
+            if each.is_held_out and (message := fall(each.name, step, before, found)):
+                self._run.event("warning", code="held-out-fell", step=step, domain=each.name, message=message)
+            if not each.is_held_out:
+                trained += played
+            if each.is_held_out or sum(not one.is_held_out for one in self._sets) > 1:
+                values |= named(f"evaluate/{each.name}", played)
+        generator.refresh()
+        return values | named("evaluate", trained) | {"evaluate/seconds": time.monotonic() - started}
+
+
+def named(prefix: str, played: Sequence[PlayedRollout]) -> dict[str, float]:
+    """What rollouts came to, with the 95 % interval of their success."""
+    low, high = success(played)["interval"]
+    values = {f"{prefix}/{name}": value for name, value in measure(played).items()}
+    return {**values, f"{prefix}/success_low": low, f"{prefix}/success_high": high} if played else {}
+
+
+def fall(name: str, step: int, before: Mapping[str, Json], now: Mapping[str, Json]) -> str | None:
+    """A warning where success has fallen below the interval that it had before training."""
+    low = before["interval"][0]
+    if before["success"] is None or now["success"] is None or now["success"] >= low:
+        return None
+    return (
+        f"step {step}: the held-out domain {name} has fallen to {100 * now['success']:.0f} % "
+        f"({now['right']} of {now['rollouts']}); before training it was {100 * before['success']:.0f} %, "
+        f"95 % interval from {100 * low:.0f} %. Raise beta, lower learning_rate, or train on it with a small weight"
+    )
+
+
+def first_evaluations(events: Path) -> dict[str, Mapping[str, Json]]:
+    """The first evaluation of each domain that a run's events hold."""
+    found: dict[str, Mapping[str, Json]] = {}
+    for line in events.read_text(encoding="utf-8").splitlines() if events.exists() else []:
+        event = json.loads(line)
+        if event.get("type") == "evaluated" and "domain" in event:
+            found.setdefault(event["domain"], event)
+    return found

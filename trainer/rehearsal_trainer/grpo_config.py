@@ -1,0 +1,151 @@
+"""What a GRPO run depends on: MUA-RL's recipe, the profiles below it, and the algorithms that change it. Torch-free."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rehearsal_trainer import keys, rollout_keys
+from rehearsal_trainer.failures import ConfigurationError
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything that a GRPO run depends on; MUA-RL's by default. keys.py says what each key does."""
+
+    domain: rollout_keys.Domains
+    run: keys.Run
+    profile: keys.Profile = "cpu"
+    model: keys.Model = "smollm2"
+    dialect: keys.Dialect = "compact"
+    engine_command: rollout_keys.EngineCommand = field(default_factory=lambda: list(rollout_keys.ENGINE))
+    engine_cwd: rollout_keys.EngineCwd = "."
+    split: rollout_keys.Split = "train"
+    user: rollout_keys.User = "agenda"
+    agent: rollout_keys.Agent = None
+    basis: rollout_keys.TrainBasis = "train"
+    turn_cap: rollout_keys.TurnCap = 30
+    algorithm: keys.Algorithm = "grpo"
+    epochs: keys.GrpoEpochs = 25.0
+    steps: keys.GrpoSteps = None
+    tasks_per_step: keys.TasksPerStep = 32
+    group_size: keys.GroupSize = 8
+    micro_batch: keys.MicroBatch = 8
+    learning_rate: keys.GrpoLearningRate = 1e-6
+    warmup_steps: keys.WarmupSteps = 0
+    beta: keys.Beta = 0.001
+    epsilon: keys.Epsilon = 0.2
+    epsilon_high: keys.EpsilonHigh = None
+    skip_dead_groups: keys.SkipDeadGroups = False
+    temperature: rollout_keys.Temperature = 1.0
+    top_p: rollout_keys.TopP = 1.0
+    max_tokens: rollout_keys.MaxTokens = 1024
+    context: keys.Context = 32768
+    lora_rank: keys.LoraRank = 0
+    dtype: keys.Dtype = "auto"
+    gradient_checkpointing: keys.GradientCheckpointing = True
+    concurrency: rollout_keys.Concurrency = 64
+    rollout_timeout_s: rollout_keys.RolloutTimeout = 1800
+    evaluate_every: rollout_keys.EvaluateEvery = 5
+    evaluate_split: rollout_keys.EvaluateSplit = "test"
+    evaluate_user: rollout_keys.EvaluateUser = "agenda"
+    evaluate_basis: rollout_keys.EvaluateBasis = "evaluate"
+    evaluate_trials: rollout_keys.EvaluateTrials = 1
+    held_out: rollout_keys.HeldOut = field(default_factory=list)
+    save_every: keys.SaveEvery = 10
+    keep_checkpoints: keys.KeepCheckpoints = 3
+    seed: keys.Seed = 1
+    threads: keys.Threads = None
+
+
+_CPU = {
+    "turn_cap": None,
+    "steps": 20,
+    "tasks_per_step": 4,
+    "micro_batch": 4,
+    "learning_rate": 5e-5,
+    "lora_rank": 16,
+    "max_tokens": 128,
+    "context": 2048,
+    "dtype": "float32",
+    "gradient_checkpointing": False,
+    "skip_dead_groups": True,
+    "concurrency": 32,
+    "rollout_timeout_s": 600,
+    "evaluate_every": 10,
+    "save_every": 5,
+}
+
+_GPU = {
+    "tasks_per_step": 8,
+    "micro_batch": 2,
+    "learning_rate": 1e-5,
+    "lora_rank": 32,
+    "context": 16384,
+    "skip_dead_groups": True,
+}
+
+PROFILES = {
+    "paper": {},
+    # The recipe with an adapter, and a quarter of the tasks of a step, which is what one GPU has room and time for.
+    "gpu": _GPU,
+    "cpu": _CPU,
+    # Seconds a step, to see that everything works.
+    "trial": {**_CPU, "tasks_per_step": 2, "group_size": 4, "max_tokens": 32, "evaluate_every": 0},
+}
+
+ALGORITHMS = {
+    "grpo": {},
+    # Yu et al. 2025 (arXiv 2503.14476), section 3: Clip-Higher, and no KL term.
+    "dapo": {"epsilon_high": 0.28, "beta": 0.0, "skip_dead_groups": True},
+    # Liu et al. 2025 (arXiv 2503.20783): no KL term; the constant that sums are divided by is `context`.
+    "dr_grpo": {"beta": 0.0},
+    # Zheng et al. 2025 (arXiv 2507.18071), section 5.1: clipping ranges of a sequence-level ratio, and no KL term.
+    "gspo": {"beta": 0.0, "epsilon": 3e-4, "epsilon_high": 4e-4},
+}
+"""What an algorithm's own paper asks for, above the profile and below what a person says. The first is the default."""
+
+
+def check(config: Config) -> None:
+    """Refuses what does not fit together."""
+    if rows_per_step(config) % config.micro_batch:
+        raise ConfigurationError(
+            f"micro_batch: {config.micro_batch} does not divide tasks_per_step x group_size = {rows_per_step(config)}"
+        )
+    if config.max_tokens >= config.context:
+        raise ConfigurationError(
+            f"max_tokens: a response of {config.max_tokens} tokens leaves no room in a context of {config.context}"
+        )
+    if isinstance(config.domain, list) and not config.domain:
+        raise ConfigurationError("domain: name at least one domain")
+    if config.held_out and not config.evaluate_every:
+        raise ConfigurationError("held_out: domains are evaluated only where evaluate_every is more than 0")
+    names: set[str] = set()
+    for share in [*shares_of(config), *config.held_out]:
+        name = name_of(share)
+        if name in names:
+            raise ConfigurationError(f"domain: two domains are called {name}; give one of them another name")
+        names.add(name)
+    trained = {share.folder for share in shares_of(config)}
+    for share in config.held_out:
+        if share.folder in trained:
+            raise ConfigurationError(f"held_out: {share.folder} is trained on; leave it out of one of the two lists")
+    if config.evaluate_every and config.split in (None, config.evaluate_split):
+        raise ConfigurationError(
+            f"split: the tasks of the split {config.evaluate_split} would be trained on and evaluated on. Train on "
+            "the other split, choose another evaluate_split, or set evaluate_every to 0"
+        )
+
+
+def rows_per_step(config: Config) -> int:
+    """Rollouts of one optimizer step."""
+    return config.tasks_per_step * config.group_size
+
+
+def shares_of(config: Config) -> list[rollout_keys.DomainShare]:
+    """The domains that a run learns from."""
+    return [rollout_keys.DomainShare(config.domain)] if isinstance(config.domain, str) else config.domain
+
+
+def name_of(share: rollout_keys.DomainShare) -> str:
+    """What metrics call a domain."""
+    return share.name or share.folder.rstrip("/\\").replace("\\", "/").rpartition("/")[2]

@@ -1,0 +1,305 @@
+"""The keys of models and their training: type and what each does, said once. The defaults stand in each `Config`.
+
+`paper` is what MUA-RL (arXiv 2508.18669) or its script `examples/sglang_multiturn/mua_grpo.sh` says. Torch-free.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from rehearsal_trainer.setting import Setting
+
+# What is trained, and where.
+Profile = Annotated[
+    Literal["cpu", "gpu", "paper", "trial"],
+    Setting(
+        "The set of defaults that every other key is read over: `cpu` for a laptop, `gpu` for one GPU, `paper` for "
+        "MUA-RL's recipe on a cluster, `trial` for steps of seconds that only show that everything works."
+    ),
+]
+Run = Annotated[str, Setting("The run's folder.", is_given=True)]
+Model = Annotated[
+    str,
+    Setting(
+        "The model to start from: smollm2, tiny (random, for trying out), a folder with a model, a checkpoint or an "
+        "adapter, or an id of the Hugging Face hub. Its weights at the start are the frozen reference of the KL term.",
+        paper="Qwen3 8B, 14B and 32B without thinking",
+        trl="model",
+        verl="actor_rollout_ref.model.path",
+        verl_sft="model.path",
+        is_path=True,
+    ),
+]
+Dialect = Annotated[
+    Literal["compact", "hermes"],
+    Setting(
+        "How tools and calls are written for the model. The command line takes it from the domain; `compact` is for "
+        "small models.",
+        paper="hermes, which is Qwen3's own",
+    ),
+]
+LoraRank = Annotated[
+    int,
+    Setting(
+        "LoRA or all weights: 0 trains all weights, more trains an adapter of this rank on all linear layers (its "
+        "alpha is twice the rank, without dropout). With an adapter the reference is the model without it; with all "
+        "weights it is a second copy of the model in memory.",
+        paper="0",
+        trl="LoraConfig.r",
+        verl="actor_rollout_ref.model.lora_rank",
+        verl_sft="model.lora_rank",
+        least=0,
+    ),
+]
+Dtype = Annotated[
+    Literal["auto", "float32", "bfloat16"],
+    Setting(
+        "In which numbers the weights lie. `auto` is bfloat16 where the hardware computes in it, else float32.",
+        trl="bf16, and the model's own dtype",
+        verl="actor_rollout_ref.actor.fsdp_config.model_dtype",
+        verl_sft="engine.model_dtype",
+    ),
+]
+GradientCheckpointing = Annotated[
+    bool,
+    Setting(
+        "Computes activations again in place of keeping them: less memory, about a third more time.",
+        paper="true",
+        trl="gradient_checkpointing",
+        verl="actor_rollout_ref.model.enable_gradient_checkpointing",
+        verl_sft="model.enable_gradient_checkpointing",
+    ),
+]
+Context = Annotated[
+    int,
+    Setting(
+        "The longest conversation, with the policy and the tools. A rollout that needs more ends with reward 0; a "
+        "recording that is longer is left out of SFT and counted.",
+        unit="tokens",
+        paper="32768",
+        trl="max_length (SFT); kept by the gateway (GRPO)",
+        verl="actor_rollout_ref.rollout.max_model_len",
+        verl_sft="data.max_length",
+        least=64,
+    ),
+]
+MicroBatch = Annotated[
+    int,
+    Setting(
+        "Rows that are computed at once. It changes memory and time, not the result.",
+        unit="rows",
+        trl="per_device_train_batch_size",
+        verl="actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu",
+        verl_sft="data.micro_batch_size_per_gpu",
+        least=1,
+    ),
+]
+WarmupSteps = Annotated[
+    int,
+    Setting(
+        "Optimizer steps over which the learning rate rises from zero.",
+        unit="optimizer steps",
+        trl="warmup_steps",
+        verl="actor_rollout_ref.actor.optim.lr_warmup_steps",
+        verl_sft="optim.lr_warmup_steps",
+        least=0,
+    ),
+]
+SaveEvery = Annotated[
+    int,
+    Setting(
+        "Optimizer steps between checkpoints; a run goes on from its last one.",
+        unit="optimizer steps",
+        paper="10",
+        trl="save_steps",
+        verl="trainer.save_freq",
+        least=1,
+    ),
+]
+KeepCheckpoints = Annotated[
+    int,
+    Setting(
+        "Checkpoints that are kept; older ones are deleted.",
+        trl="save_total_limit",
+        verl="trainer.max_actor_ckpt_to_keep",
+        verl_sft="trainer.max_ckpt_to_keep",
+        least=1,
+    ),
+]
+Seed = Annotated[
+    int,
+    Setting(
+        "The source of the order of tasks and of every rollout's randomness.",
+        trl="seed",
+        verl="data.seed",
+        verl_sft="trainer.seed",
+    ),
+]
+Threads = Annotated[
+    int | None, Setting("Threads of the CPU; null leaves it to the environment's OMP_NUM_THREADS.", least=1)
+]
+
+# What SFT learns from.
+Recordings = Annotated[
+    list[str],
+    Setting("Recordings, and folders with recordings, to learn from.", paper="about 2,000 trajectories", is_path=True),
+]
+SftDomain = Annotated[
+    str | None,
+    Setting(
+        "The folder with domain.yaml. Its gold seat plays the training tasks where there are no recordings.",
+        is_path=True,
+    ),
+]
+LeastReward = Annotated[
+    float,
+    Setting("A recording with a smaller reward is left out.", paper="successes and verified near-misses"),
+]
+SftEpochs = Annotated[
+    float,
+    Setting(
+        "Passes over all recordings.", unit="epochs", paper="2", trl="num_train_epochs", verl="trainer.total_epochs",
+        above=0,
+    ),
+]  # fmt: skip
+SftSteps = Annotated[
+    int | None,
+    Setting(
+        "Optimizer steps, in place of `epochs`; null counts epochs.",
+        unit="optimizer steps",
+        trl="max_steps",
+        verl="trainer.total_training_steps",
+        least=1,
+    ),
+]
+SftBatch = Annotated[
+    int,
+    Setting(
+        "Conversations of one optimizer step.",
+        unit="rows",
+        paper="128",
+        trl="per_device_train_batch_size x gradient_accumulation_steps",
+        verl="data.train_batch_size",
+        least=1,
+    ),
+]
+SftLearningRate = Annotated[
+    float,
+    Setting(
+        "Size of AdamW's steps. An adapter wants 10 to 200 times as much as all weights.",
+        paper="5e-6",
+        trl="learning_rate",
+        verl="optim.lr",
+        above=0,
+    ),
+]
+Schedule = Annotated[
+    Literal["constant_with_warmup", "linear"],
+    Setting(
+        "How the learning rate goes on after the warm-up; `linear` falls to zero at the last step.",
+        trl="lr_scheduler_type",
+        verl="optim.lr_scheduler_type",
+    ),
+]
+
+# How GRPO learns from them.
+Algorithm = Annotated[
+    Literal["grpo", "dapo", "dr_grpo", "gspo"],
+    Setting(
+        "The loss and its defaults. `grpo`: MUA-RL's, a mean over all tokens of the step, advantages divided by the "
+        "group's deviation. `dapo`: clipping is wider upwards, no KL term, truncated rollouts and groups without "
+        "variance left out. `dr_grpo`: divided by a constant and not by lengths or deviations, no KL term. `gspo`: one "
+        "importance ratio for a whole rollout, clipped narrowly, no KL term.",
+        paper="grpo",
+        trl="loss_type, scale_rewards, importance_sampling_level, mask_truncated_completions",
+        verl="algorithm.adv_estimator, norm_adv_by_std_in_grpo, loss_agg_mode, policy_loss.loss_mode",
+    ),
+]
+GrpoEpochs = Annotated[
+    float,
+    Setting(
+        "Passes over all training tasks.", unit="epochs", paper="25", trl="num_train_epochs",
+        verl="trainer.total_epochs", above=0,
+    ),
+]  # fmt: skip
+GrpoSteps = Annotated[
+    int | None,
+    Setting(
+        "Optimizer steps, in place of `epochs`; null counts epochs.",
+        unit="optimizer steps",
+        trl="max_steps",
+        verl="trainer.total_training_steps",
+        least=1,
+    ),
+]
+TasksPerStep = Annotated[
+    int,
+    Setting(
+        "Tasks, and so groups, of one optimizer step.",
+        unit="tasks",
+        paper="32",
+        trl="per_device_train_batch_size x gradient_accumulation_steps / num_generations",
+        verl="data.train_batch_size, actor_rollout_ref.actor.ppo_mini_batch_size",
+        least=1,
+    ),
+]
+GroupSize = Annotated[
+    int,
+    Setting(
+        "Rollouts of one task that are compared with each other.",
+        unit="rollouts",
+        paper="8",
+        trl="num_generations",
+        verl="actor_rollout_ref.rollout.n",
+        least=2,
+    ),
+]
+GrpoLearningRate = Annotated[
+    float,
+    Setting(
+        "Size of AdamW's steps. Lower it where the KL explodes. An adapter wants 10 to 50 times as much.",
+        paper="1e-6",
+        trl="learning_rate",
+        verl="actor_rollout_ref.actor.optim.lr",
+        above=0,
+    ),
+]
+Beta = Annotated[
+    float,
+    Setting(
+        "Weight of the KL divergence from the frozen reference (the low-variance estimator k3). Raise it where the KL "
+        "explodes; 0 leaves the reference out.",
+        paper="0.001",
+        trl="beta",
+        verl="actor_rollout_ref.actor.kl_loss_coef, with kl_loss_type=low_var_kl",
+        least=0,
+    ),
+]
+Epsilon = Annotated[
+    float,
+    Setting(
+        "How far the importance ratio counts below 1, and above it where `epsilon_high` is null.",
+        paper="0.2",
+        trl="epsilon",
+        verl="actor_rollout_ref.actor.clip_ratio",
+        above=0,
+    ),
+]
+EpsilonHigh = Annotated[
+    float | None,
+    Setting(
+        "How far it counts above 1; a larger one (less clipping) works against an entropy that collapses.",
+        trl="epsilon_high",
+        verl="actor_rollout_ref.actor.clip_ratio_high",
+        above=0,
+    ),
+]
+SkipDeadGroups = Annotated[
+    bool,
+    Setting(
+        "Leaves groups that are all right or all wrong out of the gradient: they hold nothing but the KL term. They "
+        "are counted either way.",
+        paper="false",
+        verl="algorithm.filter_groups.enable (which plays others in their place)",
+    ),
+]

@@ -1,0 +1,78 @@
+"""Each algorithm takes a real step with the tiny model, with the loss arguments of its paper."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from test_training import grpo_config, lines
+
+from rehearsal_trainer.backends import trl as backend
+from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
+from rehearsal_trainer.grpo import run_grpo
+from rehearsal_trainer.models import load_model
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "arguments"),
+    [
+        ("grpo", {"loss_type": "dapo", "scale_rewards": "group", "importance_sampling_level": "token", "beta": 0.001}),
+        ("dapo", {"loss_type": "dapo", "epsilon_high": 0.28, "beta": 0.0, "mask_truncated_completions": True}),
+        ("dr_grpo", {"loss_type": "dr_grpo", "scale_rewards": "none", "beta": 0.0, "max_completion_length": 2048}),
+        (
+            "gspo",
+            {"loss_type": "grpo", "importance_sampling_level": "sequence", "epsilon": 3e-4, "epsilon_high": 4e-4},
+        ),
+    ],
+)
+def test_an_algorithm_takes_a_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, algorithm: str, arguments: dict[str, Any]
+) -> None:
+    seen: list[Any] = []
+    train = backend.train
+
+    def watched(trainer: Any, resume_from: Path | None) -> int:
+        seen.append(trainer.args)
+        # A random model never ends a response, and DAPO leaves out what was cut off: here any token is an end.
+        trainer.eos_token_ids = list(range(len(trainer.processing_class)))
+        return train(trainer, resume_from)
+
+    monkeypatch.setattr(backend, "train", watched)
+    run_grpo(grpo_config(tmp_path / "run", steps=1, algorithm=algorithm))
+    assert {name: getattr(seen[0], name) for name in arguments} == arguments
+    (entry,) = lines(tmp_path / "run" / "metrics.jsonl")
+    assert math.isfinite(entry["loss"])
+    assert entry["grad_norm"] > 0
+    assert ("kl" in entry) == (arguments.get("beta") == 0.001)
+
+
+def test_all_weights_train_under_a_frozen_copy(tmp_path: Path) -> None:
+    final = run_grpo(grpo_config(tmp_path / "run", lora_rank=0))
+    assert not (final / "adapter_config.json").exists()
+    before, after = load_model("tiny", torch.float32), load_model(str(final), torch.float32)
+    moved = [not torch.equal(a, b) for a, b in zip(before.parameters(), after.parameters(), strict=True)]
+    assert all(moved)
+    assert lines(tmp_path / "run" / "metrics.jsonl")[1]["kl"] > 0
+
+
+@pytest.mark.parametrize("loss_type", ["dapo", "grpo", "dr_grpo"])
+def test_leaving_dead_rows_out_changes_no_loss(monkeypatch: pytest.MonkeyPatch, loss_type: str) -> None:
+    from trl import GRPOTrainer  # noqa: TID251
+
+    def mean(_self: Any, _model: Any, inputs: dict[str, Any]) -> Any:
+        row_losses = inputs["advantages"] * inputs["completion_mask"].sum(1)
+        return row_losses.sum() / (10 if loss_type == "dapo" else len(row_losses))
+
+    monkeypatch.setattr(GRPOTrainer, "_compute_loss", mean)
+    trainer = FrugalTrainer.__new__(FrugalTrainer)
+    trainer.loss_type = loss_type
+    inputs = {"advantages": torch.tensor([0.0, 1.0, 0.0, -3.0]), "completion_mask": torch.ones(4, 5)}
+    losses = []
+    for skip in (False, True):
+        trainer.skip_dead_groups = skip
+        losses.append(trainer._compute_loss(None, inputs).item())
+    assert losses[0] == pytest.approx(losses[1])
+    assert losses[0] != 0

@@ -1,0 +1,127 @@
+"""Several domains in one run, and what is evaluated while it trains."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_training import grpo_config, lines
+
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.grpo import run_grpo
+from rehearsal_trainer.grpo_config import check
+from rehearsal_trainer.rollout_keys import DomainShare
+from rehearsal_trainer.rollouts import RolloutSettings
+from rehearsal_trainer.task_sets import TaskSet, draw_order
+
+TWO = [{"folder": "parity", "weight": 2}, {"folder": "parity-long", "weight": 3}]
+
+
+def task_set(name: str, weight: float, tasks: int) -> TaskSet:
+    share = DomainShare(name, weight)
+    return TaskSet(name, share, [f"t-{number}" for number in range(tasks)], RolloutSettings(name))
+
+
+def events(run: Path, kind: str) -> list[dict[str, Any]]:
+    return [event for event in lines(run / "events.jsonl") if event["type"] == kind]
+
+
+def test_groups_are_drawn_by_weight_and_tasks_in_passes() -> None:
+    sets = [task_set("a", 2, 4), task_set("b", 1, 3)]
+    order = draw_order(sets, 3000, seed=1)
+    assert order == draw_order(sets, 3000, seed=1) != draw_order(sets, 3000, seed=2)
+    count = Counter(label.partition("/")[0] for label in order)
+    assert 1900 < count["a"] < 2100
+    passes = [label for label in order if label.startswith("b/")]
+    assert all(len(set(passes[start : start + 3])) == 3 for start in range(0, 900, 3))
+
+
+def test_two_domains_learn_in_one_run_and_each_has_its_reward(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_grpo(grpo_config(run, domain=TWO, tasks_per_step=4, steps=1))
+    (entry,) = lines(run / "metrics.jsonl")
+    assert (entry["reward"], entry["domain/parity/reward"], entry["domain/parity-long/reward"]) == (0.5, 0.5, 0.5)
+    assert entry["grad_norm"] > 0
+    rollouts = lines(run / "trajectories" / "step-000001" / "rollouts.jsonl")
+    assert {line["domain"] for line in rollouts} == {"parity", "parity-long"}
+    assert all(line["recording"].startswith(f"{line['domain']}.{line['task']}.") for line in rollouts)
+
+
+def test_a_run_is_evaluated_before_and_while_it_trains_and_says_on_what(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    changes = {"evaluate_every": 2, "evaluate_trials": 2, "turn_cap": 1, "max_tokens": 4, "tasks_per_step": 1}
+    run_grpo(grpo_config(run, steps=3, **changes))
+    measured = {entry["step"]: entry.get("evaluate/reward") for entry in lines(run / "metrics.jsonl")}
+    assert measured == {0: 0.5, 1: None, 2: 0.5, 3: 0.5}
+    (data,) = events(run, "data")
+    assert [data[key][0]["basis"] for key in ("train", "evaluate")] == ["train", "evaluate"]
+    assert (data["shared_tasks"], data["shared_simulators"]) == (0, ["agenda"])
+    recorded = run / "trajectories" / "evaluate-000002" / "parity" / "rollouts.jsonl"
+    assert {line["task"] for line in lines(recorded)} == {"move-100", "move-101", "move-102", "move-103"}
+
+    run_grpo(grpo_config(run, steps=4, **changes), resume=True)
+    assert [event["step"] for event in events(run, "evaluated")] == [0, 2, 3, 4]
+
+
+def test_a_held_out_domain_that_falls_is_warned_of(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_grpo(grpo_config(run, steps=1, evaluate_every=1, held_out=[{"folder": "falling"}, {"folder": "dead"}]))
+    (warning,) = events(run, "warning")
+    assert (warning["code"], warning["domain"], warning["step"]) == ("held-out-fell", "falling", 1)
+    assert warning["message"].startswith("step 1: the held-out domain falling has fallen to 0 % (0 of 4); before")
+    entry = lines(run / "metrics.jsonl")[-1]
+    assert (entry["evaluate/falling/reward"], entry["evaluate/dead/reward"], entry["evaluate/reward"]) == (0, 0, 0.0)
+
+
+def test_an_evaluation_that_could_not_be_scored_is_no_fall(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_grpo(grpo_config(run, steps=1, evaluate_every=1, held_out=[{"folder": "broken"}]))
+    assert [warning["message"] for warning in events(run, "warning")] == [
+        f"step {step}: no rollout of the evaluation on broken could be scored: scripted failure" for step in (0, 1)
+    ]
+
+
+def test_tasks_that_are_trained_on_and_evaluated_on_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="split: move-1 would be trained on and evaluated on"):
+        run_grpo(grpo_config(tmp_path / "run", domain="overlap", evaluate_every=1))
+    assert not (tmp_path / "run" / "metrics.jsonl").exists()
+
+
+def test_a_domain_without_tasks_to_evaluate_on_trains_with_a_warning(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_grpo(grpo_config(run, steps=1, domain="half-broken", evaluate_every=1))
+    (warning,) = events(run, "warning")
+    assert "half-broken has no task in the split test" in warning["message"]
+
+
+def test_one_model_in_both_users_seats_is_warned_of(tmp_path: Path) -> None:
+    run, endpoint = tmp_path / "run", {"base_url": "http://127.0.0.1:1/v1", "model": "m"}
+    run_grpo(grpo_config(run, steps=1, evaluate_every=1, user=endpoint, evaluate_user=endpoint))
+    assert [warning["message"] for warning in events(run, "warning")] == [
+        "openai:m plays the user both in training and in evaluation"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"domain": []}, "domain: name at least one domain"),
+        ({"domain": [{"folder": "a/desk"}, {"folder": "b/desk"}]}, "domain: two domains are called desk"),
+        ({"domain": [{"folder": "a", "weight": 0}]}, "domain: weight: expected more than 0, found 0"),
+        ({"domain": [{"weight": 1}]}, "domain: folder: this field has no default"),
+        ({"domain": [{"folder": "a", "wieght": 1}]}, "domain: wieght: there is no such field; known are evaluate_user"),
+        ({"held_out": [{"folder": "a"}]}, "held_out: domains are evaluated only where evaluate_every"),
+        ({"held_out": [{"folder": "parity", "name": "b"}], "evaluate_every": 1}, "held_out: parity is trained on"),
+        ({"split": "test", "evaluate_every": 1}, "split: the tasks of the split test would be trained on and"),
+        ({"split": None, "evaluate_every": 1}, "split: the tasks of the split test"),
+        ({"max_tokens": 4096}, "max_tokens: a response of 4096 tokens leaves no room in a context of 2048"),
+        ({"group_size": 1}, "group_size: expected at least 2, found 1"),
+        ({"top_p": 1.5}, "top_p: expected at most 1, found 1.5"),
+        ({"algorithm": "ppo"}, "algorithm: 'ppo' is unknown; known are grpo, dapo, dr_grpo, gspo"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{message}"):
+        check(grpo_config(tmp_path / "run", **changes))
