@@ -1,4 +1,4 @@
-"""MUA-RL's numbers in verl's words; verl itself is not needed here, and trainer/tests_verl holds its own keys against them."""
+"""MUA-RL's numbers in verl's words. verl itself is not needed here; tests_verl/ holds its own keys against them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real Ray cluster on this machine, verl's own configuration and data set, and the tiny model behind verl's client."""
+"""A real Ray cluster on this machine, verl's own configuration and data set, the tiny model behind verl's client."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ LOOK_S = 1.0
 def main(argv: Sequence[str]) -> int:
     """Runs the job until training is over, it fails, or it is stopped."""
     config, resume = read_config(
-        ClusterConfig, PROFILES, argv, "GRPO with verl on this Ray cluster.", check_cluster, ALGORITHMS
+        ClusterConfig, PROFILES, argv, "GRPO with verl on this Ray cluster.", check_here, ALGORITHMS
     )
     folder = Path(config.storage).expanduser() / Path(config.run).name
     if resume and not (folder / "checkpoints" / "latest_checkpointed_iteration.txt").exists():
@@ -73,7 +73,6 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
     tasks = asyncio.run(tasks_of(config))
     verl = verl_config(config, run.path, *tasks)
     ray.init(address="auto", log_to_driver=True, runtime_env={"env_vars": environment_of(verl, run.path)})
-    throw_unless_gpus(config)
     runner, store = start(verl, run.path)
     ending = runner.run.remote(verl)
     measured = MetricsFile(run.path / "verl.jsonl")
@@ -141,11 +140,14 @@ def environment_of(verl: Any, folder: Path) -> dict[str, str]:
     return {**get_ppo_ray_runtime_env(verl)["env_vars"], **ours}
 
 
-def throw_unless_gpus(config: ClusterConfig) -> None:
-    """Refuses a cluster with fewer GPUs than the run asks for, before verl waits for them in vain."""
+def check_here(config: ClusterConfig) -> None:
+    """Refuses a run that verl can't train, or that wants more GPUs than the cluster has, before verl waits in vain."""
     import ray
 
-    have, want = int(ray.cluster_resources().get("GPU", 0)), config.nodes * config.gpus_per_node
+    check_cluster(config)
+    with ray.init(address="auto", log_to_driver=False, logging_level="error"):
+        have = int(ray.cluster_resources().get("GPU", 0))
+    want = config.nodes * config.gpus_per_node
     if have < want:
         raise ConfigurationError(
             f"nodes, gpus_per_node: the run wants {config.nodes} x {config.gpus_per_node} GPUs, and the cluster has "

@@ -130,7 +130,7 @@ def check_cluster(config: ClusterConfig) -> None:
     check(config)
     if not isinstance(config.domain, str) or config.held_out:
         raise ConfigurationError(
-            "domain: on a cluster a run learns from one domain and is evaluated on it; run several domains on one machine"
+            "domain: on a cluster a run learns from one domain and is evaluated on it; train several elsewhere"
         )
     if config.prompt_tokens >= config.context:
         raise ConfigurationError(
