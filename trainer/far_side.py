@@ -148,7 +148,7 @@ def take(source: BinaryIO, size: int, path: Path, content: str) -> None:
     digest = hashlib.sha256()
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".")
     try:
-        with open(handle, "wb") as file:
+        with os.fdopen(handle, "wb") as file:
             while size > 0:
                 chunk = source.read(min(size, CHUNK))
                 if not chunk:
@@ -157,7 +157,7 @@ def take(source: BinaryIO, size: int, path: Path, content: str) -> None:
                 size -= file.write(chunk)
         if digest.hexdigest() != content:
             raise SystemExit("a file was changed while it was brought; run this again")
-        os.replace(name, path)
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -176,7 +176,7 @@ def plant(store: Path, tree: Path, files: dict[str, tuple[str, int, bool]]) -> N
         target.chmod(0o555 if can_run else 0o444)
     made.chmod(0o755)
     try:
-        os.rename(made, tree)
+        made.rename(tree)
     except OSError:  # another run has made it meanwhile
         shutil.rmtree(made)
 

@@ -60,6 +60,8 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
   const domains = new Map<string, Promise<Opened>>();
   const live = new Map<number, { readonly rollout: LiveRollout; cancelled: boolean }>();
 
+  let isClosing = false;
+
   const open = (given: string): Promise<Opened> => {
     const folder = resolve(cwd, given);
     const known = domains.get(folder);
@@ -90,7 +92,11 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
         .filter((task) => !split || task.split === split)
         .map((task) => ({ id: task.id, split: task.split, persona: task.persona }));
     },
-    rollout: async (params, id) => rollout(await open(params.domain), params, id, live, cwd),
+    rollout: async (params, id) => {
+      const opened = await open(params.domain);
+      if (isClosing) throw new Refusal('cancelled', 'the engine is asked to end');
+      return rollout(opened, params, id, live, cwd);
+    },
     cancel: async ({ request }) => {
       const running = live.get(request);
       if (running) {
@@ -116,7 +122,11 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
       }
     },
     close: async (): Promise<void> => {
-      for (const { rollout: running } of live.values()) running.cancel();
+      isClosing = true;
+      const running = [...live.values()];
+      for (const { rollout: each } of running) each.cancel();
+      // A lane that is ended before it has heard of that would never say so, and the rollout would never be over.
+      await Promise.allSettled(running.map(({ rollout: each }) => each.closed));
       const opened = await Promise.allSettled(domains.values());
       await Promise.all(
         opened.map((each) => (each.status === 'fulfilled' ? each.value.supervisor.close() : undefined)),

@@ -1,18 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
-
-const serverPath = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/opt/homebrew/sbin/sshd'].find((path) =>
-  existsSync(path),
-);
-
-/** Why there can be no OpenSSH server on this machine, if so. */
-export function sshObstacle(): string | undefined {
-  if (process.platform === 'win32') return 'the tests of SSH start an OpenSSH server as on Linux and macOS';
-  return serverPath === undefined ? 'there is no sshd here: install the package openssh-server' : undefined;
-}
+import { sshd } from '../../scripts/ssh.ts';
 
 /** A real OpenSSH server on loopback with a host key and a configuration of its own, for the user of the tests. */
 export type SshServer = {
@@ -21,6 +12,8 @@ export type SshServer = {
   /** Where that folder is, on this same machine. */
   readonly folder: string;
   readonly port: number;
+  /** Puts a program onto the PATH there. */
+  readonly install: (name: string, script: string) => void;
   /** The environment of commands: their `ssh` knows the host's key and signs in with the right key. */
   readonly environment: NodeJS.ProcessEnv;
   /** One whose `ssh` does not know the host's key, or signs in with another key. */
@@ -50,6 +43,7 @@ export async function startSshServer(): Promise<SshServer> {
     target: `ssh://${username}@127.0.0.1:${port}${folder}`,
     folder,
     port,
+    install: (name, script) => writeFileSync(join(dir, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 }),
     environment: clientEnvironment(dir, 'right', own, known),
     strangers: {
       unknownHost: clientEnvironment(dir, 'unknown', own, join(dir, 'nobody')),
@@ -79,11 +73,13 @@ function startServer(dir: string, port: number, host: string, authorized: string
     'StrictModes no',
     'UsePAM no',
     'MaxStartups 100',
+    `SetEnv PATH=${join(dir, 'bin')}:/usr/local/bin:/usr/bin:/bin`,
   ];
+  mkdirSync(join(dir, 'bin'));
   writeFileSync(config, `${lines.join('\n')}\n`);
   // Who starts it as root needs the folder that a service would have made.
   if (userInfo().uid === 0) mkdirSync('/run/sshd', { recursive: true });
-  return spawn(serverPath ?? 'sshd', ['-D', '-e', '-f', config], { stdio: 'ignore' });
+  return spawn(sshd() ?? 'sshd', ['-D', '-e', '-f', config], { stdio: 'ignore' });
 }
 
 /** An `ssh` in front of the machine's own, which reads the configuration of the test instead of the person's. */

@@ -120,6 +120,13 @@ function* everything(folder: string): Generator<readonly [string, Buffer]> {
   }
 }
 
+/** The processes of engines that run there. */
+function engines(): readonly string[] {
+  const pids = readdirSync('/proc').filter((each) => /^\d+$/.test(each) && existsSync(`/proc/${each}/cmdline`));
+  const lines = pids.map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+  return lines.filter((line) => line.includes(server.folder) && line.includes('serve\0--stdio'));
+}
+
 test('a trainer that is killed there goes on from its last checkpoint, and what it repeats is superseded', async () => {
   const run = join(scratch, 'killed');
   const first = command(...grpo(run, 4));
@@ -130,6 +137,7 @@ test('a trainer that is killed there goes on from its last checkpoint, and what 
   expect(err).toContain(
     `training ended without a last word; go on from its last checkpoint with: rehearsal train resume`,
   );
+  await until('the end of the engine of the trainer that was killed', () => engines().length === 0);
   // What the trainer had measured beyond its last checkpoint is measured again.
   rmSync(join(farRun(run), 'checkpoints', 'checkpoint-2'), { recursive: true });
   expect(await command('resume', run).ended).toMatchObject({ code: 0 });

@@ -27,9 +27,9 @@ export type Machine = {
 };
 
 const usualDisk = 2 ** 30;
-/** What the trainer's environment takes. */
-const environmentDisk = 3 * 2 ** 30;
-/** The oldest driver that runs the CUDA which the pinned PyTorch is built with. */
+/** What the trainer's environment takes; PyTorch brings the libraries of CUDA for a GPU. */
+const environmentDisk = { cpu: 3 * 2 ** 30, gpu: 10 * 2 ** 30 };
+/** The oldest driver of CUDA 13.0, which the pinned PyTorch is built with on PyPI. */
 const oldestDriver = 580;
 const profilesOfGpus = ['gpu', 'paper'];
 /** Node comes with the trainer's environment. */
@@ -85,7 +85,7 @@ export async function lookAt(address: SshAddress, python: string, launch: Launch
   );
   if (!machine.hasEnvironment)
     throwUnlessRoomFor(
-      environmentDisk,
+      typeof machine.gpus === 'string' ? environmentDisk.cpu : environmentDisk.gpu,
       machine.cacheFree,
       `for Python packages in the home folder on ${host}`,
       'set REHEARSAL_CACHE there to another disk',

@@ -3,8 +3,9 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sshObstacle } from '../../../scripts/ssh.ts';
 import { commandLine } from '../../support/commandLine.ts';
-import { type SshServer, sshObstacle, startSshServer } from '../../support/sshServer.ts';
+import { type SshServer, startSshServer } from '../../support/sshServer.ts';
 
 const obstacle = sshObstacle();
 if (obstacle) console.warn(`SKIPPED: the preflight of targets over SSH, as ${obstacle}`);
@@ -49,6 +50,8 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     readonly target?: (target: string) => string;
     readonly domain?: () => string;
     readonly more?: readonly string[];
+    /** What the driver's program there does. */
+    readonly nvidia?: string;
     readonly says: RegExp;
   };
 
@@ -85,6 +88,18 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
       says: /there are [\d.]+ GB free in .* and the run needs 1000000000\.\d GB: make room, or name a folder on another disk/,
     },
     {
+      what: 'no GPU',
+      more: ['--profile', 'paper'],
+      nvidia: 'echo "NVIDIA-SMI has failed: no driver"; exit 9',
+      says: /the profile paper wants a GPU, and .* shows none \(NVIDIA-SMI has failed: no driver\): choose --profile cpu, or/,
+    },
+    {
+      what: 'an old driver',
+      more: ['--profile', 'paper'],
+      nvidia: 'echo "NVIDIA H200, 535.104.05, 143771"',
+      says: /the driver 535\.104\.05 of NVIDIA H200 on .* is too old for the trainer's PyTorch: install 580 or newer there/,
+    },
+    {
       what: 'a server of tools that is not installed',
       domain: () => domainWith('missing', 'no-such-server'),
       says: /the MCP server files is started with no-such-server, which is not on the PATH of .*: install it there/,
@@ -96,7 +111,8 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     },
   ];
 
-  test.each(wrong)('$what', async ({ who, target = (same) => same, domain, more = [], says }) => {
+  test.each(wrong)('$what', async ({ who, target = (same) => same, domain, more = [], nvidia, says }) => {
+    if (nvidia) server.install('nvidia-smi', nvidia);
     const environment = who ? server.strangers[who] : server.environment;
     const said = await train(environment, target(server.target), domain?.() ?? 'domains/parcel-desk', more);
     expect(said.at(-1)).toMatch(says);

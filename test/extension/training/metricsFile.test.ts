@@ -129,3 +129,27 @@ describe('readMetrics', () => {
     expect(metrics.problems()).toEqual(['the engine restarted']);
   });
 });
+
+it('a run on another machine says that its connection is cut until it is back', async () => {
+  const run = runFolder();
+  const metrics = readMetrics(run.path);
+  run.append('connection.jsonl', '{"time": 1, "type": "disconnected", "message": "gpu can\'t be reached"}\n');
+  expect((await metrics.refresh()).statusChanged).toBe(true);
+  expect(metrics.problems()).toEqual(["gpu can't be reached"]);
+  run.append('connection.jsonl', '{"time": 2, "type": "connected", "message": "gpu is connected again"}\n');
+  await metrics.refresh();
+  expect(metrics.problems()).toEqual([]);
+});
+
+it('a run on another machine that nobody follows says how to follow it', async () => {
+  const run = runFolder();
+  run.write('target.json', '{"target": "ssh://gpu"}');
+  run.write('pid', '999999999');
+  run.append('events.jsonl', '{"type": "started"}\n');
+  const metrics = readMetrics(run.path);
+  await metrics.refresh();
+  expect(metrics.status()).toMatchObject({
+    type: 'failed',
+    message: expect.stringContaining(`train follow ${run.path}`),
+  });
+});

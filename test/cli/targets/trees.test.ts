@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { keysOf } from '../../../src/cli/targets/keys.ts';
+import type { Launch } from '../../../src/cli/targets/target.ts';
+import { broughtBy, treeOf } from '../../../src/cli/targets/trees.ts';
+
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-trees-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+}
+
+const launchOf = (config: Launch['config']): Launch => ({
+  kind: 'grpo',
+  run: '/run',
+  config,
+  isResumed: false,
+  isDetached: false,
+  python: undefined,
+  disk: undefined,
+});
+
+test('the same content is the same tree, and what is made anew there is left out', () => {
+  const files = { 'desk/domain.yaml': 'name: desk\n', 'desk/tasks/a.yaml': '1' };
+  const one = treeOf(join(folderWith(files), 'desk'));
+  const made = { 'desk/node_modules/x.js': 'x', 'desk/__pycache__/y.pyc': 'y', 'desk/.git/HEAD': 'z' };
+  const same = treeOf(join(folderWith({ ...files, ...made }), 'desk'));
+  expect([...one.files.keys()]).toEqual(['desk/domain.yaml', 'desk/tasks/a.yaml']);
+  expect(same.hash).toBe(one.hash);
+  expect(treeOf(join(folderWith({ ...files, 'desk/tasks/a.yaml': '2' }), 'desk')).hash).not.toBe(one.hash);
+});
+
+test('every path of this machine is brought along, at whatever depth, and named by its place there', () => {
+  const root = folderWith({
+    'desk/domain.yaml': '',
+    'desk/my.agent.yaml': '',
+    'lamp/domain.yaml': '',
+    'gold/a.jsonl': '',
+  });
+  const [desk, lamp, gold] = ['desk', 'lamp', 'gold'].map((name) => join(root, name)) as [string, string, string];
+  const given = launchOf({
+    run: root,
+    engine_command: [process.execPath],
+    model: 'smollm2',
+    domains: [{ domain: desk, weight: 1 }, { domain: lamp }],
+    recordings: [gold, join(root, 'none')],
+    agent: join(desk, 'my.agent.yaml'),
+  });
+  const { trees, config } = broughtBy(given, '/far');
+  const at = (name: string) => `/far/trees/${trees.find((tree) => tree.name === name)?.hash}/${name}`;
+  expect(trees.map(({ name }) => name).sort()).toEqual(['desk', 'gold', 'lamp']);
+  expect(config).toEqual({
+    run: root,
+    engine_command: [process.execPath],
+    model: 'smollm2',
+    domains: [{ domain: at('desk'), weight: 1 }, { domain: at('lamp') }],
+    recordings: [at('gold'), join(root, 'none')],
+    agent: `${at('desk')}/my.agent.yaml`,
+  });
+});
+
+test('the keys of models and servers are named by the configuration and the domain, and nothing else goes there', () => {
+  const desk = folderWith({ 'domain.yaml': 'mcpServers:\n  a: { command: b, env: { T: "${env:SERVER_TOKEN}" } }\n' });
+  const user = { base_url: 'http://x/v1', model: 'm', api_key_env: 'MODEL_KEY' };
+  const given = launchOf({ domain: desk, user });
+  const own = { SERVER_TOKEN: 's', MODEL_KEY: 'm', HF_TOKEN: 'h', OTHER_KEY: 'o' };
+  expect(keysOf(given, own)).toEqual({ SERVER_TOKEN: 's', MODEL_KEY: 'm', HF_TOKEN: 'h' });
+  expect(() => keysOf(given, { MODEL_KEY: 'm' })).toThrow(/^SERVER_TOKEN is not set in the environment here/);
+});

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TRAINER = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TRAINER))
+far_side: Any = importlib.import_module("far_side")
+
+Have = dict[str, tuple[int, str]]
+
+
+def of(path: Path) -> tuple[int, str]:
+    data = path.read_bytes()
+    return len(data), hashlib.sha256(data).hexdigest()
+
+
+def told(run: Path, have: Have, once: bool = False) -> list[dict[str, Any]]:
+    """What is sent of a run that is over; a message about a file has its bytes."""
+    sink = io.BytesIO()
+    far_side.follow(run, {"have": have, "once": once}, sink)
+    source, messages = io.BytesIO(sink.getvalue()), []
+    while line := source.readline():
+        message = json.loads(line)
+        messages.append({**message, "data": source.read(message["size"])} if "size" in message else message)
+    return messages
+
+
+def test_a_follower_gets_what_it_lacks_and_events_last(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text("1\n2\n")
+    (tmp_path / "metrics.jsonl").write_text("abcdef")
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / "weights").write_text("heavy")
+    for own in ("pid", "stop", "launch.json"):
+        (tmp_path / own).write_text("999999999")
+    known = tmp_path / "elsewhere"
+    known.write_text("abc")
+    have = {"metrics.jsonl": of(known), "elsewhere": of(known)}
+    assert told(tmp_path, have) == [
+        {"path": "metrics.jsonl", "offset": 3, "size": 3, "data": b"def"},
+        {"path": "events.jsonl", "offset": 0, "size": 4, "data": b"1\n2\n"},
+        {"over": True},
+    ]
+
+
+@pytest.mark.parametrize("now", ["new", "other than before", ""])
+def test_a_file_that_was_written_anew_is_sent_from_its_beginning(tmp_path: Path, now: str) -> None:
+    (tmp_path / "config.json").write_text("before")
+    have = {"config.json": of(tmp_path / "config.json")}
+    (tmp_path / "config.json").write_text(now)
+    first, last = told(tmp_path, have)
+    assert first == {"path": "config.json", "offset": 0, "size": len(now), "data": now.encode()}
+    assert last == {"over": True}
+
+
+def test_what_is_no_more_is_told(tmp_path: Path) -> None:
+    have: Have = {"trajectories/step-000002/a.0.traj.jsonl": (3, "x")}
+    assert told(tmp_path, have) == [{"gone": "trajectories/step-000002/a.0.traj.jsonl"}, {"over": True}]
+
+
+def test_a_checkpoint_that_is_deleted_meanwhile_is_no_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="was deleted meanwhile"):
+        told(tmp_path / "checkpoint-3", {}, once=True)
+
+
+def test_only_checkpoints_that_the_run_told_of_can_be_fetched(tmp_path: Path) -> None:
+    for name in ("checkpoint-1", "checkpoint-2", "checkpoint-3"):
+        (tmp_path / "checkpoints" / name).mkdir(parents=True)
+    (tmp_path / "checkpoints" / "checkpoint-1").rmdir()
+    events = [{"type": "checkpoint", "path": f"checkpoint-{step}"} for step in (1, 2, 2)]
+    (tmp_path / "events.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    assert far_side.checkpoints(tmp_path) == {"checkpoints": ["checkpoint-2"]}
+
+
+def bring(folder: Path, trees: dict[str, Any], *contents: bytes) -> list[dict[str, Any]]:
+    source, sink = io.BytesIO(), io.BytesIO()
+    for content in contents:
+        source.write(json.dumps({"size": len(content)}).encode() + b"\n" + content)
+    source.seek(0)
+    answer = far_side.bring(folder, {"trees": trees}, source, sink)
+    return [*map(json.loads, sink.getvalue().splitlines()), answer]
+
+
+def test_only_what_changed_is_brought_and_trees_stay_as_they_were(tmp_path: Path) -> None:
+    one, two, run = (hashlib.sha256(text).hexdigest() for text in (b"one", b"two!", b"#!"))
+    first = {"t1": {"desk/a.txt": (one, 3, False), "desk/bin/run": (run, 2, True)}}
+    assert bring(tmp_path, first, b"one", b"#!") == [{"want": [one, run]}, {"brought": 2}]
+    second = {"t2": {"desk/a.txt": (two, 4, False), "desk/bin/run": (run, 2, True)}}
+    assert bring(tmp_path, second, b"two!") == [{"want": [two]}, {"brought": 1}]
+    assert bring(tmp_path, first | second) == [{"want": []}, {"brought": 0}]
+    assert [(tmp_path / "trees" / tree / "desk" / "a.txt").read_text() for tree in ("t1", "t2")] == ["one", "two!"]
+    assert os.access(tmp_path / "trees" / "t2" / "desk" / "bin" / "run", os.X_OK)
+
+
+def test_a_file_that_did_not_arrive_whole_is_not_kept(tmp_path: Path) -> None:
+    content = hashlib.sha256(b"whole").hexdigest()
+    tree = {"t": {"a": (content, 5, False)}}
+    with pytest.raises(SystemExit, match="was changed while it was brought"):
+        bring(tmp_path, tree, b"wrong")
+    with pytest.raises(SystemExit, match="connection was cut"):
+        far_side.bring(tmp_path, {"trees": tree}, io.BytesIO(b'{"size": 5}\nwh'), io.BytesIO())
+    assert list((tmp_path / "store").iterdir()) == []
+    assert not (tmp_path / "trees" / "t").exists()
+
+
+def test_a_trainer_outlives_who_started_it_and_its_key_is_in_no_file(tmp_path: Path) -> None:
+    package = tmp_path / "trainer" / "rehearsal_trainer"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    trainer = "import os, time; open('events.jsonl', 'a').write('{}'); open('key', 'w').write(os.environ['KEY'][:1])"
+    (package / "__main__.py").write_text(f"{trainer}; time.sleep(60)")
+    run = tmp_path / "runs" / "one"
+    asked = {
+        "folder": str(run), "do": "start", "python": sys.executable, "trainer": str(tmp_path / "trainer"),
+        "kind": "sft", "config": {"a": 1}, "resume": False, "environment": {"KEY": "k-secret"},
+    }  # fmt: skip
+    program = (TRAINER / "far_side.py").read_bytes()
+    bootstrap = "import sys; exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), 'f', 'exec'))"
+    given = f"{len(program)}\n".encode() + program + json.dumps(asked).encode() + b"\n"
+    done = subprocess.run([sys.executable, "-c", bootstrap], input=given, capture_output=True, timeout=60)
+    pid = json.loads(done.stdout)["pid"]
+    try:
+        assert os.getsid(pid) == pid
+        while not (run / "key").exists() or (run / "key").read_text() == "":
+            time.sleep(0.05)
+        assert (run / "key").read_text() == "k"
+        assert all(b"k-secret" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    finally:
+        os.kill(pid, 9)
+
+
+def test_a_trainer_that_can_not_begin_is_told_with_its_last_words(tmp_path: Path) -> None:
+    (tmp_path / "rehearsal_trainer.py").write_text("import sys; sys.exit('error: there is no checkpoint')")
+    asked = {"python": sys.executable, "trainer": str(tmp_path), "kind": "sft", "config": {}, "resume": True}
+    assert far_side.start(tmp_path / "run", asked) == {"failed": "there is no checkpoint"}
+
+
+def test_a_pid_that_the_system_gave_away_again_is_no_trainer(tmp_path: Path) -> None:
+    assert not far_side.is_running(tmp_path)
+    (tmp_path / "pid").write_text(str(os.getpid()))
+    assert far_side.is_running(tmp_path)
+    os.utime(tmp_path / "pid", (1, 1))
+    assert far_side.is_running(tmp_path) is not Path("/proc/uptime").exists()
+    (tmp_path / "pid").write_text("999999999")
+    assert far_side.stop(tmp_path) == {"isRunning": False}
+    assert not (tmp_path / "stop").exists()
