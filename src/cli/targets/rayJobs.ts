@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as setTimer } from 'node:timers/promises';
 import * as z from 'zod';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
@@ -22,6 +25,8 @@ export type Submission = {
   readonly submission_id?: string;
   readonly runtime_env: { readonly working_dir?: string; readonly env_vars?: Readonly<Record<string, string>> };
 };
+
+type Answer = { readonly status: number; readonly words: string };
 
 const isOver = ({ status }: Job) => status === 'STOPPED' || status === 'SUCCEEDED' || status === 'FAILED';
 
@@ -50,11 +55,11 @@ export class RayJobs {
   }
 
   /** Makes a package known to the cluster, once; returns its URI. */
-  async upload(name: string, content: Uint8Array<ArrayBuffer>): Promise<string> {
+  async upload(name: string, content: Uint8Array): Promise<string> {
     const path = `/api/packages/gcs/${name}`;
     const known = await this.#ask('GET', path);
-    if (known.status === 404) await this.#told(await this.#ask('PUT', path, content), path);
-    else await this.#told(known, path);
+    if (known.status === 404) this.#told(await this.#ask('PUT', path, content), path);
+    else this.#told(known, path);
     return `gcs://${name}`;
   }
 
@@ -112,28 +117,34 @@ export class RayJobs {
   }
 
   async #json(method: string, path: string, body?: object): Promise<unknown> {
-    return JSON.parse(await this.#told(await this.#ask(method, path, body && JSON.stringify(body)), path));
+    return JSON.parse(this.#told(await this.#ask(method, path, body && JSON.stringify(body)), path));
   }
 
-  async #ask(method: string, path: string, body?: BodyInit): Promise<Response> {
-    const type = typeof body === 'string' ? { 'Content-Type': 'application/json' } : {};
+  /** Not with `fetch`, whose headers are a browser's: Ray takes no change from those. */
+  async #ask(method: string, path: string, body?: string | Uint8Array): Promise<Answer> {
+    const url = new URL(path, this.address);
+    const type = typeof body === 'string' ? 'application/json' : 'application/octet-stream';
+    const headers = { ...this.#headers, ...(body === undefined ? {} : { 'Content-Type': type }) };
+    const signal = AbortSignal.timeout(120_000);
     try {
-      return await fetch(`${this.address}${path}`, {
-        method,
-        headers: { ...this.#headers, ...type },
-        body: body ?? null,
-        signal: AbortSignal.timeout(120_000),
+      return await new Promise<Answer>((answered, failed) => {
+        const ask = url.protocol === 'https:' ? httpsRequest : httpRequest;
+        const request = ask(url, { method, headers, signal }, (response) => {
+          buffer(response).then(
+            (words) => answered({ status: response.statusCode ?? 0, words: words.toString() }),
+            failed,
+          );
+        });
+        request.on('error', failed).end(body);
       });
     } catch (error) {
-      const { cause } = error as { readonly cause?: { readonly code?: string } };
-      throw this.#unreachable(cause?.code ?? messageOf(error));
+      throw this.#unreachable((error as NodeJS.ErrnoException).code ?? messageOf(error));
     }
   }
 
-  async #told(response: Response, path: string): Promise<string> {
-    const words = await response.text();
-    if (response.ok) return words;
-    if (response.status === 401 || response.status === 403)
+  #told({ status, words }: Answer, path: string): string {
+    if (status >= 200 && status < 300) return words;
+    if (status === 401 || status === 403)
       throw new Fault({
         who: 'environment',
         code: 'ray/token',
@@ -142,7 +153,7 @@ export class RayJobs {
     throw new Fault({
       who: 'infrastructure',
       code: 'ray/failed',
-      message: `${this.name} answers ${response.status} to ${path}: ${words.trim().split('\n').at(-1)?.slice(0, 300)}`,
+      message: `${this.name} answers ${status} to ${path}: ${words.trim().split('\n').at(-1)?.slice(0, 300)}`,
     });
   }
 

@@ -8,7 +8,7 @@ import { bytesIn, type Tree } from './trees.ts';
 const largest = 200e6;
 
 /** A package with the files of some trees, each in a folder of it. The same content has the same name. */
-export type RayPackage = { readonly name: string; readonly content: Uint8Array<ArrayBuffer> };
+export type RayPackage = { readonly name: string; readonly content: Uint8Array };
 
 /** Throws a `Fault` where the files are too much for a package. */
 export async function packageOf(
@@ -35,5 +35,5 @@ export async function packageOf(
       add((folder + path.slice(name.length)).replace(/^\//, ''), readFileSync(from));
   for (const [path, text] of Object.entries(texts)) add(path, text);
   const content = await zip.generateAsync({ type: 'uint8array', compression: 'DEFLATE' });
-  return { name: `_ray_pkg_${digest.digest('hex').slice(0, 32)}.zip`, content: new Uint8Array(content) };
+  return { name: `_ray_pkg_${digest.digest('hex').slice(0, 32)}.zip`, content };
 }

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { followedOf, LogReader } from '../../../src/cli/targets/rayFollow.ts';
 import { RayJobs } from '../../../src/cli/targets/rayJobs.ts';
 import { packageOf } from '../../../src/cli/targets/rayPackage.ts';
@@ -11,7 +11,9 @@ import { type Looked, lookAtCluster, throwUnlessUsable } from '../../../src/cli/
 import type { Launch } from '../../../src/cli/targets/target.ts';
 import { treeOf } from '../../../src/cli/targets/trees.ts';
 
-const folder = () => mkdtempSync(join(tmpdir(), 'ray-'));
+const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-ray-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const folder = () => mkdtempSync(join(scratch, 'run-'));
 const environment = { RAY_AUTH_TOKEN: 'secret' };
 const { signal } = new AbortController();
 
