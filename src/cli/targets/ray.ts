@@ -25,6 +25,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
   let uploaded: string | undefined;
   return {
     name: jobs.name,
+    ending: 'at once, and goes on from its last checkpoint when it is resumed',
     preflight: async (launch, io) => {
       if (launch.kind !== 'grpo')
         throw new UsageError(`a Ray cluster trains with grpo; run ${launch.kind} on this machine or over SSH`);
