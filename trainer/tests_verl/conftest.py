@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 import time
@@ -26,6 +27,7 @@ import ray
 import transfer_queue as tq
 
 from rehearsal_trainer.backends.verl.configured import configured
+from rehearsal_trainer.backends.verl.node import node_of_wheel
 from rehearsal_trainer.backends.verl.plan import (
     PROFILES,
     ClusterConfig,
@@ -34,7 +36,6 @@ from rehearsal_trainer.backends.verl.plan import (
     station_of,
     verl_settings,
 )
-from rehearsal_trainer.backends.verl.station import node_of_wheel
 from rehearsal_trainer.backends.verl.store import RolloutStore
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.engine import running
@@ -69,7 +70,7 @@ def tasks_of(config: ClusterConfig) -> tuple[Any, Any]:
     async def ask() -> tuple[Any, Any]:
         os.environ["REHEARSAL_NODE"] = node_of_wheel()
         async with running(config.engine_command, config.engine_cwd) as engine:
-            return await engine.tasks(config.domain, "train"), await engine.tasks(config.domain, "test")
+            return await engine.tasks(str(DOMAIN), "train"), await engine.tasks(str(DOMAIN), "test")
 
     return asyncio.run(ask())
 
@@ -90,7 +91,7 @@ def verl_config(config: ClusterConfig, folder: Path, store: str | None = STORE) 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[None]:
     """Ray on this machine, with verl's TransferQueue."""
-    ray.init(num_cpus=16, num_gpus=0, include_dashboard=False, log_to_driver=True, logging_level="warning")
+    ray.init(num_cpus=16, num_gpus=0, include_dashboard=False, log_to_driver=True, logging_level=logging.WARNING)
     yield
     tq.close()
     ray.shutdown()
@@ -99,7 +100,7 @@ def cluster() -> Iterator[None]:
 @pytest.fixture
 def store(cluster: None, tmp_path: Path) -> Iterator[Any]:
     """The actor that keeps what the workers play."""
-    keeper = ray.remote(RolloutStore).options(name=STORE, num_cpus=0).remote(str(tmp_path / "run"))
+    keeper: Any = ray.remote(RolloutStore).options(name=STORE, num_cpus=0).remote(str(tmp_path / "run"))
     yield keeper
     ray.kill(keeper)
     time.sleep(0.5)  # its name is free again

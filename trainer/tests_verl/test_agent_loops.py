@@ -39,6 +39,7 @@ def finished(prompts: Any, patience: float = 400) -> dict[str, Any]:
     """Waits for all groups; the keys and tags of the rows."""
     uids = set(prompts["uid"])
     ends = time.monotonic() + patience
+    known: dict[str, Any] = {}
     while time.monotonic() < ends:
         known = tq.kv_list("train")["train"]
         if all(known[uid]["status"] in ("finished", "failure") for uid in uids):

@@ -10,6 +10,7 @@ log, too (mirror.py). A run that goes on finds its checkpoints there.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -17,9 +18,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rehearsal_trainer.backends.verl.dataset import write_rows
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import Mirror
+from rehearsal_trainer.backends.verl.node import node_of_wheel
 from rehearsal_trainer.backends.verl.plan import (
     PROFILES,
     STORE,
@@ -31,14 +32,11 @@ from rehearsal_trainer.backends.verl.plan import (
     station_of,
     verl_settings,
 )
-from rehearsal_trainer.backends.verl.station import node_of_wheel
-from rehearsal_trainer.backends.verl.store import RolloutStore
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.engine import EngineError, running
 from rehearsal_trainer.failures import ConfigurationError, TrainingError, reported
 from rehearsal_trainer.grpo_config import ALGORITHMS
 from rehearsal_trainer.messages import Json
-from rehearsal_trainer.models import model_folder
 from rehearsal_trainer.progress import RunFolder
 
 LOOK_S = 1.0
@@ -69,21 +67,22 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
     """Starts verl and follows it."""
     tell(mirror)
     import ray
+    from ray.exceptions import RayTaskError
 
     tasks = asyncio.run(tasks_of(config))
     verl = verl_config(config, run.path, *tasks)
     ray.init(address="auto", log_to_driver=True, runtime_env={"env_vars": environment_of(verl, run.path)})
+    logged = run.path / "verl.jsonl"
+    logged.unlink(missing_ok=True)  # of the attempt before
     runner, store = start(verl, run.path)
     ending = runner.run.remote(verl)
-    measured = MetricsFile(run.path / "verl.jsonl")
+    measured = MetricsFile(logged)
     checkpoint = reached(run.path)
     try:
         while True:
             ready, _ = ray.wait([ending], timeout=LOOK_S)
             for step, values in measured.fresh():
-                played = ray.get(store.finish.remote(step, False))
-                tested = {f"evaluate/{name}": value for name, value in ray.get(store.finish.remote(step, True)).items()}
-                run.metrics(step, values | played | tested)
+                run.metrics(step, values | measured_of(store, step))
             if reached(run.path) > checkpoint:
                 checkpoint = reached(run.path)
                 run.event("checkpoint", step=checkpoint, path=f"checkpoints/global_step_{checkpoint}")
@@ -95,8 +94,17 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
             if run.should_stop():
                 run.event("stopped", step=checkpoint)
                 return
-    except ray.exceptions.RayTaskError as error:
+    except RayTaskError as error:
         raise TrainingError(f"verl ended with an error: {last_line(str(error))}") from error
+
+
+def measured_of(store: Any, step: int) -> dict[str, float]:
+    """What the engine says of a step's rollouts, and of those of an evaluation after it."""
+    import ray
+
+    trained: dict[str, float] = ray.get(store.finish.remote(step, False))
+    tested: dict[str, float] = ray.get(store.finish.remote(step, True))
+    return trained | {f"evaluate/{name}": value for name, value in tested.items()}
 
 
 async def tasks_of(config: ClusterConfig) -> tuple[list[dict[str, Json]], list[dict[str, Json]]]:
@@ -122,6 +130,8 @@ def verl_config(
 ) -> Any:
     """verl's configuration of the run, with its data sets written."""
     from rehearsal_trainer.backends.verl.configured import configured
+    from rehearsal_trainer.backends.verl.dataset import write_rows
+    from rehearsal_trainer.models import model_folder
 
     data = folder / "data"
     places = Places(str(data / "train.parquet"), str(data / "test.parquet"), str(folder / "checkpoints"), folder.name)
@@ -145,7 +155,7 @@ def check_here(config: ClusterConfig) -> None:
     import ray
 
     check_cluster(config)
-    with ray.init(address="auto", log_to_driver=False, logging_level="error"):
+    with ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR):
         have = int(ray.cluster_resources().get("GPU", 0))
     want = config.nodes * config.gpus_per_node
     if have < want:
@@ -158,11 +168,12 @@ def check_here(config: ClusterConfig) -> None:
 def start(verl: Any, folder: Path) -> tuple[Any, Any]:
     """verl's runner and our store, both on this machine, where the run's folder lies."""
     import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
     from verl.trainer.main_ppo import TaskRunnerV1
 
-    here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
-        node_id=ray.get_runtime_context().get_node_id(), soft=False
-    )
+    from rehearsal_trainer.backends.verl.store import RolloutStore
+
+    here = NodeAffinitySchedulingStrategy(node_id=ray.get_runtime_context().get_node_id(), soft=False)
     store = ray.remote(RolloutStore).options(name=STORE, num_cpus=0, scheduling_strategy=here).remote(str(folder))
     runner: Any = TaskRunnerV1
     return runner.options(scheduling_strategy=here).remote(), store
@@ -178,7 +189,8 @@ def reached(folder: Path) -> int:
 def tell(mirror: Mirror) -> None:
     """Writes what is new in the run's folder into the job's log."""
     for line in mirror.lines():
-        print(line, flush=True)
+        sys.stdout.write(f"{line}\n")  # in one piece: the words of workers are printed between lines, too
+    sys.stdout.flush()
 
 
 def last_line(text: str) -> str:

@@ -5,6 +5,7 @@ python look.py NAME_OF_A_VARIABLE ...
 
 import importlib.metadata
 import json
+import logging
 import os
 import platform
 import sys
@@ -28,7 +29,7 @@ def version_of(package: str) -> "str | None":
 def look(variables: "list[str]") -> "dict[str, object]":
     import ray
 
-    ray.init(address="auto", log_to_driver=False, logging_level="error")
+    ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR)
     resources = ray.cluster_resources()
     return {
         "python": platform.python_version(),

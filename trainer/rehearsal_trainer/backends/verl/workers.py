@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import ray
 import transfer_queue as tq
+from ray.exceptions import GetTimeoutError, RayActorError
 from verl.trainer.ppo.v1.agent_loop_tq import AgentLoopManagerTQ, AgentLoopWorkerTQ
 from verl.utils.ray_utils import auto_await
 
@@ -60,7 +61,7 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
     def _hand(self, index: int, batch: Any) -> None:
         try:
             ray.get(self.agent_loop_workers[index].generate_sequences.remote(batch.clone()))
-        except ray.exceptions.RayActorError:
+        except RayActorError:
             say(f"rollout worker {index} is gone")
 
     def _watch(self) -> None:
@@ -68,9 +69,9 @@ class WatchedAgentLoops(AgentLoopManagerTQ):
             for index, worker in enumerate(list(self.agent_loop_workers)):
                 try:
                     ray.get(worker.__ray_ready__.remote(), timeout=30)
-                except ray.exceptions.GetTimeoutError:
+                except GetTimeoutError:
                     continue
-                except ray.exceptions.RayActorError:
+                except RayActorError:
                     with self._changing:
                         self._replace(index)
 
