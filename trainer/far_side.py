@@ -28,6 +28,7 @@ OLDEST = (3, 11)
 POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
+MARK = b"rehearsal: far side\n"
 # Made on either side, each for itself: which process is at work, who asks for what, and what was asked there.
 OWN = {"pid", "stop", ".lock", "launch.json", "target.json", "connection.jsonl"}
 
@@ -38,6 +39,9 @@ def main(source: BinaryIO, sink: BinaryIO) -> int:
     # Who asks may be gone: what is not needed any more ends, and says nothing.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     request: Request = json.loads(source.readline())
+    # A shell that greets also does so here; what comes behind this line is meant.
+    sink.write(MARK)
+    sink.flush()
     folder = Path(request["folder"]).expanduser()
     match request["do"]:
         case "look":
@@ -169,10 +173,12 @@ def plant(store: Path, tree: Path, files: dict[str, tuple[str, int, bool]]) -> N
     for path, (content, _, can_run) in files.items():
         target = made / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        if can_run:
-            shutil.copyfile(store / content, target)
-        else:
+        try:
+            if can_run:
+                raise OSError
             os.link(store / content, target)
+        except OSError:  # one file is run and another with its content is not; or nothing can be linked here
+            shutil.copyfile(store / content, target)
         target.chmod(0o555 if can_run else 0o444)
     made.chmod(0o755)
     try:
@@ -275,7 +281,8 @@ def stop(run: Path) -> Request:
 def checkpoints(run: Path) -> Request:
     """The checkpoints that are whole: a run says so of each when it has written it."""
     events = run / "events.jsonl"
-    said = [json.loads(line) for line in events.read_text().splitlines()] if events.exists() else []
+    text = events.read_text(encoding="utf-8") if events.exists() else ""
+    said = [json.loads(line) for line in text.split("\n")[:-1]]  # a last line may be torn
     names = [event["path"] for event in said if event["type"] in ("checkpoint", "finished") and "path" in event]
     return {"checkpoints": [name for name in dict.fromkeys(names) if (run / "checkpoints" / name).is_dir()]}
 

@@ -101,6 +101,9 @@ function writeSettings(userData: string, settings: Record<string, unknown>): voi
   // A user-data folder that was used before keeps what its user set.
   if (existsSync(file)) return;
   writeFileSync(file, `${JSON.stringify({ ...quietSettings, ...settings }, undefined, 2)}\n`);
+  // A setting of the scope "machine" is read from here, as on any machine that a window is connected to.
+  mkdirSync(join(userData, 'Machine'), { recursive: true });
+  writeFileSync(join(userData, 'Machine', 'settings.json'), `${JSON.stringify(settings, undefined, 2)}\n`);
 }
 
 function folderArguments(userData: string): string[] {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { trainerOf } from '../engine/shell/trainerProcess.ts';
 import type { ExitCode, Io } from './io.ts';
+import { checkpointsOf, lastWordOf } from './targets/runFolder.ts';
 import { endingOf, type Launch, type Target } from './targets/target.ts';
 import { placeOf } from './targets/targets.ts';
 
@@ -41,8 +42,9 @@ export function outcome(run: string, json: boolean): string {
   const result = join(run, 'result.json');
   if (existsSync(result)) return json ? readFileSync(result, 'utf8') : readFileSync(join(run, 'result.txt'), 'utf8');
   if (json) return `${JSON.stringify({ run })}\n`;
-  const folder = join(run, 'checkpoints', 'final');
-  return existsSync(folder)
-    ? `trained: ${folder}\n`
-    : `trained; bring a checkpoint here with: rehearsal train fetch ${run}\n`;
+  const word = lastWordOf(run).type === 'stopped' ? 'stopped' : 'trained';
+  const newest = checkpointsOf(run).at(-1);
+  if (newest !== undefined) return `${word}: ${join(run, 'checkpoints', newest)}\n`;
+  if (placeOf(run).target === 'local') return `${word}\n`;
+  return `${word}; bring a checkpoint here with: rehearsal train fetch ${run}\n`;
 }

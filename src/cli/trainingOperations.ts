@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { trainingKinds } from '../engine/shell/trainingKeys.ts';
 import { type Given, text } from './command.ts';
@@ -26,6 +26,7 @@ export async function runOperation(operation: (typeof operations)[number], given
       const launch = resumedLaunch(run, place, given);
       await target.preflight(launch, io);
       await target.prepare(launch, io);
+      writeFileSync(join(run, 'launch.json'), `${JSON.stringify(launch.config, null, 2)}\n`);
       return launchTrainer(io, target, launch, json);
     }
     case 'follow':
@@ -35,7 +36,8 @@ export async function runOperation(operation: (typeof operations)[number], given
         return 0;
       }
       await target.follow(run, io);
-      io.out(outcome(run, json));
+      if (io.signal.aborted) say(`${run} goes on, and is not followed any more`, {});
+      else io.out(outcome(run, json));
       return 0;
     case 'fetch': {
       const folder = await target.fetch(run, text(given, 'checkpoint'), io);
@@ -58,12 +60,15 @@ function runOf(given: Given, io: Io): string {
 
 /** A run goes on with the configuration that it was started with, and with the keys of this environment. */
 function resumedLaunch(run: string, place: Place, given: Given): Launch {
+  const asked = readJson(join(run, 'launch.json'));
+  // The engine that began the run may have been replaced since.
+  const engine = { engine_command: [process.execPath, process.argv[1] ?? '', 'serve', '--stdio'] };
   const kind = trainingKinds.find((each) => each === readJson(join(run, 'config.json'))['kind']);
   if (!kind) throw new UsageError(`${run} has not begun to train: start it anew`);
   return {
     kind,
     run,
-    config: readJson(join(run, 'launch.json')),
+    config: { ...asked, ...('engine_command' in asked ? engine : {}) },
     isResumed: true,
     isDetached: given.values['detach'] === true,
     python: text(given, 'python') ?? place.python,

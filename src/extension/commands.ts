@@ -35,7 +35,14 @@ import { testConnection } from './testConnection.ts';
 import { toggleGrouping } from './testing/settings.ts';
 import { recordingOfTest } from './testing/testRecordings.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
-import { startTraining, stopTraining, type TrainingChoice, type TrainingKind } from './training/training.ts';
+import {
+  fetchCheckpoint,
+  resumeTraining,
+  startTraining,
+  stopTraining,
+  type TrainingChoice,
+  type TrainingKind,
+} from './training/training.ts';
 import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
 import { compareForks } from './views/forksView.ts';
@@ -77,6 +84,8 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.training.dashboard': async (target) =>
       showDashboard(context, runFolderOf(target) ?? (await trainingRuns())[0]?.folder),
     'rehearsal.training.stop': (target) => stopTraining(runFolderOf(target)),
+    'rehearsal.training.resume': (target) => resumeTraining(context, runFolderOf(target)),
+    'rehearsal.training.fetch': (target) => fetchCheckpoint(context, runFolderOf(target)),
     'rehearsal.domain.new': () => newDomain(context),
     'rehearsal.task.fromRecording': (target) => taskFromRecording(context, target),
     'rehearsal.task.variants': (target) => taskVariants(context, target),

@@ -30,6 +30,8 @@ export const commandIds = [
   'rehearsal.training.grpo',
   'rehearsal.training.dashboard',
   'rehearsal.training.stop',
+  'rehearsal.training.resume',
+  'rehearsal.training.fetch',
   'rehearsal.domain.new',
   'rehearsal.task.fromRecording',
   'rehearsal.task.variants',

@@ -73,8 +73,10 @@ function startServer(dir: string, port: number, host: string, authorized: string
     'StrictModes no',
     'UsePAM no',
     'MaxStartups 100',
-    `SetEnv PATH=${join(dir, 'bin')}:/usr/local/bin:/usr/bin:/bin`,
+    `SetEnv PATH=${join(dir, 'bin')}:/usr/local/bin:/usr/bin:/bin BASH_ENV=${join(dir, 'greeting')}`,
   ];
+  // What many people's shells do, too.
+  writeFileSync(join(dir, 'greeting'), 'unset BASH_ENV; echo "Welcome to this machine"\n');
   mkdirSync(join(dir, 'bin'));
   writeFileSync(config, `${lines.join('\n')}\n`);
   // Who starts it as root needs the folder that a service would have made.

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -119,6 +119,29 @@ function* everything(folder: string): Generator<readonly [string, Buffer]> {
     if (statSync(file).isFile()) yield [relative(folder, file), readFileSync(file)];
   }
 }
+
+test.each([
+  ['an option that is none', ['--set', 'foo=1'], '', /the trainer refuses these options: foo: there is no such field/],
+  [
+    'a server of tools that dies',
+    [],
+    'mcpServers:\n  desk: { command: sh, args: [-c, "echo no licence >&2; exit 3"] }\n',
+    /the tools of the domain don't start on .*: .*no licence/s,
+  ],
+])('%s is found there before anything is played', async (what, more, yaml, says) => {
+  const domain = join(scratch, 'domain');
+  rmSync(domain, { recursive: true, force: true });
+  cpSync('domains/parcel-desk', domain, { recursive: true });
+  appendFileSync(join(domain, 'domain.yaml'), yaml);
+  const run = join(scratch, what.replaceAll(' ', '-'));
+  const options = ['--model', 'tiny', '--out', run, '--target', server.target, ...more];
+  const { code, err } = await command('grpo', domain, ...options).ended;
+  expect({ code, said: err.trim().split('rehearsal train: ').at(-1) }).toMatchObject({
+    code: 2,
+    said: expect.stringMatching(says),
+  });
+  expect([existsSync(farRun(run)), existsSync(join(run, 'gold'))]).toEqual([false, false]);
+});
 
 /** The processes of engines that run there. */
 function engines(): readonly string[] {

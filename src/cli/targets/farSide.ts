@@ -112,6 +112,11 @@ function farFault({ host }: SshAddress, words: string): Fault {
   });
 }
 
+/** A shell may greet on its standard output before anything that was asked for runs. */
+async function passGreeting({ line }: ByteReader): Promise<void> {
+  for (let said = await line(); said !== null && said !== 'rehearsal: far side'; ) said = await line();
+}
+
 /** Sends the far side of the trainer with what it is asked. The answers are still to be read. */
 export async function callFarSide(
   address: SshAddress,
@@ -124,6 +129,7 @@ export async function callFarSide(
   await call.send(`${program.length}\n`);
   await call.send(program);
   await call.send(`${JSON.stringify({ folder: address.folder, ...request })}\n`);
+  await passGreeting(call.answers);
   return call;
 }
 

@@ -2,7 +2,8 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
 import { messageOf } from '../../engine/shell/fault.ts';
-import { isRunLocked, lockRun } from '../../engine/shell/runLock.ts';
+import { lockRun } from '../../engine/shell/runLock.ts';
+import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import type { Io } from '../io.ts';
 import { isGone, lastWordOf } from './runFolder.ts';
 
@@ -22,15 +23,18 @@ export async function followElsewhere(
   io: Io,
   once: (onMessage: () => void) => Promise<void>,
 ): Promise<boolean> {
-  if (isRunLocked(run)) return isGone(run, io.signal);
+  const left = trainerOf(run);
+  if (left?.isRunning) return isGone(run, io.signal);
+  // After a restart of the machine the number in a lock may be that of another program.
+  if (left) rmSync(join(run, '.lock'), { force: true });
   const free = lockRun(run);
   const pid = join(run, 'pid');
   writeFileSync(pid, String(process.pid));
   try {
     const isOver = await keepFollowing(run, name, io, once);
-    // Without a last word the trainer was killed: its readers see that by a process that is gone.
+    // What is left says that nobody follows the run any more, or that its trainer ended without a last word.
     const { type } = lastWordOf(run);
-    if (!isOver || (type !== 'started' && type !== 'resumed')) rmSync(pid, { force: true });
+    if (isOver && type !== 'started' && type !== 'resumed') rmSync(pid, { force: true });
     if (isOver) rmSync(join(run, 'stop'), { force: true });
     return isOver;
   } finally {

@@ -87,7 +87,7 @@ async function start(python: string, { kind, run, isResumed, isDetached }: Launc
   );
   if (isDetached) child.unref();
   else io.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
-  await Promise.race([failed, isUp(run, child, said)]);
+  await Promise.race([failed, isUp(run, child, said, io.signal)]);
   return child;
 }
 
@@ -95,8 +95,10 @@ async function start(python: string, { kind, run, isResumed, isDetached }: Launc
  * Waits until the run has said something new, or has ended without. A run that goes on has events already.
  * @param said how much it had said before
  */
-async function isUp(run: string, child: ChildProcess, said: number): Promise<void> {
+async function isUp(run: string, child: ChildProcess, said: number, signal: AbortSignal): Promise<void> {
   while (sizeOf(join(run, 'events.jsonl')) <= said) {
+    if (hasEnded(child) && signal.aborted)
+      throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
     if (hasEnded(child)) {
       const log = join(run, 'log.txt');
       const message = `training did not start: ${lastLineOf(readFileSync(log, 'utf8'))}`;

@@ -72,12 +72,18 @@ const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
  * @param name undefined: the final one, else the one of the highest step
  */
 export function checkpointOf(run: string, name: string | undefined): string {
-  const folder = join(run, 'checkpoints');
-  const names = existsSync(folder) ? readdirSync(folder).sort(byStep) : [];
+  const names = checkpointsOf(run);
   const chosen = name ?? names.at(-1);
-  if (chosen !== undefined && names.includes(chosen)) return join(folder, chosen);
+  if (chosen !== undefined && names.includes(chosen)) return join(run, 'checkpoints', chosen);
   const known = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none yet';
   throw new UsageError(`${run} has no checkpoint${chosen ? ` "${chosen}"` : ''}; ${known}`);
+}
+
+/** The names of the checkpoints that lie in a run's folder on this machine, ascending by step. */
+export function checkpointsOf(run: string): readonly string[] {
+  const folder = join(run, 'checkpoints');
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  return names.filter((name) => /^(final|checkpoint-\d+)$/.test(name)).sort(byStep);
 }
 
 /** Ascending by step; `final` is the last one. */

@@ -36,18 +36,20 @@ const profilesOfGpus = ['gpu', 'paper'];
 const broughtCommands = ['node', 'npm', 'npx'];
 
 const search =
-  'for p in python3 python3.14 python3.13 python3.12 python3.11; do "$p" -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null && { echo "$p"; exit 0; }; done; echo none';
+  'for p in python3 python3.14 python3.13 python3.12 python3.11; do "$p" -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null && { echo "python: $p"; exit 0; }; done; echo "python: none"';
 
 /** The Python of the target: the one that was named, else the first one there that is new enough. */
 export async function farPython(address: SshAddress, given: string | undefined): Promise<string> {
   if (given !== undefined && !/^[\w./~+-]+$/.test(given))
     throw fault('python/missing', `--python ${given}: name a command or a path of ${address.host}, without blanks`);
-  const test = `"$p" -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null && echo "$p" || echo none`;
+  const test = `"$p" -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null && echo "python: $p" || echo "python: none"`;
   const command = given === undefined ? search : `p=${given}; ${test}`;
   const call = openSsh(address, `sh -c '${command}'`);
-  const found = await call.answers.line();
+  let line = await call.answers.line();
+  while (line !== null && !line.startsWith('python: ')) line = await call.answers.line();
   await call.end();
-  if (found !== null && found !== 'none') return found;
+  const found = line?.slice('python: '.length);
+  if (found !== undefined && found !== 'none') return found;
   const what = given ?? 'python3';
   throw fault(
     'python/missing',

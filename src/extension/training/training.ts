@@ -63,12 +63,51 @@ export async function startTraining(
     target.target,
     ...(python ? ['--python', python] : []),
   ];
+  const where = target === local ? '' : ` on ${target.name}`;
+  return starting(context, `starting ${kind.toUpperCase()}${where}`, args, run);
+}
+
+/** Goes on with a run that is over, where it was started, from its last checkpoint. */
+export async function resumeTraining(context: Context, given?: string): Promise<string | undefined> {
+  if (!mayRun('Training runs')) return undefined;
+  const over = (await trainingRuns()).filter((run) => !run.running && run.kind !== null);
+  if (!given && over.length === 0) void vscode.window.showInformationMessage('There is no run to go on with.');
+  const run = given ?? (await pickRun(over.map(({ id, folder }) => ({ label: id, folder }))));
+  if (!run) return undefined;
+  const own = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
+  const isElsewhere = existsSync(join(run, 'target.json'));
+  const python = own && !isElsewhere ? ['--python', own] : [];
+  return starting(context, `resuming ${basename(run)}`, ['train', 'resume', run, '--detach', '--json', ...python], run);
+}
+
+/** Brings the newest checkpoint of a run on another machine into its folder here; returns its folder. */
+export async function fetchCheckpoint(context: Context, given?: string): Promise<string | undefined> {
+  if (!mayRun('Training runs')) return undefined;
+  const elsewhere = (await trainingRuns()).filter(({ folder }) => existsSync(join(folder, 'target.json')));
+  const run = given ?? (await pickRun(elsewhere.map(({ id, folder }) => ({ label: id, folder }))));
+  if (!run && elsewhere.length > 0) return undefined;
+  if (!run || !existsSync(join(run, 'target.json'))) {
+    void vscode.window.showInformationMessage('Only the checkpoints of a run on another machine are fetched.');
+    return undefined;
+  }
+  const title = `Rehearsal: fetching the newest checkpoint of ${basename(run)}`;
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  return vscode.window.withProgress(options, async (progress, token) => {
+    const args = ['train', 'fetch', run, '--json'];
+    const { code, answer, message = '' } = await runCommand(context, args, progress, token);
+    if (token.isCancellationRequested) return undefined;
+    if (code !== 0) {
+      void vscode.window.showErrorMessage(`The checkpoint could not be fetched: ${message}`);
+      return undefined;
+    }
+    void vscode.window.showInformationMessage(`The checkpoint lies in ${answer['checkpoint']}`);
+    return String(answer['checkpoint']);
+  });
+}
+
+function starting(context: Context, title: string, args: readonly string[], run: string): Thenable<string | undefined> {
   return vscode.window.withProgress(
-    {
-      location: vscode.ProgressLocation.Notification,
-      title: `Rehearsal: starting ${kind.toUpperCase()}${target === local ? '' : ` on ${target.name}`}`,
-      cancellable: true,
-    },
+    { location: vscode.ProgressLocation.Notification, title: `Rehearsal: ${title}`, cancellable: true },
     (progress, token) => launch(context, args, run, progress, token),
   );
 }

@@ -46,7 +46,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
 
   type Wrong = {
     readonly what: string;
-    readonly who?: 'unknownHost' | 'wrongKey';
+    readonly who?: 'unknownHost' | 'wrongKey' | 'noSsh';
     readonly target?: (target: string) => string;
     readonly domain?: () => string;
     readonly more?: readonly string[];
@@ -71,6 +71,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
       who: 'unknownHost',
       says: /the host key of .* is not known here, so nothing was sent\. Connect by hand once \(ssh -p \d+ .*\), compare/,
     },
+    { what: 'no ssh', who: 'noSsh', says: /ssh can't be started \(.*ENOENT\): install an OpenSSH client/ },
     { what: 'a wrong key', who: 'wrongKey', says: /takes none of your keys\. Give it your public key \(ssh-copy-id\)/ },
     {
       what: 'no Python',
@@ -113,7 +114,8 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
 
   test.each(wrong)('$what', async ({ who, target = (same) => same, domain, more = [], nvidia, says }) => {
     if (nvidia) server.install('nvidia-smi', nvidia);
-    const environment = who ? server.strangers[who] : server.environment;
+    const environments = { ...server.strangers, noSsh: { ...process.env, PATH: scratch } };
+    const environment = who ? environments[who] : server.environment;
     const said = await train(environment, target(server.target), domain?.() ?? 'domains/parcel-desk', more);
     expect(said.at(-1)).toMatch(says);
     expect(said.filter((line) => line.startsWith('rehearsal train:'))).toHaveLength(1);

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { rehearsal } from '../../support/terminal.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-usage-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const run = join(scratch, 'run');
+const begin = ['grpo', 'domains/parcel-desk', '--model', 'tiny', '--out', join(scratch, 'new')];
+
+function runWith(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(scratch, 'run-'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+test.each([
+  [
+    [...begin, '--disk', '1000000000'],
+    /^there are [\d.]+ GB free for .* needs 1000000000.0 GB: make room, or name another/,
+  ],
+  [[...begin, '--disk', 'much'], /^--disk much: expected a number of gigabytes above 0$/],
+  [[...begin, '--target', 'moon'], /^--target moon: expected local, or ssh:\/\/user@host:port\/folder$/],
+  [[...begin, '--target', 'ssh://-x'], /^--target ssh:\/\/-x: expected ssh:/],
+  [['stop'], /^say which run: rehearsal train stop RUN$/],
+  [['resume', run], /run is no run: name its folder, or its name in \.rehearsal\/training$/],
+  [['resume', runWith({ 'launch.json': '{}' })], /has not begun to train: start it anew$/],
+  [
+    ['resume', runWith({ 'launch.json': '{', 'config.json': '{"kind": "sft"}' })],
+    /launch\.json is not JSON: it was changed/,
+  ],
+  [
+    ['follow', runWith({ 'launch.json': '{}', 'target.json': '[]' })],
+    /target\.json does not say where the run was started/,
+  ],
+  [['stop', runWith({ 'launch.json': '{}' })], /is not being trained$/],
+  [['fetch', runWith({ 'launch.json': '{}' })], /has no checkpoint; it has none yet$/],
+  [['fetch', runWith({ 'launch.json': '{}' }), '--checkpoint', 'x'], /has no checkpoint "x"; it has none yet$/],
+])('rehearsal train %j', async (args, says) => {
+  const { code, out, err } = await rehearsal('train', ...args);
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err.trim().replace(/^rehearsal train: /, '')).toMatch(says);
+});

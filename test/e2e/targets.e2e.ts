@@ -1,0 +1,82 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sshObstacle } from '../../scripts/ssh.ts';
+import { type SshServer, startSshServer } from '../support/sshServer.ts';
+import { newestRun } from './support/runs.ts';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+const obstacle = sshObstacle();
+if (obstacle) console.warn(`SKIPPED: training over SSH from the editor, as ${obstacle}`);
+
+describe.skipIf(obstacle)('training on a target of the settings', () => {
+  const domain = copyDomain('parcel-desk');
+  const training = join(domain.folder, '.rehearsal', 'training');
+  const minutes = 60_000;
+  let server: SshServer;
+  let workbench: Workbench;
+
+  beforeAll(async () => {
+    server = await startSshServer();
+    const targets = [
+      { name: 'Lab', target: server.target },
+      { name: 'Cellar', target: server.target.replace(/:\d+/, ':1') },
+    ];
+    const settings = { 'rehearsal.training.targets': targets };
+    workbench = await Workbench.open(domain.folder, { settings, env: { PATH: server.environment['PATH'] ?? '' } });
+  });
+
+  afterAll(async () => {
+    await workbench?.close();
+    server?.close();
+    domain.remove();
+  });
+
+  async function train(target: string): Promise<void> {
+    await workbench.runCommand('Rehearsal: Train with GRPO…');
+    await workbench.pick('tiny');
+    await workbench.answer('60');
+    const rows = (await workbench.picks()).map((row) => /^(This Machine|Lab|Cellar)/.exec(row)?.[0]);
+    expect(rows).toEqual(['This Machine', 'Lab', 'Cellar']);
+    await workbench.screenshot('targets-pick');
+    await workbench.pick(target);
+  }
+
+  const metrics = () => {
+    const path = join(newestRun(training), 'metrics.jsonl');
+    return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
+  };
+
+  test('a machine that is off is said in one message, before anything is copied', {
+    timeout: 2 * minutes,
+  }, async () => {
+    await train('Cellar');
+    await workbench.notification(/Training did not start: .* can't be reached: check that it is on/);
+    await workbench.screenshot('targets-off');
+    await workbench.webviewFrame().locator('.status.failed').waitFor();
+  });
+
+  test('a run on another machine is drawn here, is found again after everything here has ended, and stops', {
+    timeout: 8 * minutes,
+  }, async () => {
+    await workbench.runCommand('View: Close All Editors');
+    await train('Lab');
+    const rows = () =>
+      workbench
+        .webviewFrame()
+        .locator('[aria-label="Metrics of every optimizer step"] vscode-data-grid-row:not([row-type="header"])');
+    await until('two optimizer steps', async () => expect(await rows().count()).toBeGreaterThan(1), 6 * minutes);
+    await workbench.screenshot('targets-dashboard');
+    const run = newestRun(training);
+    process.kill(Number(readFileSync(join(run, 'pid'), 'utf8')), 'SIGKILL');
+    const before = metrics();
+    await workbench.reload();
+    await until('steps that came after that', async () => expect(metrics()).toBeGreaterThan(before), 2 * minutes);
+    await workbench.runCommand('Rehearsal: Stop Training');
+    await until('the run is over', async () => expect(existsSync(join(run, 'pid'))).toBe(false), 3 * minutes);
+    const events = readFileSync(join(run, 'events.jsonl'), 'utf8').trim().split('\n');
+    expect(JSON.parse(events.at(-1) ?? '{}')).toMatchObject({ type: 'stopped' });
+    await workbench.screenshot('targets-stopped');
+  });
+});
