@@ -9,7 +9,9 @@ import { announce, Failure } from './terminal.ts';
 /** The folder of the Python package. */
 const trainer = inRoot('trainer');
 
-const setUpCommand = ['setup_environment.py', '--profile', 'dev'];
+type Profile = 'dev' | 'verl';
+
+const setUpCommand = (profile: Profile) => ['setup_environment.py', '--profile', profile];
 
 /** The Python that makes the trainer's environment: REHEARSAL_PYTHON, or one on PATH. */
 export function findPython(): string | undefined {
@@ -17,8 +19,8 @@ export function findPython(): string | undefined {
 }
 
 /** Whether the trainer's environment, with what its tests need, was made before. */
-export function isTrainerReady(): boolean {
-  const check = spawnSync(findPython() ?? 'python3', [...setUpCommand, '--check'], { cwd: trainer });
+export function isTrainerReady(profile: Profile = 'dev'): boolean {
+  const check = spawnSync(findPython() ?? 'python3', [...setUpCommand(profile), '--check'], { cwd: trainer });
   return check.status === 0;
 }
 
@@ -28,9 +30,12 @@ export function pythonObstacle(): string | undefined {
 }
 
 /** Makes or refreshes the trainer's environment and returns the path of its Python, which the set-up prints last. */
-async function setUp(): Promise<string> {
+async function setUp(profile: Profile = 'dev'): Promise<string> {
   announce('Setting up the Python environment of the trainer (quick where nothing changed)');
-  const { code, output } = await runCommand(findPython() ?? 'python3', setUpCommand, { cwd: trainer, echo: true });
+  const { code, output } = await runCommand(findPython() ?? 'python3', setUpCommand(profile), {
+    cwd: trainer,
+    echo: true,
+  });
   const last = output
     .trim()
     .split('\n')
@@ -59,12 +64,24 @@ export async function runPythonTests(filters: readonly string[]): Promise<Counts
   return sumCounts([...counts, await pytest(python, filters)]);
 }
 
-async function pytest(python: string, filters: readonly string[]): Promise<Counts> {
-  const report = inRoot('dist', 'test', 'python.xml');
+/**
+ * Runs the tests of a Ray cluster in the environment that verl has of its own, and basedpyright over what needs it.
+ * A cluster is started on loopback; nothing needs a GPU.
+ */
+export async function runRayTests(filters: readonly string[]): Promise<Counts> {
+  const python = await setUp('verl');
+  const types = ['-m', 'basedpyright', '--level', 'error', '--pythonpath', python, '--project', 'pyright.verl.json'];
+  const { code, output } = await runCommand(python, types, { cwd: trainer });
+  if (code !== 0) console.log(output.trim());
+  return sumCounts([gateCounts(code === 0), await pytest(python, filters, 'tests_verl')]);
+}
+
+async function pytest(python: string, filters: readonly string[], folder = 'tests'): Promise<Counts> {
+  const report = inRoot('dist', 'test', `python-${folder}.xml`);
   mkdirSync(inRoot('dist', 'test'), { recursive: true });
   rmSync(report, { force: true });
   const select = filters.length > 0 ? ['-k', filters.join(' or ')] : [];
-  const args = ['-m', 'pytest', 'tests', `--junitxml=${report}`, ...select];
+  const args = ['-m', 'pytest', folder, `--junitxml=${report}`, ...select];
   const { code } = await runCommand(python, args, { cwd: trainer, echo: true });
   return withExitCode(readJunit(report), code);
 }

@@ -6,7 +6,7 @@ import { ensureBuilt } from './build.ts';
 import { runHostTests, usesDesktop } from './hostTests.ts';
 import { packageExtension } from './package.ts';
 import { runCommand } from './process.ts';
-import { findPython, isTrainerReady, pythonObstacle, runPythonTests } from './pythonTests.ts';
+import { findPython, isTrainerReady, pythonObstacle, runPythonTests, runRayTests } from './pythonTests.ts';
 import { inRoot, root } from './repository.ts';
 import {
   type Counts,
@@ -101,6 +101,14 @@ export const steps: readonly Step[] = [
       vitest('targets', ['--config', 'test/targets/vitest.config.ts', ...filters]).then(({ counts }) => counts),
   },
   {
+    name: 'ray',
+    title: "verl's rollout workers and a job on a Ray cluster of this machine",
+    isFull: true,
+    downloads: verlDownloads,
+    obstacle: () => pythonObstacle() ?? (process.platform === 'linux' ? undefined : 'its engines are counted in /proc'),
+    run: (filters) => ensureBuilt().then(() => runRayTests(filters)),
+  },
+  {
     name: 'bench',
     title: 'every number that the README quotes',
     isFull: true,
@@ -166,6 +174,13 @@ function browserDownloads(): Download[] {
   const server = { what: `VS Code ${vscodeVersion} for the browser`, bytes: 160e6, into: cacheFolder() };
   const browser = { what: 'Chromium', bytes: 70e6, into: cacheFolder() };
   return [...(isCodeServerInstalled() ? [] : [server]), ...(findBrowser() ? [] : [browser])];
+}
+
+function verlDownloads(): Download[] {
+  if (!findPython() || isTrainerReady('verl')) return [];
+  return [
+    { what: 'Python environment of verl (torch for the CPU, verl, Ray, Node)', bytes: 850e6, into: cacheFolder() },
+  ];
 }
 
 function trainerDownloads(): Download[] {

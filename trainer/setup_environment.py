@@ -3,6 +3,7 @@
     python3 trainer/setup_environment.py                 what training needs
     python3 trainer/setup_environment.py --profile remote   and Node, where no editor brings it
     python3 trainer/setup_environment.py --profile dev   and what the tests need
+    python3 trainer/setup_environment.py --profile verl  another one: verl on Ray, and what its tests need
     python3 trainer/setup_environment.py --check         only says whether it is there
 
 The environment lies in ~/.cache/rehearsal/python/<hash>/ ($REHEARSAL_CACHE moves it), where the hash stands for
@@ -26,6 +27,7 @@ from pathlib import Path
 OLDEST = (3, 11)
 REQUIREMENTS = Path(__file__).resolve().parent / "requirements"
 CONSTRAINTS = REQUIREMENTS / "constraints.txt"
+VERL_CONSTRAINTS = REQUIREMENTS / "verl-constraints.txt"
 DISK_NEEDED = 3 * 2**30
 # (file, what it is, approximate download in MB, extra arguments of pip); torch first and alone, because asked
 # for together with others it can bring several GB of packages for graphics cards.
@@ -37,6 +39,12 @@ STEPS = {
         # Writing event files needs these three; the rest of TensorBoard is for who looks at them.
         ("tensorboard.txt", "TensorBoard's event files", 6, ["--no-deps"]),
     ],
+    "verl": [
+        ("torch.txt", "PyTorch", 200, []),
+        ("verl.txt", "verl, Ray and Node.js", 460, ["-c", str(VERL_CONSTRAINTS)]),
+        ("model.txt", "SmolLM2-135M-Instruct, the default model", 95, ["--no-deps"]),
+        ("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, []),
+    ],
     "remote": [("node.txt", "Node.js, for the engine", 62, ["--no-deps"])],
     "dev": [("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, [])],
 }
@@ -44,13 +52,13 @@ STEPS = {
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Makes the Python environment of the trainer.")
-    parser.add_argument("--profile", choices=["local", "remote", "dev"], default="local")
+    parser.add_argument("--profile", choices=["local", "remote", "dev", "verl"], default="local")
     parser.add_argument("--check", action="store_true", help="only say whether it is there")
     options = parser.parse_args(argv)
     if sys.version_info < OLDEST:
         say(f"error: the trainer needs Python 3.11 or newer; this is {platform.python_version()} ({sys.executable})")
         return 2
-    folder = environment_folder()
+    folder = environment_folder(options.profile)
     python = interpreter(folder)
     missing = [step for step in steps_of(options.profile) if not marker(folder, step[0]).exists()]
     if not missing or options.check:
@@ -71,9 +79,11 @@ class SetupError(Exception):
     """Why there is no environment, and what to do."""
 
 
-def environment_folder() -> Path:
+def environment_folder(profile: str = "local") -> Path:
+    """The profile `verl` lives apart: verl and TRL want different versions of transformers."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} {platform.system()} {platform.machine()}".encode())
-    for name in ("torch.txt", "local.txt", "model.txt", "constraints.txt"):
+    pins = ("verl.txt", "verl-constraints.txt") if profile == "verl" else ("local.txt", "constraints.txt")
+    for name in ("torch.txt", pins[0], "model.txt", pins[1]):
         digest.update((REQUIREMENTS / name).read_bytes())
     cache = Path(os.environ.get("REHEARSAL_CACHE") or Path.home() / ".cache" / "rehearsal")
     return cache / "python" / digest.hexdigest()[:16]
@@ -84,7 +94,7 @@ def interpreter(folder: Path) -> Path:
 
 
 def steps_of(profile: str) -> list[tuple[str, str, int, list[str]]]:
-    return STEPS["local"] if profile == "local" else STEPS["local"] + STEPS[profile]
+    return STEPS[profile] if profile in ("local", "verl") else STEPS["local"] + STEPS[profile]
 
 
 def marker(folder: Path, requirement: str) -> Path:

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { trainerOf } from '../engine/shell/trainerProcess.ts';
 import type { ExitCode, Io } from './io.ts';
 import { checkpointsOf, lastWordOf } from './targets/runFolder.ts';
-import type { Launch, Target } from './targets/target.ts';
+import { endingOf, type Launch, type Target } from './targets/target.ts';
 import { placeOf } from './targets/targets.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function launchTrainer(io: Io, target: Target, launch: Launch, json
     io.out(json ? `${JSON.stringify({ run, pid })}\n` : `training in ${run}\n`);
     return 0;
   }
-  io.err(`training in ${run}; Ctrl+C ends it with a checkpoint, its log is ${join(run, 'log.txt')}\n`);
+  io.err(`training in ${run}; Ctrl+C ends it ${endingOf(target)}; its log is ${join(run, 'log.txt')}\n`);
   const stop = () => void target.stop(run, io).catch((error: Error) => io.err(`${error.message}\n`));
   if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });

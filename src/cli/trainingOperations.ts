@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { trainingKinds } from '../engine/shell/trainingKeys.ts';
 import { type Given, text } from './command.ts';
 import { type ExitCode, type Io, UsageError } from './io.ts';
-import type { Launch } from './targets/target.ts';
+import { endingOf, type Launch } from './targets/target.ts';
 import { type Place, placeOf, targetAt } from './targets/targets.ts';
 import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 
@@ -20,7 +20,7 @@ export async function runOperation(operation: (typeof operations)[number], given
   switch (operation) {
     case 'stop':
       await target.stop(run, io);
-      say(`${run} ends after its current optimizer step, with a checkpoint`, {});
+      say(`${run} ends ${endingOf(target)}`, {});
       return 0;
     case 'resume': {
       const launch = resumedLaunch(run, place, given);

@@ -58,6 +58,8 @@ class PlayedRollout:
     changed_histories: int
     malformed_calls: int
     seconds: float = 0.0
+    session: str = ""
+    """The id of its session at the gateway."""
 
     @property
     def truncated(self) -> bool:
@@ -163,7 +165,7 @@ class RolloutWorker:
 
         async def one(request: RolloutRequest) -> PlayedRollout:
             async with free:
-                played = await self._one(request.settings or settings, request)
+                played = await play_rollout(self.gateway, self.engine, request.settings or settings, request)
             nonlocal left
             left -= 1
             ended.set()
@@ -178,37 +180,41 @@ class RolloutWorker:
             if watching:
                 watching.cancel()
 
-    async def _one(self, settings: RolloutSettings, request: RolloutRequest) -> PlayedRollout:
-        gateway, started = self.gateway, time.monotonic()
-        session = gateway.open_session(request.seed, request.sampling)
-        params: dict[str, Json] = {
-            "domain": settings.domain,
-            "task": request.task,
-            "seed": request.seed,
-            "trial": request.member,
-            "agent": {"base_url": gateway.session_url(session), "api_key": session.token, "model": gateway.model},
-            "user": settings.user,
-            "basis": settings.basis,
-            "timeout_s": settings.rollout_timeout_s,
-        }
-        if settings.agent is not None:
-            params["agent"]["program"] = settings.agent
-        if request.recording is not None:
-            params["recording"] = request.recording
-        if settings.turn_cap is not None:
-            params["turn_cap"] = settings.turn_cap
-        try:
-            # The engine keeps the time; waiting a little longer only guards against an engine that hangs itself.
-            result = await self.engine.rollout(params, settings.rollout_timeout_s + 30)
-        except EngineError as error:
-            if error.code in ("ended", "unknown-domain", "bad-domain", "unknown-task", "bad-request", "unknown-method"):
-                raise TrainingError(f"the engine cannot play task {request.task}: {error}") from error
-            result = RolloutResult(None, error.code, 0)
-        finally:
-            gateway.close_session(session)
-        rows = [row for row in session.rows if row.finish_reasons]
-        seconds = time.monotonic() - started
-        return PlayedRollout(request, result, rows, session.changed_histories, session.malformed_calls, seconds)
+
+async def play_rollout(
+    gateway: Gateway, engine: Engine, settings: RolloutSettings, request: RolloutRequest
+) -> PlayedRollout:
+    """Plays one rollout: a session of the gateway, and the engine's answer for it."""
+    started = time.monotonic()
+    session = gateway.open_session(request.seed, request.sampling)
+    params: dict[str, Json] = {
+        "domain": settings.domain,
+        "task": request.task,
+        "seed": request.seed,
+        "trial": request.member,
+        "agent": {"base_url": gateway.session_url(session), "api_key": session.token, "model": gateway.model},
+        "user": settings.user,
+        "basis": settings.basis,
+        "timeout_s": settings.rollout_timeout_s,
+    }
+    if settings.agent is not None:
+        params["agent"]["program"] = settings.agent
+    if request.recording is not None:
+        params["recording"] = request.recording
+    if settings.turn_cap is not None:
+        params["turn_cap"] = settings.turn_cap
+    try:
+        # The engine keeps the time; waiting a little longer only guards against an engine that hangs itself.
+        result = await engine.rollout(params, settings.rollout_timeout_s + 30)
+    except EngineError as error:
+        if error.code in ("ended", "unknown-domain", "bad-domain", "unknown-task", "bad-request", "unknown-method"):
+            raise TrainingError(f"the engine cannot play task {request.task}: {error}") from error
+        result = RolloutResult(None, error.code, 0)
+    finally:
+        gateway.close_session(session)
+    rows = [row for row in session.rows if row.finish_reasons]
+    seconds = time.monotonic() - started
+    return PlayedRollout(request, result, rows, session.changed_histories, session.malformed_calls, seconds, session.id)
 
 
 def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:

@@ -41,7 +41,7 @@ def saying_trl(files: list[Path]) -> list[str]:
 
 
 def test_only_the_backends_say_trl(tmp_path: Path) -> None:
-    files = [path for path in PACKAGE.rglob("*.py") if path.parent.name != "backends"]
+    files = [path for path in PACKAGE.rglob("*.py") if "backends" not in path.parts]
     assert len(files) > 15
     assert saying_trl(files) == []
     planted = tmp_path / "planted.py"

@@ -100,3 +100,11 @@ def test_every_requirement_is_pinned() -> None:
     for path in setup.REQUIREMENTS.glob("*.txt"):
         for line in path.read_text().splitlines():
             assert "==" in line, f"{path.name}: {line}"
+
+
+def test_verl_has_an_environment_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("REHEARSAL_CACHE", str(tmp_path))
+    assert setup.environment_folder("verl") != setup.environment_folder("local") == setup.environment_folder("dev")
+    names = [name for name, *_ in setup.steps_of("verl")]
+    assert names[:2] == ["torch.txt", "verl.txt"]
+    assert "local.txt" not in names

@@ -25,8 +25,8 @@ export const train: Command = {
   help: `rehearsal train sft|grpo|evaluate DOMAIN... [options]
 rehearsal train stop|resume|follow|fetch RUN [options]
 
-Trains on this machine, or on the target that is named; docs/training-targets.md says what each needs. SFT learns from successful recordings; without --recordings the gold seat plays the
-training tasks first. GRPO plays groups of rollouts with the model and learns from their rewards. Evaluate
+Trains on this machine, or on the target that is named; docs/training-targets.md says what each needs. SFT learns
+from successful recordings; without --recordings the gold seat plays the training tasks first. GRPO plays groups of rollouts with the model and learns from their rewards. Evaluate
 measures a checkpoint on the test tasks, at temperature 1 and greedy, and writes result.json.
 GRPO can learn from several domains at once, and is evaluated on their test tasks while it trains.
 
@@ -56,7 +56,8 @@ into its folder here until it is over. Fetch brings a checkpoint here.
   --resume           go on from the last checkpoint of --out
   --detach           return once it runs; it lives on, and ends when a file named "stop" appears in its folder
   --python PATH      the Python of the target that makes the trainer's environment (3.11 or newer)
-  --target TARGET    where to train (default: local, this machine)
+  --target TARGET    where to train: local (this machine, the default), ssh://USER@HOST:PORT/FOLDER, or, for GRPO with
+                     verl on a Ray cluster, ray://HOST:8265
   --disk GB          the free disk that the run needs there beside what is copied
   --checkpoint NAME  fetch: which one (default: the newest)
   --json             machine-readable output
@@ -83,11 +84,11 @@ into its folder here until it is over. Fetch brings a checkpoint here.
     checkpoint: { type: 'string' },
   },
   run: async (given, io) => {
-    if (given.values['explain'] === true) return explainKeys(given, io);
     const operation = operations.find((each) => each === given.positionals[0]);
     if (operation) return runOperation(operation, given, io);
-    const written = text(given, 'config');
-    const file = written === undefined ? null : readTrainingFile(written, io.cwd);
+    if (given.values['explain'] === true) return explainKeys(given, io);
+    const named = text(given, 'config');
+    const file = named === undefined ? null : readTrainingFile(named, io.cwd);
     const request = trainingRequest(given, io, file);
     const { kind } = request;
     const run = runFolder(given, io, kind);

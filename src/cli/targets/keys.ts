@@ -25,7 +25,8 @@ export function keysOf({ config }: Launch, environment: NodeJS.ProcessEnv): Read
   return Object.fromEntries(wanted.map((name) => [name, environment[name] ?? '']));
 }
 
-function namedKeys(value: unknown): string[] {
+/** The variables that a configuration names for the keys of its models. */
+export function namedKeys(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
     name === 'api_key_env' && typeof inner === 'string' ? [inner] : namedKeys(inner),

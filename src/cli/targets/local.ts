@@ -48,15 +48,14 @@ function freeAt(folder: string): number {
 }
 
 /** Lets the trainer read a configuration without starting anything, as it knows the fields and profiles. */
-function checkConfiguration(python: string, { kind, config, placed }: Launch): void {
+function checkConfiguration(python: string, { kind, config, placed = (words) => words }: Launch): void {
   const { status, stderr, error } = spawnSync(python, ['-m', 'rehearsal_trainer', kind, '--config', '-', '--check'], {
     env: trainerEnvironment(),
     input: JSON.stringify(config),
     encoding: 'utf8',
   });
   if (status === 0) return;
-  const words = error?.message ?? lastLineOf(stderr);
-  throw new UsageError(`the trainer refuses these options: ${placed?.(words) ?? words}`);
+  throw new UsageError(`the trainer refuses these options: ${placed(error?.message ?? lastLineOf(stderr))}`);
 }
 
 /**

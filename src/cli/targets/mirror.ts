@@ -14,7 +14,7 @@ const messageSchema = z.union([
 ]);
 
 /** Files that belong to this side of a run's folder, and are no business of the other. */
-const own = new Set(['pid', 'stop', '.lock', 'launch.json', 'target.json', 'connection.jsonl']);
+const own = new Set(['pid', 'stop', '.lock', 'launch.json', 'target.json', 'connection.jsonl', 'ray.json']);
 
 /** What a folder here has of a run's folder there: size and hash of each file, by its path. */
 export async function had(folder: string): Promise<Record<string, [number, string]>> {
@@ -73,7 +73,7 @@ async function write(
 }
 
 /** A machine elsewhere writes into the run's folder and nowhere else. */
-function inside(folder: string, path: string): string {
+export function inside(folder: string, path: string): string {
   const parts = path.split('/');
   if (parts.some((part) => part === '' || part === '..' || part === '.' || /[\\:]/.test(part)) || own.has(path))
     throw new Fault({

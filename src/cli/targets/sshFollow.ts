@@ -1,71 +1,25 @@
-import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as setTimer } from 'node:timers/promises';
-import { messageOf } from '../../engine/shell/fault.ts';
-import { lockRun } from '../../engine/shell/runLock.ts';
-import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import type { Io } from '../io.ts';
 import { askFarSide, callFarSide } from './farSide.ts';
+import { followElsewhere } from './follower.ts';
 import { had, mirror } from './mirror.ts';
-import { isGone, lastWordOf } from './runFolder.ts';
 import type { SshAddress } from './sshAddress.ts';
 
 /** A run there, and how to ask for it. */
 export type FarRun = { readonly address: SshAddress; readonly python: () => Promise<string>; readonly folder: string };
 
-const longestPauseMs = 30_000;
 const lookForStopMs = 500;
 /** The far side says every five seconds that it is there. */
 const silenceMs = 30_000;
 
 /**
- * Brings what a run writes there into its folder here until it is over. A connection that is cut is opened again, ever
- * more slowly, and goes on behind the last byte that came; `connection.jsonl` tells of it. The run has one follower: a
- * second one waits for the end of the first.
+ * Brings what a run writes there into its folder here until it is over. A connection that is cut is opened again, and
+ * goes on behind the last byte that came.
  * @returns whether the run is over; else the wait was ended
  */
-export async function followFarRun(run: string, far: FarRun, io: Io): Promise<boolean> {
-  const left = trainerOf(run);
-  if (left?.isRunning) return isGone(run, io.signal);
-  // After a restart of the machine the number in a lock may be that of another program.
-  if (left) rmSync(join(run, '.lock'), { force: true });
-  const free = lockRun(run);
-  const pid = join(run, 'pid');
-  writeFileSync(pid, String(process.pid));
-  try {
-    const isOver = await keepFollowing(run, far, io);
-    // What is left says that nobody follows the run any more, or that its trainer ended without a last word.
-    const { type } = lastWordOf(run);
-    if (isOver && type !== 'started' && type !== 'resumed') rmSync(pid, { force: true });
-    if (isOver) rmSync(join(run, 'stop'), { force: true });
-    return isOver;
-  } finally {
-    free();
-  }
-}
-
-async function keepFollowing(run: string, far: FarRun, io: Io): Promise<boolean> {
-  let pauseMs = 0;
-  const tell = (type: string, message: string) => {
-    const line = JSON.stringify({ time: Date.now() / 1000, type, message });
-    appendFileSync(join(run, 'connection.jsonl'), `${line}\n`);
-    io.err(`${message}\n`);
-  };
-  while (!io.signal.aborted) {
-    try {
-      await followOnce(run, far, io.signal, () => {
-        if (pauseMs > 0) tell('connected', `${far.address.host} is connected again`);
-        pauseMs = 0;
-      });
-      return true;
-    } catch (error) {
-      if (io.signal.aborted) break;
-      pauseMs = Math.min(longestPauseMs, Math.max(1000, pauseMs * 2));
-      tell('disconnected', `${messageOf(error)}; the run goes on there, next attempt in ${pauseMs / 1000} s`);
-      await setTimer(pauseMs, undefined, { signal: io.signal }).catch(() => undefined);
-    }
-  }
-  return false;
+export function followFarRun(run: string, far: FarRun, io: Io): Promise<boolean> {
+  return followElsewhere(run, far.address.host, io, (onMessage) => followOnce(run, far, io.signal, onMessage));
 }
 
 async function followOnce(run: string, far: FarRun, signal: AbortSignal, onMessage: () => void): Promise<void> {

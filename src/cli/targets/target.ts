@@ -28,6 +28,8 @@ export type Launch = {
 export type Target = {
   /** For people: "this machine", "ada@gpu.example". */
   readonly name: string;
+  /** How a run ends that is asked to, where it can't finish its optimizer step: "at once, and …". */
+  readonly ending?: string;
   /** Finds what would make the run fail, before anything is copied or spent. */
   readonly preflight: (launch: Launch, io: Io) => Promise<void>;
   /** Brings what the run needs, makes its environment, and lets the trainer read the configuration there. */
@@ -39,7 +41,7 @@ export type Target = {
    * of `io.signal` ends the following, and what runs lives on.
    */
   readonly follow: (run: string, io: Io) => Promise<void>;
-  /** Asks for the end of the run after its current optimizer step, with a checkpoint. */
+  /** Asks for the end of the run after its current optimizer step, with a checkpoint, or as `ending` says. */
   readonly stop: (run: string, io: Io) => Promise<void>;
   /**
    * Brings a checkpoint into the run's folder on this machine.
@@ -48,3 +50,8 @@ export type Target = {
    */
   readonly fetch: (run: string, checkpoint: string | undefined, io: Io) => Promise<string>;
 };
+
+/** How a run of this target ends when it is asked to. */
+export function endingOf({ ending }: Target): string {
+  return ending ?? 'after its current optimizer step, with a checkpoint';
+}

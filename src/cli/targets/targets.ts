@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
 import { UsageError } from '../io.ts';
 import { localTarget } from './local.ts';
+import { rayTarget } from './ray.ts';
 import { sshTarget } from './ssh.ts';
 import type { Target } from './target.ts';
 
@@ -20,8 +21,11 @@ export function targetAt({ target, python }: Place): Target {
       return localTarget();
     case 'ssh':
       return sshTarget(target, python);
+    case 'ray':
+    case 'rays':
+      return rayTarget(target);
     default:
-      throw new UsageError(`--target ${target}: expected local, or ssh://user@host:port/folder`);
+      throw new UsageError(`--target ${target}: expected local, ssh://user@host:port/folder, or ray://host:8265`);
   }
 }
 

@@ -1,0 +1,72 @@
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as setTimer } from 'node:timers/promises';
+import { messageOf } from '../../engine/shell/fault.ts';
+import { lockRun } from '../../engine/shell/runLock.ts';
+import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import type { Io } from '../io.ts';
+import { isGone, lastWordOf } from './runFolder.ts';
+
+const longestPauseMs = 30_000;
+
+/**
+ * Keeps the folder of a run up to date that is trained elsewhere, until the run is over. A connection that is cut is
+ * opened again, ever more slowly; `connection.jsonl` tells of it. The run has one follower: a second one waits for the
+ * end of the first.
+ * @param name of the place, for people
+ * @param once follows over one connection to the end of the run; says when something came
+ * @returns whether the run is over; else the wait was ended
+ */
+export async function followElsewhere(
+  run: string,
+  name: string,
+  io: Io,
+  once: (onMessage: () => void) => Promise<void>,
+): Promise<boolean> {
+  const left = trainerOf(run);
+  if (left?.isRunning) return isGone(run, io.signal);
+  // After a restart of the machine the number in a lock may be that of another program.
+  if (left) rmSync(join(run, '.lock'), { force: true });
+  const free = lockRun(run);
+  const pid = join(run, 'pid');
+  writeFileSync(pid, String(process.pid));
+  try {
+    const isOver = await keepFollowing(run, name, io, once);
+    // What is left says that nobody follows the run any more, or that its trainer ended without a last word.
+    const { type } = lastWordOf(run);
+    if (isOver && type !== 'started' && type !== 'resumed') rmSync(pid, { force: true });
+    if (isOver) rmSync(join(run, 'stop'), { force: true });
+    return isOver;
+  } finally {
+    free();
+  }
+}
+
+async function keepFollowing(
+  run: string,
+  name: string,
+  io: Io,
+  once: (onMessage: () => void) => Promise<void>,
+): Promise<boolean> {
+  let pauseMs = 0;
+  const tell = (type: string, message: string) => {
+    const line = JSON.stringify({ time: Date.now() / 1000, type, message });
+    appendFileSync(join(run, 'connection.jsonl'), `${line}\n`);
+    io.err(`${message}\n`);
+  };
+  while (!io.signal.aborted) {
+    try {
+      await once(() => {
+        if (pauseMs > 0) tell('connected', `${name} is connected again`);
+        pauseMs = 0;
+      });
+      return true;
+    } catch (error) {
+      if (io.signal.aborted) break;
+      pauseMs = Math.min(longestPauseMs, Math.max(1000, pauseMs * 2));
+      tell('disconnected', `${messageOf(error)}; the run goes on there, next attempt in ${pauseMs / 1000} s`);
+      await setTimer(pauseMs, undefined, { signal: io.signal }).catch(() => undefined);
+    }
+  }
+  return false;
+}

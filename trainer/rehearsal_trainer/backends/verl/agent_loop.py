@@ -1,0 +1,100 @@
+"""A rollout of the engine as verl's agent loop: our session keeps ids, mask and log-probabilities, the engine rewards.
+
+The next prompt is what was there, what was sampled, and the ids of the new messages; nothing is tokenised twice, so
+verl's own building of tokens is not used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ray
+from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput, register
+
+from rehearsal_trainer.backends.verl.plan import AGENT_LOOP
+from rehearsal_trainer.backends.verl.station import Station, StationPlan, say, station_here
+from rehearsal_trainer.masks import split_at, without_tail
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.session import Sampling, SessionRow
+
+
+@register(AGENT_LOOP)
+class EngineAgentLoop(AgentLoopBase):
+    """Plays one rollout of a row of the data set: a task of a domain."""
+
+    async def run(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, sampling_params: dict[str, Any], **row: Any
+    ) -> AgentLoopOutput | list[AgentLoopOutput]:
+        """The rows of a rollout, one but where the agent changed its history; none where it could not be scored."""
+        plan = StationPlan.of(self.data_config.rehearsal)
+        station = await station_here(plan, self.server_manager, self.tokenizer)
+        told = row["extra_info"]
+        is_evaluation = told["split"] != "train"
+        request = request_of(plan, told, row, sampling_params)
+        played = await station.play(request, is_evaluation)
+        step = int(row.get("global_steps", 0))
+        if plan.store is not None:
+            keeper: Any = ray.get_actor(plan.store)
+            await keeper.take.remote(step, is_evaluation, *packed(played))
+        if played.result.reward is None:
+            failure = played.result.failure
+            say(f"{request.task}: left out, {failure.message if failure else played.result.end_reason}")
+            return []
+        outputs = outputs_of(station, played, step)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+
+def request_of(plan: StationPlan, told: Any, row: Any, sampling_params: dict[str, Any]) -> RolloutRequest:
+    """The rollout of a row; its seed is the same when it is played again, on whatever worker."""
+    member, step = int(row.get("session_id", 0)), int(row.get("global_steps", 0))
+    kind = "step" if told["split"] == "train" else "evaluation"
+    return RolloutRequest(
+        task=str(told["task"]),
+        member=member,
+        seed=f"{plan.seed}/{kind}-{step}/{told['task']}/member-{member}",
+        sampling=Sampling(float(sampling_params["temperature"]), float(sampling_params["top_p"]), plan.max_tokens),
+    )
+
+
+def outputs_of(station: Station, played: PlayedRollout, step: int) -> list[AgentLoopOutput]:
+    """The rows as verl has them: the prompt is what was given before the first sampled id."""
+    versions = station.model.versions.pop(played.session, [])
+    shared = {
+        "reward_extra_info": {},
+        "turn_scores": [],
+        "tool_rewards": [],
+        "task": played.request.task,
+        "end_reason": played.result.end_reason,
+        "min_global_steps": min(versions, default=step),
+        "max_global_steps": max(versions, default=step),
+    }
+    return [_output(row, played, shared) for row in played.rows]
+
+
+def _output(kept: SessionRow, played: PlayedRollout, shared: dict[str, Any]) -> AgentLoopOutput:
+    row = split_at(without_tail(kept.row), kept.prompt_length)
+    return AgentLoopOutput(
+        prompt_ids=row["prompt_ids"],
+        response_ids=row["completion_ids"],
+        response_mask=row["env_mask"],
+        response_logprobs=row["logprobs"],
+        reward_score=played.result.reward,
+        num_turns=played.result.turns,
+        metrics=AgentLoopMetrics(),
+        extra_fields=dict(shared),
+    )
+
+
+def packed(played: PlayedRollout) -> tuple[PlayedRollout, bytes | None]:
+    """A rollout without its ids, which the store has no use for, and its recording."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from rehearsal_trainer.masks import Row
+
+    rows = [SessionRow(Row([], row.row.mask, []), finish_reasons=row.finish_reasons) for row in played.rows]
+    file = Path(played.result.recording) if played.result.recording else None
+    recording = file.read_bytes() if file and file.exists() else None
+    if file:
+        file.unlink(missing_ok=True)
+    return replace(played, rows=rows), recording

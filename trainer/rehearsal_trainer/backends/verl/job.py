@@ -1,0 +1,202 @@
+"""What a Ray job runs: a GRPO run of verl whose rollouts come from the engine.
+
+    python -m rehearsal_trainer.backends.verl.job --config grpo.json [--resume]
+
+It starts in the folder that Ray unpacked on the cluster, with the engine, this package and the domain in it. The run's
+folder and verl's checkpoints lie in `storage`/<name of the run>; what belongs to a run's folder is told in the job's
+log, too (mirror.py). A run that goes on finds its checkpoints there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rehearsal_trainer.backends.verl.metrics import MetricsFile
+from rehearsal_trainer.backends.verl.mirror import Mirror
+from rehearsal_trainer.backends.verl.node import node_of_wheel
+from rehearsal_trainer.backends.verl.plan import (
+    PROFILES,
+    STORE,
+    ClusterConfig,
+    Places,
+    check_cluster,
+    check_splits,
+    rows_of,
+    station_of,
+    verl_settings,
+)
+from rehearsal_trainer.configuration import read_config
+from rehearsal_trainer.engine import EngineError, running
+from rehearsal_trainer.failures import ConfigurationError, TrainingError, reported
+from rehearsal_trainer.grpo_config import ALGORITHMS
+from rehearsal_trainer.messages import Json
+from rehearsal_trainer.progress import RunFolder
+
+LOOK_S = 1.0
+"""Seconds between two looks at what was written."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the job until training is over, it fails, or it is stopped."""
+    config, resume = read_config(
+        ClusterConfig, PROFILES, argv, "GRPO with verl on this Ray cluster.", check_here, ALGORITHMS
+    )
+    folder = Path(config.storage).expanduser() / Path(config.run).name
+    if resume and not (folder / "checkpoints" / "latest_checkpointed_iteration.txt").exists():
+        raise ConfigurationError(
+            f"{folder} on the cluster has no checkpoint to go on from: name the storage that the run was started with"
+        )
+    mirror = Mirror(folder)
+    try:
+        with RunFolder(folder, "grpo", replace(config, run=str(folder)), resume) as run:
+            run.stop_on_signals()
+            train(config, run, mirror)
+    finally:
+        tell(mirror)
+    return 0
+
+
+def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
+    """Starts verl and follows it."""
+    tell(mirror)
+    import ray
+    from ray.exceptions import RayTaskError
+
+    tasks = asyncio.run(tasks_of(config))
+    verl = verl_config(config, run.path, *tasks)
+    ray.init(address="auto", log_to_driver=True, runtime_env={"env_vars": environment_of(verl, run.path)})
+    logged = run.path / "verl.jsonl"
+    logged.unlink(missing_ok=True)  # of the attempt before
+    runner, store = start(verl, run.path)
+    ending = runner.run.remote(verl)
+    measured = MetricsFile(logged)
+    checkpoint = reached(run.path)
+    try:
+        while True:
+            ready, _ = ray.wait([ending], timeout=LOOK_S)
+            for step, values in measured.fresh():
+                run.metrics(step, values | measured_of(store, step))
+            if reached(run.path) > checkpoint:
+                checkpoint = reached(run.path)
+                run.event("checkpoint", step=checkpoint, path=f"checkpoints/global_step_{checkpoint}")
+            tell(mirror)
+            if ready:
+                ray.get(ending)
+                run.event("finished", step=checkpoint, path=f"checkpoints/global_step_{checkpoint}")
+                return
+            if run.should_stop():
+                run.event("stopped", step=checkpoint)
+                return
+    except RayTaskError as error:
+        raise TrainingError(f"verl ended with an error: {last_line(str(error))}") from error
+
+
+def measured_of(store: Any, step: int) -> dict[str, float]:
+    """What the engine says of a step's rollouts, and of those of an evaluation after it."""
+    import ray
+
+    trained: dict[str, float] = ray.get(store.finish.remote(step, False))
+    tested: dict[str, float] = ray.get(store.finish.remote(step, True))
+    return trained | {f"evaluate/{name}": value for name, value in tested.items()}
+
+
+async def tasks_of(config: ClusterConfig) -> tuple[list[dict[str, Json]], list[dict[str, Json]]]:
+    """The tasks to train on and those to evaluate on, as the engine lists them; none stands in both."""
+    os.environ.setdefault("REHEARSAL_NODE", node_of_wheel())
+    async with running(config.engine_command, config.engine_cwd) as engine:
+        domain = str(config.domain)
+        train = await engine.tasks(domain, config.split)
+        if not config.evaluate_every:
+            return train, []
+        try:
+            test = await engine.tasks(domain, config.evaluate_split)
+        except EngineError as error:
+            if error.code != "unknown-split":
+                raise
+            test = []
+    check_splits(train, test)
+    return train, test
+
+
+def verl_config(
+    config: ClusterConfig, folder: Path, train: Sequence[dict[str, Json]], test: Sequence[dict[str, Json]]
+) -> Any:
+    """verl's configuration of the run, with its data sets written."""
+    from rehearsal_trainer.backends.verl.configured import configured
+    from rehearsal_trainer.backends.verl.dataset import write_rows
+    from rehearsal_trainer.models import model_folder
+
+    data = folder / "data"
+    places = Places(str(data / "train.parquet"), str(data / "test.parquet"), str(folder / "checkpoints"), folder.name)
+    name = Path(str(config.domain)).name
+    write_rows(rows_of(name, train, "train"), places.train_file)
+    write_rows(rows_of(name, test or train[:1], "test"), places.test_file)
+    config = replace(config, model=model_folder(config.model), evaluate_every=config.evaluate_every if test else 0)
+    return configured(verl_settings(config, places, station_of(config, STORE), len(train)))
+
+
+def environment_of(verl: Any, folder: Path) -> dict[str, str]:
+    """What every process of the run finds in its environment."""
+    from verl.trainer.constants_ppo import get_ppo_ray_runtime_env
+
+    ours = {"TRANSFER_QUEUE_ENABLE": "1", "VERL_FILE_LOGGER_PATH": str(folder / "verl.jsonl")}
+    return {**get_ppo_ray_runtime_env(verl)["env_vars"], **ours}
+
+
+def check_here(config: ClusterConfig) -> None:
+    """Refuses a run that verl can't train, or that wants more GPUs than the cluster has, before verl waits in vain."""
+    import ray
+
+    check_cluster(config)
+    with ray.init(address="auto", log_to_driver=False, logging_level=logging.ERROR):
+        have = int(ray.cluster_resources().get("GPU", 0))
+    want = config.nodes * config.gpus_per_node
+    if have < want:
+        raise ConfigurationError(
+            f"nodes, gpus_per_node: the run wants {config.nodes} x {config.gpus_per_node} GPUs, and the cluster has "
+            f"{have}; set them to what the cluster has, or take a smaller profile"
+        )
+
+
+def start(verl: Any, folder: Path) -> tuple[Any, Any]:
+    """verl's runner and our store, both on this machine, where the run's folder lies."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+    from verl.trainer.main_ppo import TaskRunnerV1
+
+    from rehearsal_trainer.backends.verl.store import RolloutStore
+
+    here = NodeAffinitySchedulingStrategy(node_id=ray.get_runtime_context().get_node_id(), soft=False)
+    store = ray.remote(RolloutStore).options(name=STORE, num_cpus=0, scheduling_strategy=here).remote(str(folder))
+    runner: Any = TaskRunnerV1
+    return runner.options(scheduling_strategy=here).remote(), store
+
+
+def reached(folder: Path) -> int:
+    """The optimizer step of verl's last checkpoint; 0 for none."""
+    file = folder / "checkpoints" / "latest_checkpointed_iteration.txt"
+    text = file.read_text().strip() if file.exists() else ""
+    return int(text) if text.isdigit() else 0
+
+
+def tell(mirror: Mirror) -> None:
+    """Writes what is new in the run's folder into the job's log."""
+    for line in mirror.lines():
+        sys.stdout.write(f"{line}\n")  # in one piece: the words of workers are printed between lines, too
+    sys.stdout.flush()
+
+
+def last_line(text: str) -> str:
+    """What an error says at its end."""
+    return text.strip().splitlines()[-1] if text.strip() else "no reason given"
+
+
+if __name__ == "__main__":
+    sys.exit(reported(main, sys.argv[1:]))

@@ -1,0 +1,54 @@
+"""verl's metrics by the names of ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+METRIC_NAMES = {
+    "actor/pg_loss": "loss",
+    "actor/grad_norm": "grad_norm",
+    "actor/lr": "learning_rate",
+    "actor/kl_loss": "kl",
+    "actor/entropy": "entropy",
+    "actor/pg_clipfrac": "clipped",
+    "critic/rewards/mean": "reward",
+    "num_turns/mean": "turns",
+    "response_length/clip_ratio": "truncated",
+    "timing_s/step": "step_seconds",
+    "timing_s/gen": "rollout_seconds",
+    "timing_s/update_actor": "update_seconds",
+    "timing_s/testing": "evaluate/seconds",
+    "perf/throughput": "tokens_per_second_per_gpu",
+    "training/rollout_probs_diff_mean": "drift/mean",
+    "training/rollout_probs_diff_max": "drift/max",
+}
+
+
+def named(data: Mapping[str, object]) -> dict[str, float]:
+    """What stands in our metrics; what verl has beside it keeps its own name, under `verl/`."""
+    numbers = {name: float(value) for name, value in data.items() if isinstance(value, int | float)}
+    ours = {METRIC_NAMES[name]: value for name, value in numbers.items() if name in METRIC_NAMES}
+    return ours | {f"verl/{name}": value for name, value in numbers.items() if name not in METRIC_NAMES}
+
+
+class MetricsFile:
+    """The lines that verl's file logger writes, as they come."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._read = 0
+
+    def fresh(self) -> Iterator[tuple[int, dict[str, float]]]:
+        """Whole lines that were added: optimizer step and measurements."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            file.seek(self._read)
+            for line in file:
+                if not line.endswith(b"\n"):
+                    return
+                self._read += len(line)
+                value = json.loads(line)
+                yield int(value["step"]), named(value["data"])

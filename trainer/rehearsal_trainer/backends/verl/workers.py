@@ -1,0 +1,110 @@
+"""verl's rollout workers, watched: what a worker that died has left open is played again, and counts once."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+from uuid import uuid4
+
+import ray
+import transfer_queue as tq
+from ray.exceptions import GetTimeoutError, RayActorError
+from verl.trainer.ppo.v1.agent_loop_tq import AgentLoopManagerTQ, AgentLoopWorkerTQ
+from verl.utils.ray_utils import auto_await
+
+from rehearsal_trainer.backends.verl import agent_loop as agent_loop
+from rehearsal_trainer.backends.verl.station import say
+
+PATIENCE_S = 1.0
+"""Seconds between two looks at the workers."""
+
+
+class _Worker(AgentLoopWorkerTQ.__ray_metadata__.modified_class):  # pyright: ignore
+    """verl's worker in a process that knows our agent loop, because this module was imported there."""
+
+
+class WatchedAgentLoops(AgentLoopManagerTQ):
+    """Hands prompts to workers, as verl does, and looks after the workers until it is closed."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.agent_loop_workers_class = ray.remote(_Worker)
+        self.replaced = 0
+        self._given: dict[int, list[Any]] = {}
+        self._changing = threading.Lock()
+        self._closed = threading.Event()
+
+    @classmethod
+    @auto_await
+    async def create(cls, *args: Any, **kwargs: Any) -> WatchedAgentLoops:
+        """Starts the workers, and the watch over them."""
+        instance = cls(*args, **kwargs)
+        await instance._init_agent_loop_workers()
+        threading.Thread(target=instance._watch, name="workers", daemon=True).start()
+        return instance
+
+    def close(self) -> None:
+        """Ends the watch."""
+        self._closed.set()
+
+    def generate_sequences(self, prompts: Any) -> None:
+        """Hands the prompts out and returns; their rows come into the TransferQueue by themselves."""
+        with self._changing:
+            chunks = prompts.chunk(len(self.agent_loop_workers))
+            for index, chunk in enumerate(chunks):
+                open_ones = [batch for batch in self._given.get(index, []) if self._unfinished(batch)]
+                self._given[index] = [*open_ones, chunk]
+            # A worker that is dead by now is found by the watch, which hands its prompts to another.
+            for index, chunk in enumerate(chunks):
+                self._hand(index, chunk)
+
+    def _hand(self, index: int, batch: Any) -> None:
+        try:
+            ray.get(self.agent_loop_workers[index].generate_sequences.remote(batch.clone()))
+        except RayActorError:
+            say(f"rollout worker {index} is gone")
+
+    def _watch(self) -> None:
+        while not self._closed.wait(PATIENCE_S):
+            for index, worker in enumerate(list(self.agent_loop_workers)):
+                try:
+                    ray.get(worker.__ray_ready__.remote(), timeout=30)
+                except GetTimeoutError:
+                    continue
+                except RayActorError:
+                    with self._changing:
+                        self._replace(index)
+
+    def _replace(self, index: int) -> None:
+        """Puts a new worker in the place of a dead one and gives it the prompts that were not finished."""
+        self.replaced += 1
+        self.agent_loop_workers[index] = self.agent_loop_workers_class.options(
+            name=f"agent_loop_worker_{index}_{uuid4().hex[:8]}"
+        ).remote(self.config, self.llm_client, self.teacher_client, self.reward_loop_worker_handles)
+        batches, self._given[index] = self._given.get(index, []), []
+        for batch in batches:
+            uids = self._unfinished(batch)
+            if not uids:
+                continue
+            say(f"rollout worker {index} died; {len(uids)} prompts are played again by another")
+            again = batch[[place for place, uid in enumerate(batch["uid"]) if uid in uids]]
+            self._forget_rows(uids, _partition(batch))
+            self._given[index].append(again)
+            self._hand(index, again)
+
+    @staticmethod
+    def _unfinished(batch: Any) -> set[str]:
+        known = (tq.kv_list(_partition(batch)) or {}).get(_partition(batch), {})
+        return {uid for uid in batch["uid"] if known.get(uid, {}).get("status") in ("pending", "running")}
+
+    @staticmethod
+    def _forget_rows(uids: set[str], partition: str) -> None:
+        """A member that was finished is played again with its group, so its first row must not stay."""
+        known = (tq.kv_list(partition) or {}).get(partition, {})
+        rows = [key for key in known if key not in uids and key.split("_")[0] in uids]
+        if rows:
+            tq.kv_clear(rows, partition)
+
+
+def _partition(batch: Any) -> str:
+    return "val" if batch.get("validate") else "train"

@@ -1,0 +1,146 @@
+"""MUA-RL's numbers in verl's words. verl itself is not needed here; tests_verl/ holds its own keys against them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rehearsal_trainer.backends.verl.plan import (
+    PROFILES,
+    ClusterConfig,
+    Places,
+    check_cluster,
+    check_splits,
+    epochs_of,
+    rows_of,
+    station_of,
+    verl_settings,
+)
+from rehearsal_trainer.configuration import from_values
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.grpo_config import ALGORITHMS
+
+PLACES = Places("train.parquet", "test.parquet", "checkpoints", "run")
+
+
+def config_of(**values: Any) -> ClusterConfig:
+    return from_values(
+        ClusterConfig, PROFILES, {"domain": "d", "run": "r", "model": "m", "profile": "paper", **values}, ALGORITHMS
+    )
+
+
+def settings_of(**values: Any) -> dict[str, Any]:
+    config = config_of(**values)
+    return verl_settings(config, PLACES, station_of(config, None), tasks=100)
+
+
+ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
+PAPER = {
+    "algorithm.adv_estimator": "grpo",
+    "algorithm.norm_adv_by_std_in_grpo": True,
+    "algorithm.use_kl_in_reward": False,
+    f"{ACTOR}.use_kl_loss": True,
+    f"{ACTOR}.kl_loss_coef": 0.001,
+    f"{ACTOR}.kl_loss_type": "low_var_kl",
+    f"{ROLLOUT}.n": 8,
+    "data.train_batch_size": 32,
+    f"{ACTOR}.ppo_mini_batch_size": 32,
+    f"{ACTOR}.optim.lr": 1e-6,
+    f"{ACTOR}.entropy_coeff": 0,
+    f"{ACTOR}.clip_ratio": 0.2,
+    f"{ACTOR}.clip_ratio_low": 0.2,
+    f"{ACTOR}.clip_ratio_high": 0.2,
+    f"{ACTOR}.loss_agg_mode": "token-mean",
+    f"{ACTOR}.policy_loss.loss_mode": "vanilla",
+    "data.max_prompt_length": 5000,
+    "data.max_response_length": 27768,
+    f"{ROLLOUT}.max_model_len": 32768,
+    f"{ROLLOUT}.multi_turn.max_assistant_turns": 30,
+    f"{ROLLOUT}.temperature": 1.0,
+    f"{ROLLOUT}.top_p": 1.0,
+    f"{ROLLOUT}.top_k": -1,
+    f"{ACTOR}.fsdp_config.fsdp_size": 32,
+    f"{ACTOR}.ulysses_sequence_parallel_size": 4,
+    f"{ROLLOUT}.tensor_model_parallel_size": 2,
+    f"{ROLLOUT}.gpu_memory_utilization": 0.8,
+    "actor_rollout_ref.model.enable_gradient_checkpointing": True,
+    "actor_rollout_ref.model.lora_rank": 0,
+    "trainer.nnodes": 4,
+    "trainer.n_gpus_per_node": 8,
+    "trainer.save_freq": 10,
+    "trainer.test_freq": 5,
+    "trainer.total_epochs": 25,
+    "trainer.total_training_steps": None,
+    "trainer.resume_mode": "auto",
+}
+
+
+@pytest.mark.parametrize("key", PAPER)
+def test_the_paper_in_verls_words(key: str) -> None:
+    assert settings_of()[key] == PAPER[key]
+
+
+def test_what_the_paper_leaves_to_the_engine() -> None:
+    station = settings_of()["+data.rehearsal"]
+    assert (station["turn_cap"], station["max_tokens"], station["basis"]) == (30, 1024, "train")
+    assert (station["prompt_tokens"], station["response_tokens"]) == (5000, 27768)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "changed"),
+    [
+        (
+            "dapo",
+            {f"{ACTOR}.clip_ratio_high": 0.28, f"{ACTOR}.use_kl_loss": False, "algorithm.filter_groups.enable": True},
+        ),
+        ("dr_grpo", {f"{ACTOR}.loss_agg_mode": "seq-mean-token-sum-norm", "algorithm.norm_adv_by_std_in_grpo": False}),
+        ("gspo", {f"{ACTOR}.policy_loss.loss_mode": "gspo", f"{ACTOR}.clip_ratio_low": 3e-4}),
+    ],
+)
+def test_one_setting_for_another_algorithm(algorithm: str, changed: dict[str, Any]) -> None:
+    settings = settings_of(algorithm=algorithm)
+    assert {key: settings[key] for key in changed} == changed
+    assert settings["algorithm.adv_estimator"] == "grpo"
+
+
+@pytest.mark.parametrize("profile", ["gpu", "cpu", "trial"])
+def test_the_small_profiles_fit_one_gpu(profile: str) -> None:
+    config = config_of(profile=profile)
+    check_cluster(config)
+    settings = settings_of(profile=profile)
+    assert settings["trainer.nnodes"] * settings["trainer.n_gpus_per_node"] == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"prompt_tokens": 32768}, "prompt_tokens: 32768 leaves nothing of the context of 32768"),
+        ({"tensor_parallel": 3}, "tensor_parallel: 3 does not divide the 32 GPUs"),
+        ({"sequence_parallel": 5}, "sequence_parallel: 5 does not divide the 32 GPUs"),
+        ({"domain": [{"folder": "a"}, {"folder": "b"}]}, "domain: on a cluster a run learns from one domain"),
+    ],
+)
+def test_what_verl_cannot_run_is_refused(values: dict[str, Any], message: str) -> None:
+    check_cluster(config_of())
+    with pytest.raises(ConfigurationError, match=message):
+        check_cluster(config_of(**values))
+
+
+def test_steps_that_are_counted_fit_into_the_epochs() -> None:
+    assert epochs_of(config_of(steps=7), tasks=100) == 3  # three steps of 32 in an epoch of 100
+    assert epochs_of(config_of(), tasks=100) == 25
+    with pytest.raises(ConfigurationError, match="can't be filled from 20 training tasks"):
+        epochs_of(config_of(), tasks=20)
+
+
+def test_a_task_is_one_row_and_stands_in_one_split() -> None:
+    tasks = [{"id": "one", "split": "train"}, {"id": "two", "split": "train"}]
+    rows = rows_of("desk", tasks, "train")
+    assert [row["extra_info"] for row in rows] == [
+        {"index": 0, "task": "one", "split": "train"},
+        {"index": 1, "task": "two", "split": "train"},
+    ]
+    check_splits(tasks, [{"id": "three"}])
+    with pytest.raises(ConfigurationError, match="two would be trained on and evaluated on"):
+        check_splits(tasks, [{"id": "two"}])

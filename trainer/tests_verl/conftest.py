@@ -1,0 +1,126 @@
+"""A real Ray cluster on this machine, verl's own configuration and data set, the tiny model behind verl's client."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+TRAINER = Path(__file__).resolve().parents[1]
+REPOSITORY = TRAINER.parent
+sys.path[:0] = [str(TRAINER), str(TRAINER / "tests_verl")]
+os.environ["PYTHONPATH"] = f"{TRAINER}{os.pathsep}{TRAINER / 'tests_verl'}"
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_raylet_start_wait_time_s"] = "300"  # a machine with other work on it is slow to begin
+os.environ.pop("REHEARSAL_NODE", None)  # the engine runs with Node out of the Python package
+
+import pytest
+import ray
+import transfer_queue as tq
+
+from rehearsal_trainer.backends.verl.configured import configured
+from rehearsal_trainer.backends.verl.node import node_of_wheel
+from rehearsal_trainer.backends.verl.plan import (
+    PROFILES,
+    ClusterConfig,
+    Places,
+    rows_of,
+    station_of,
+    verl_settings,
+)
+from rehearsal_trainer.backends.verl.store import RolloutStore
+from rehearsal_trainer.configuration import from_values
+from rehearsal_trainer.engine import running
+from rehearsal_trainer.grpo_config import ALGORITHMS
+from rehearsal_trainer.models import model_folder
+
+DOMAIN = REPOSITORY / "domains" / "parcel-desk"
+STORE = "store-of-the-test"
+
+
+def config_of(**changed: Any) -> ClusterConfig:
+    """The trial profile on the tiny model and parcel-desk."""
+    values = {
+        "domain": str(DOMAIN),
+        "run": "unused",
+        "profile": "trial",
+        "model": model_folder("tiny"),
+        "engine_command": ["node", str(REPOSITORY / "dist" / "rehearsal.mjs"), "serve", "--stdio"],
+        "engine_cwd": str(REPOSITORY),
+        "max_tokens": 24,
+        "turn_cap": 4,
+        "prompt_tokens": 1600,
+        "context": 3000,
+        **changed,
+    }
+    return from_values(ClusterConfig, PROFILES, values, ALGORITHMS)
+
+
+def tasks_of(config: ClusterConfig) -> tuple[Any, Any]:
+    """The domain's tasks by split, as the engine lists them."""
+
+    async def ask() -> tuple[Any, Any]:
+        os.environ["REHEARSAL_NODE"] = node_of_wheel()
+        async with running(config.engine_command, config.engine_cwd) as engine:
+            return await engine.tasks(str(DOMAIN), "train"), await engine.tasks(str(DOMAIN), "test")
+
+    return asyncio.run(ask())
+
+
+def verl_config(config: ClusterConfig, folder: Path, store: str | None = STORE) -> Any:
+    """verl's configuration over data sets of these tasks; one storage unit is enough here."""
+    from rehearsal_trainer.backends.verl.dataset import write_rows
+
+    train, test = tasks_of(config)
+    places = Places(str(folder / "train.parquet"), str(folder / "test.parquet"), str(folder / "checkpoints"), "test")
+    write_rows(rows_of("parcel-desk", train, "train"), places.train_file)
+    write_rows(rows_of("parcel-desk", test, "test"), places.test_file)
+    settings = verl_settings(config, places, station_of(config, store), len(train))
+    settings["transfer_queue.backend.SimpleStorage.num_data_storage_units"] = 1
+    return configured(settings)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[None]:
+    """Ray on this machine, with verl's TransferQueue."""
+    ray.init(num_cpus=16, num_gpus=0, include_dashboard=False, log_to_driver=True, logging_level=logging.WARNING)
+    yield
+    tq.close()
+    ray.shutdown()
+
+
+@pytest.fixture
+def store(cluster: None, tmp_path: Path) -> Iterator[Any]:
+    """The actor that keeps what the workers play."""
+    keeper: Any = ray.remote(RolloutStore).options(name=STORE, num_cpus=0).remote(str(tmp_path / "run"))
+    yield keeper
+    ray.kill(keeper)
+    time.sleep(0.5)  # its name is free again
+
+
+@pytest.fixture(scope="session")
+def server(cluster: None) -> Any:
+    """The tiny model as an actor that answers like one of verl's model servers."""
+    from tiny_server import TinyServer
+
+    actor: Any = ray.remote(TinyServer).options(num_cpus=0, max_concurrency=64).remote()
+    ray.get(actor.asked.remote())
+    return actor
+
+
+@pytest.fixture(scope="session")
+def client_of(server: Any) -> Any:
+    """Makes verl's own client over that server, with verl's own load balancer."""
+    from verl.workers.rollout.llm_server import LLMServerClient
+    from verl.workers.rollout.router import GlobalRequestLoadBalancer
+
+    balancer = ray.remote(GlobalRequestLoadBalancer).options(num_cpus=0).remote(servers={"tiny": server})
+    return lambda config: LLMServerClient(config, load_balancer_handle=balancer)

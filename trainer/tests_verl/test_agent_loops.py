@@ -1,0 +1,170 @@
+"""verl's own agent-loop machinery over our loop: workers with engines, and rows equal to what was sampled."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import ray
+import torch
+import transfer_queue as tq
+from conftest import config_of, verl_config
+from verl.utils import tensordict_utils as tu
+from verl.utils.dataset.rl_dataset import RLHFDataset, collate_fn
+
+from rehearsal_trainer.models import load_tokenizer
+
+
+def prompts_of(config: Any, count: int, step: int) -> Any:
+    """A batch as verl's trainer makes it, out of verl's data set."""
+    dataset = RLHFDataset(config.data.train_files, load_tokenizer("tiny"), config.data)
+    batch = collate_fn([dataset[index] for index in range(count)])
+    batch["uid"] = np.array([str(uuid.uuid4()) for _ in range(count)], dtype=object)
+    prompts = tu.get_tensordict(batch)
+    tu.assign_non_tensor_data(prompts, "global_steps", step)
+    tags = [{"is_prompt": True, "status": "pending", "global_steps": step} for _ in range(count)]
+    tq.kv_batch_put(keys=list(prompts["uid"]), partition_id="train", tags=tags)
+    return prompts
+
+
+def finished(prompts: Any, patience: float = 400) -> dict[str, Any]:
+    """Waits for all groups; the keys and tags of the rows."""
+    uids = set(prompts["uid"])
+    ends = time.monotonic() + patience
+    known: dict[str, Any] = {}
+    while time.monotonic() < ends:
+        known = tq.kv_list("train")["train"]
+        if all(known[uid]["status"] in ("finished", "failure") for uid in uids):
+            assert {known[uid]["status"] for uid in uids} == {"finished"}
+            return {key: tag for key, tag in known.items() if key not in uids and key.split("_")[0] in uids}
+        time.sleep(0.2)
+    raise AssertionError(f"not finished: { {known[uid]['status'] for uid in uids} }")
+
+
+@pytest.fixture(scope="module")
+def loops(cluster: None, client_of: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    from rehearsal_trainer.backends.verl.workers import WatchedAgentLoops
+
+    opened: list[Any] = []
+
+    def make(workers: int) -> tuple[Any, Any]:
+        folder = tmp_path_factory.mktemp("verl")
+        config = verl_config(config_of(workers=workers), folder)
+        tq.init(config.transfer_queue)
+        manager = WatchedAgentLoops.create(
+            config=config, llm_client=client_of(config), teacher_client=None, reward_loop_worker_handles=None
+        )
+        opened.append(manager)
+        return config, manager
+
+    yield make
+    for manager in opened:
+        manager.close()
+        for worker in manager.agent_loop_workers:
+            ray.kill(worker)
+
+
+def engines() -> list[int]:
+    """Processes of engines, by what their command line says."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(word.endswith(b"rehearsal.mjs") for word in words) and b"--stdio" in words:
+            found.append(int(entry.name))
+    return found
+
+
+def test_rows_are_what_was_sampled_bit_for_bit(loops: Any, store: Any, server: Any) -> None:
+    config, manager = loops(2)
+    before = len(ray.get(server.asked.remote()))
+    prompts = prompts_of(config, 2, step=1)
+    manager.generate_sequences(prompts)
+    rows = finished(prompts)
+    assert len(rows) == 2 * 4  # the trial's group size
+    assert len(engines()) >= 2  # one beside each worker
+    fields = ["prompts", "responses", "response_mask", "rollout_log_probs", "rm_scores", "input_ids", "num_turns"]
+    data = tq.kv_batch_get(keys=list(rows), partition_id="train", select_fields=fields)
+    asked = ray.get(server.asked.remote())[before:]
+    by_prompt: dict[tuple[int, ...], list[tuple[list[int], list[float]]]] = {}
+    for prompt, ids, logprobs in asked:
+        by_prompt.setdefault(tuple(prompt), []).append((ids, logprobs))
+    turns = 0
+    for index in range(len(rows)):
+        prompt, response = data["prompts"][index].tolist(), data["responses"][index].tolist()
+        mask, logprobs = data["response_mask"][index].tolist(), data["rollout_log_probs"][index]
+        assert data["input_ids"][index].tolist() == prompt + response
+        assert len(response) == len(mask) == len(logprobs)
+        for start, end in spans_of(mask):
+            sampled = by_prompt[tuple(prompt + response[:start])]
+            wanted = (response[start:end], logprobs[start:end])
+            assert any(
+                ids == wanted[0] and torch.equal(torch.tensor(values, dtype=torch.float32), wanted[1])
+                for ids, values in sampled
+            )
+            turns += 1
+        assert all(value == 0 for value, bit in zip(logprobs.tolist(), mask, strict=True) if not bit)
+        rewards = data["rm_scores"][index].tolist()
+        assert len(rewards) == len(response) and not any(rewards[:-1])
+    assert turns == len(asked) == sum(int(count) for count in data["num_turns"])
+    assert ray.get(store.count.remote(1)) == 8
+    assert set(ray.get(store.finish.remote(1, False))) >= {"reward", "turns", "response_length", "all_wrong"}
+
+
+def spans_of(mask: list[int]) -> Iterator[tuple[int, int]]:
+    """Where sampled ids stand together. Two answers never touch: what ends one is given."""
+    start = None
+    for place, bit in enumerate([*mask, 0]):
+        if bit and start is None:
+            start = place
+        if not bit and start is not None:
+            yield start, place
+            start = None
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_rollouts_per_second(loops: Any, store: Any, workers: int, record_property: Any) -> None:
+    config, manager = loops(workers)
+    warm = prompts_of(config, workers, step=100 + workers)
+    manager.generate_sequences(warm)
+    finished(warm)
+    prompts = prompts_of(config, 8, step=200 + workers)
+    started = time.monotonic()
+    manager.generate_sequences(prompts)
+    rows = finished(prompts)
+    rate = len(rows) / (time.monotonic() - started)
+    record_property("rollouts_per_second", rate)
+    print(f"{workers} rollout workers: {rate:.2f} rollouts a second")
+    assert len(rows) == 32
+
+
+def test_a_worker_that_is_killed_loses_nothing_and_counts_nothing_twice(loops: Any, store: Any) -> None:
+    config, manager = loops(2)
+    warm = prompts_of(config, 2, step=300)
+    manager.generate_sequences(warm)
+    finished(warm)
+    prompts = prompts_of(config, 8, step=301)
+    manager.generate_sequences(prompts)
+    delay = random.uniform(0, 3)
+    print(f"a worker is killed after {delay:.2f} s")
+    time.sleep(delay)
+    os.kill(ray.get(manager.agent_loop_workers[0].__ray_call__.remote(lambda _: os.getpid())), signal.SIGKILL)
+    rows = finished(prompts)
+    groups: dict[str, list[str]] = {}
+    for key in rows:
+        uid, rest = key.split("_", 1)
+        groups.setdefault(uid, []).append(rest)
+    assert len(groups) == 8
+    assert all(sorted(members) == ["0_0", "1_0", "2_0", "3_0"] for members in groups.values())
+    assert ray.get(store.count.remote(301)) == 32
+    assert manager.replaced == 1

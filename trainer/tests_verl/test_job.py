@@ -1,0 +1,155 @@
+"""A job of a real Ray head on loopback: submitted by the command line, followed, stopped; and what is refused."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import DOMAIN, REPOSITORY
+
+from rehearsal_trainer.models import model_folder
+
+NODE = REPOSITORY / "node_modules" / "node" / "bin" / "node"
+BIN = Path(sys.executable).parent
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+class Head:
+    """`ray start --head`, with its dashboard and job server."""
+
+    def __init__(self, folder: Path, gpus: int) -> None:
+        self.port = free_port()
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("RAY_ADDRESS", "PYTHONPATH"))},
+            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            "RAY_AUTH_MODE": "token",
+            "RAY_AUTH_TOKEN": "a-token-of-the-test-that-is-long-enough-0123456789",
+            "RAY_TMPDIR": str(folder),
+        }
+        command = [str(BIN / "ray"), "start", "--head", f"--port={free_port()}", "--num-cpus=8", f"--num-gpus={gpus}"]
+        ports = [f"--dashboard-port={self.port}", "--dashboard-host=127.0.0.1", "--node-ip-address=127.0.0.1"]
+        self.process = subprocess.Popen(
+            [*command, *ports, "--block", "--disable-usage-stats"],
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    @property
+    def target(self) -> str:
+        return f"ray://127.0.0.1:{self.port}"
+
+    def rehearsal(self, *args: Any, **environment: str) -> subprocess.Popen[str]:
+        command = [str(NODE), str(REPOSITORY / "dist" / "rehearsal.mjs"), "train", *map(str, args)]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            command, env={**self.environment, **environment}, stdout=pipe, stderr=pipe, text=True, cwd=REPOSITORY
+        )
+
+    def train(self, run: Path, *more: Any, **environment: str) -> subprocess.Popen[str]:
+        sets = ["--set", f"storage={run.parent / 'storage'}", "--set", "evaluate_every=0"]
+        args = ["grpo", DOMAIN, "--model", model_folder("tiny"), "--out", run, "--target", self.target, *sets]
+        return self.rehearsal(*args, "--profile", "trial", *more, **environment)
+
+    def wait(self) -> None:
+        """Until the job server has an agent that takes jobs."""
+        import urllib.request
+
+        ends = time.monotonic() + 240
+        token = self.environment["RAY_AUTH_TOKEN"]
+        while time.monotonic() < ends:
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{self.port}/api/jobs/", headers={"Authorization": f"Bearer {token}"}
+            )
+            try:
+                with urllib.request.urlopen(request, timeout=5):
+                    return
+            except OSError:
+                time.sleep(1)
+        raise AssertionError("the head did not come up")
+
+    def close(self) -> None:
+        # `ray stop` would end every cluster of this machine: those of this head are known by its folder.
+        mark = f"RAY_TMPDIR={self.environment['RAY_TMPDIR']}\0".encode()
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if mark in (entry / "environ").read_bytes():
+                    os.kill(int(entry.name), signal.SIGKILL)
+        self.process.wait(60)
+
+
+@pytest.fixture(scope="module")
+def head(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Head]:
+    import tempfile
+
+    # A socket's path may not be long.
+    with tempfile.TemporaryDirectory(prefix="ray-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        started = Head(Path(folder), gpus=1)
+        try:
+            started.wait()
+            yield started
+        finally:
+            started.close()
+
+
+def said(process: subprocess.Popen[str], timeout: float = 400) -> str:
+    """What a command says that fails."""
+    _, words = process.communicate(timeout=timeout)
+    assert process.returncode == 2, words
+    return words.strip().splitlines()[-1]
+
+
+def test_a_head_with_another_token_is_one_message(head: Head, tmp_path: Path) -> None:
+    assert "wants its token" in said(head.train(tmp_path / "run", RAY_AUTH_TOKEN="wrong" * 10))
+
+
+def test_too_few_gpus_and_wrong_options_are_said_before_training(head: Head, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert "the run wants 4 x 8 GPUs, and the cluster has 1" in said(head.train(run, "--profile", "paper"))
+    assert "prompt_tokens: 5000 leaves nothing" in said(head.train(run, "--set", "prompt_tokens=5000"))
+    assert not (run / "ray.json").exists()
+
+
+def test_a_key_that_the_cluster_lacks_is_named(head: Head, tmp_path: Path) -> None:
+    user = {"base_url": "http://127.0.0.1:1/v1", "model": "m", "api_key_env": "KEY_OF_THE_USER"}
+    words = said(head.train(tmp_path / "run", "--set", f"user={json.dumps(user)}", KEY_OF_THE_USER="here"))
+    assert "KEY_OF_THE_USER is not set on" in words
+
+
+def test_a_job_is_submitted_followed_stopped_and_not_resumed_without_a_checkpoint(head: Head, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    following = head.train(run)
+    events = run / "events.jsonl"
+    ends = time.monotonic() + 400
+    while not (events.exists() and '"started"' in events.read_text()):
+        assert following.poll() is None, following.communicate()
+        assert time.monotonic() < ends
+        time.sleep(0.5)
+    assert json.loads((run / "config.json").read_text())["kind"] == "grpo"
+    log = run / "log.txt"
+    while not (log.exists() and "ppo" in log.read_text().lower()):  # verl has begun
+        assert following.poll() is None, following.communicate()
+        assert time.monotonic() < ends
+        time.sleep(0.5)
+    stopping = head.rehearsal("stop", run)
+    assert stopping.wait(120) == 0, stopping.communicate()
+    _, words = following.communicate(timeout=120)
+    types = [json.loads(line)["type"] for line in events.read_text().splitlines()]
+    assert types == ["started", "stopped"], words
+    assert following.returncode == 0, words
+    assert "is not being trained on" in said(head.rehearsal("stop", run))
+    assert "has no checkpoint to go on from" in said(head.rehearsal("resume", run))
