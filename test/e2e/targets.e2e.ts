@@ -24,7 +24,9 @@ describe.skipIf(obstacle)('training on a target of the settings', () => {
       { name: 'Cellar', target: server.target.replace(/:\d+/, ':1') },
     ];
     const settings = { 'rehearsal.training.targets': targets };
-    workbench = await Workbench.open(domain.folder, { settings, env: { PATH: server.environment['PATH'] ?? '' } });
+    // As from a terminal: else VS Code takes the PATH of a login shell, which does not know the ssh of the test.
+    const env = { VSCODE_CLI: '1', PATH: server.environment['PATH'] ?? '' };
+    workbench = await Workbench.open(domain.folder, { settings, env });
   });
 
   afterAll(async () => {
