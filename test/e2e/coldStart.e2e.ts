@@ -86,7 +86,7 @@ test('an edit opens the debugger, and its fork takes the place of its parent', {
     const folder = readdirSync(root, { recursive: true, encoding: 'utf8' });
     expect(folder.some((file) => file.endsWith(fork))).toBe(true);
   });
-  await workbench.press('F5');
+  await workbench.debug.press('continue');
   const isWhole = () => {
     const file = readdirSync(root, { recursive: true, encoding: 'utf8' }).find((each) => each.endsWith(fork)) ?? '';
     return readFileSync(join(root, file), 'utf8').includes('"type":"rewarded"');
