@@ -64,8 +64,13 @@ export class RayJobs {
   }
 
   async submit(submission: Submission): Promise<string> {
-    const { submission_id: id } = submittedSchema.parse(await this.#json('POST', '/api/jobs/', submission));
-    return id;
+    for (let left = 30; ; left--) {
+      const answer = await this.#ask('POST', '/api/jobs/', JSON.stringify(submission));
+      // A head that has just been started has nothing yet that takes jobs.
+      if (left === 0 || !answer.words.includes('No available agent'))
+        return submittedSchema.parse(JSON.parse(this.#told(answer, '/api/jobs/'))).submission_id;
+      await setTimer(2000);
+    }
   }
 
   async job(id: string): Promise<Job> {
