@@ -95,8 +95,9 @@ test('an edit opens the debugger, and its fork takes the place of its parent', {
   await workbench.press('Shift+F5');
   await workbench.pick(fork.replace('.traj.jsonl', ''));
   await workbench.waitForText('.pane-body', '3 of 12 checked.');
-  const taken = selection().filter(({ recording }) => recording.endsWith(parent) || recording.endsWith(fork));
-  expect(taken.map(({ accepted }) => accepted)).toEqual([false, true]);
+  const [taken] = selection().filter(({ recording }) => recording.endsWith(fork));
+  const [left] = selection().filter(({ why }) => why.startsWith('its fork'));
+  expect([taken?.accepted, left?.accepted, left?.recording.endsWith(parent)]).toEqual([true, false, true]);
   await workbench.screenshot('spot-check-forked');
 });
 
