@@ -11,8 +11,8 @@ export default defineConfig({
     exclude: ['test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'],
     // Many start processes of their own, which takes its time on a busy machine.
     testTimeout: 60_000,
-    // One core is not left out: most of the time goes into child processes that are waited for.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // One more than there are cores: much of the time goes into child processes and limits that are waited for.
+    maxWorkers: availableParallelism() + 1,
     // A missing golden file fails instead of being written, except where a person asks for it with -u.
     ...(process.argv.some((arg) => arg === '-u' || arg.startsWith('--update')) ? {} : { update: 'none' as const }),
   },
