@@ -22,7 +22,10 @@ test.each([
     /^there are [\d.]+ GB free for .* needs 1000000000.0 GB: make room, or name another/,
   ],
   [[...begin, '--disk', 'much'], /^--disk much: expected a number of gigabytes above 0$/],
-  [[...begin, '--target', 'moon'], /^--target moon: expected local, ssh:\/\/user@host:port\/folder, or ray:\/\/host:8265$/],
+  [
+    [...begin, '--target', 'moon'],
+    /^--target moon: expected local, ssh:\/\/user@host:port\/folder, or ray:\/\/host:8265$/,
+  ],
   [[...begin, '--target', 'ssh://-x'], /^--target ssh:\/\/-x: expected ssh:/],
   [['stop'], /^say which run: rehearsal train stop RUN$/],
   [['resume', run], /run is no run: name its folder, or its name in \.rehearsal\/training$/],
