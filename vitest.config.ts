@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
     globalSetup: ['test/support/build.ts'],
+    setupFiles: ['test/support/properties.ts'],
     env: { REHEARSAL_LANE: fileURLToPath(new URL('dist/lane.mjs', import.meta.url)) },
     exclude: ['test/e2e/**', 'test/gates/planted/**', '**/node_modules/**'],
     // Many start processes of their own, which takes its time on a busy machine.

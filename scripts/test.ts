@@ -6,10 +6,11 @@
  *     npm test -- --only unit,python          some of them
  *     npm test -- --skip e2e,host             all but some
  *     npm test -- --only e2e debugger         files whose name holds "debugger"
- *     npm run test:full                       500 kills, properties 20 times as often, and the benchmarks
+ *     npm run test:full                       500 kills, properties 20 times as often and by a new seed, benchmarks
  *
  * The last line is `N passed, N failed`, alone; the exit code is 1 when anything failed.
  */
+import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { type Counts, gateCounts, noTests, sumCounts } from './results.ts';
 import { announce, elapsed, Failure, formatBytes, runMain, style, warn } from './terminal.ts';
@@ -17,8 +18,8 @@ import { type Step, steps } from './testSteps.ts';
 
 type Outcome = { step: Step; counts: Counts; time: string; reason?: string };
 
-/** What the full suite counts otherwise; a count that is set already stays. */
-const fullCounts = { REHEARSAL_KILLS: '500', REHEARSAL_RUNS: '20' };
+/** What the full suite draws and counts otherwise; what is set already stays. */
+const fullSettings = { REHEARSAL_KILLS: '500', REHEARSAL_RUNS: '20', REHEARSAL_SEED: `${randomInt(2 ** 31)}` };
 
 function selectSteps(only: string | undefined, skip: string | undefined, full: boolean): Step[] {
   const names = steps.map(({ name }) => name);
@@ -88,7 +89,8 @@ async function main(args: string[]): Promise<number> {
     options: { only: { type: 'string' }, skip: { type: 'string' }, full: { type: 'boolean', default: false } },
   });
   const selected = selectSteps(values.only, values.skip, values.full);
-  if (values.full) Object.assign(process.env, { ...fullCounts, ...process.env });
+  if (values.full) Object.assign(process.env, { ...fullSettings, ...process.env });
+  if (values.full) announce(`Properties draw by REHEARSAL_SEED=${process.env['REHEARSAL_SEED']}`);
   announceDownloads(selected, positionals);
   const outcomes: Outcome[] = [];
   for (const step of selected) outcomes.push(await runStep(step, positionals));
