@@ -7,6 +7,7 @@ import { dap } from './commands/dap.ts';
 import { doctor } from './commands/doctor.ts';
 import { draft } from './commands/draft.ts';
 import { evaluate } from './commands/eval.ts';
+import { experiment } from './commands/experiment.ts';
 import { explain } from './commands/explain.ts';
 import { exportModel } from './commands/exportModel.ts';
 import { importCommand } from './commands/import.ts';
@@ -50,6 +51,7 @@ export const commands: readonly Command[] = [
   serve,
   synth,
   train,
+  experiment,
   serveModelCommand,
   exportModel,
   importCommand,

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import { type Measure, measureOf } from '../engine/core/measure.ts';
 import { sum } from '../engine/core/statistics.ts';
+import type { Task } from '../engine/core/task.ts';
 import { taskIn } from '../engine/core/underPersona.ts';
 import { resultOf } from '../engine/shell/batch.ts';
 import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
@@ -213,7 +214,7 @@ async function rollout(
         violations: result.violations,
         toolErrors: closed.events.filter((event) => event.type === 'toolReturned' && event.isError && !event.by).length,
       },
-      ...factsOf(measureOf(closed.events, supervisor.domain.tools), supervisor.domain.tools),
+      ...factsOf(measureOf(closed.events, supervisor.domain.tools), task, supervisor.domain.tools),
       user_tokens: userTokens,
       recording,
       failure,
@@ -228,16 +229,21 @@ async function rollout(
 const unknownTool = 'unknown';
 
 /** What the trainer's metrics and alarms need to know of a rollout; a fact that it does not have is absent. */
-function factsOf(measure: Measure, tools: readonly { readonly name: string }[]): object {
+function factsOf(measure: Measure, { actions }: Task, tools: readonly { readonly name: string }[]): object {
   const named = Map.groupBy(measure.calls, ({ tool }) =>
     tools.some(({ name }) => name === tool) ? tool : unknownTool,
   );
+  const gold = actions.filter(({ by }) => by === 'agent');
+  const wanted = Map.groupBy(gold, ({ tool }) => tool);
+  const madeOf = (tool: string) => sum(measure.calls.map((each) => (each.tool === tool ? each.calls : 0)));
+  const matched = sum([...wanted].map(([tool, rows]) => Math.min(rows.length, madeOf(tool))));
   return {
     calls: Object.fromEntries([...named].map(([tool, rows]) => [tool, sum(rows.map(({ calls }) => calls))])),
     generic_calls: sum(measure.calls.map(({ isGeneric, calls }) => (isGeneric ? calls : 0))),
     longest_repeat: measure.longestRepeat,
     handed_off: measure.isHandedOff,
     ...(measure.checks.declared > 0 ? { completion: measure.checks.met / measure.checks.declared } : {}),
+    ...(gold.length > 0 ? { matched_tools: matched / gold.length } : {}),
   };
 }
 

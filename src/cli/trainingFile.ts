@@ -41,12 +41,7 @@ export function readTrainingFile(path: string, cwd: string): TrainingFile {
   for (const key of Object.keys(written))
     if (keys.get(key)?.isGiven)
       throw new UsageError(`${at(key)}: ${key}: the command line fills this in; take it out of the file`);
-  const values = Object.fromEntries(
-    Object.entries(written).map(([key, each]) => [
-      key,
-      keys.get(key)?.isPath ? withPaths(each, dirname(file), key === 'model') : each,
-    ]),
-  );
+  const values = wholePaths(kind, written, dirname(file));
   return {
     kind,
     values,
@@ -55,6 +50,17 @@ export function readTrainingFile(path: string, cwd: string): TrainingFile {
       return key !== undefined && key in values && asked[key] === values[key] ? `${at(key)}: ${words}` : words;
     },
   };
+}
+
+/** The values of a kind of run, with the paths that are relative to a folder as whole ones. */
+export function wholePaths(kind: TrainingKind, values: Values, folder: string): Values {
+  const paths = new Set(trainingKeys(kind).flatMap(({ name, isPath }) => (isPath ? [name] : [])));
+  return Object.fromEntries(
+    Object.entries(values).map(([key, each]) => [
+      key,
+      paths.has(key) ? withPaths(each, folder, key === 'model') : each,
+    ]),
+  );
 }
 
 /**

@@ -81,7 +81,7 @@ const pairSchema = z.object({
       flip: flipSchema,
     }),
   ),
-  difference: z.number(),
+  difference: estimateSchema,
   better: z.int(),
   worse: z.int(),
   p: z.number(),

@@ -74,7 +74,13 @@ test('the engine takes the key of a simulated user from its environment', async 
       id: 1,
       result: {
         ...{ reward: 1, failure: null, calls: { find_parcel: 1, reschedule: 1 }, generic_calls: 0 },
-        ...{ longest_repeat: 1, handed_off: false, completion: 1, user_tokens: { input: 30, output: 6 } },
+        ...{
+          longest_repeat: 1,
+          handed_off: false,
+          completion: 1,
+          matched_tools: 1,
+          user_tokens: { input: 30, output: 6 },
+        },
       },
     },
   ]);

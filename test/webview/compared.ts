@@ -93,7 +93,7 @@ export const twoRuns: RunsCompared = {
         { task: 'fixed', rewards: [0, 1], trials: [1, 1], difference: 1, flip: 'fixed' },
         { task: 'broke', rewards: [1, 0.5], trials: [2, 2], difference: -0.5, flip: 'broke' },
       ],
-      difference: 1 / 6,
+      difference: { value: 1 / 6, low: -0.5, high: 1 },
       better: 1,
       worse: 1,
       p: 1,

@@ -62,6 +62,8 @@ class RolloutFacts:
     handed_off: float | None = None
     completion: float | None = None
     """Share of the task's declared checks that were met."""
+    matched_tools: float | None = None
+    """Share of the gold actions whose tool the agent called."""
     user_input_tokens: float | None = None
     user_output_tokens: float | None = None
 
@@ -244,7 +246,9 @@ def _read_result(value: Json) -> RolloutResult:
 
 def _facts_of(value: dict[str, Json]) -> RolloutFacts:
     tokens = _numbers(value.get("user_tokens"))
-    counts = _numbers({name: value.get(name) for name in ("generic_calls", "longest_repeat", "completion")})
+    counts = _numbers(
+        {name: value.get(name) for name in ("generic_calls", "longest_repeat", "completion", "matched_tools")}
+    )
     handed_off = value.get("handed_off")
     return RolloutFacts(
         calls=_numbers(value["calls"]) if isinstance(value.get("calls"), dict) else None,
@@ -252,6 +256,7 @@ def _facts_of(value: dict[str, Json]) -> RolloutFacts:
         longest_repeat=counts.get("longest_repeat"),
         handed_off=float(handed_off) if isinstance(handed_off, bool) else None,
         completion=counts.get("completion"),
+        matched_tools=counts.get("matched_tools"),
         user_input_tokens=tokens.get("input"),
         user_output_tokens=tokens.get("output"),
     )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rehearsal_trainer.backends.trl import GrpoPlan, Measurements, Optimization, Rollouts
     from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import PlayedRollout, RolloutWorker
+    from rehearsal_trainer.rollouts import IntermediateRewards, PlayedRollout, RolloutWorker
     from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import TaskSet
 
@@ -146,7 +146,7 @@ def step_player(
 ) -> Rollouts:
     """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
     from rehearsal_trainer.masks import CompletionRow
-    from rehearsal_trainer.rollouts import Idle, RolloutRequest, is_dead, write_summary
+    from rehearsal_trainer.rollouts import Idle, IntermediateRewards, RolloutRequest, is_dead, write_summary
     from rehearsal_trainer.task_sets import draw_order, labels_of
 
     gateway, sampling = worker.gateway, sampling_of(config)
@@ -199,7 +199,12 @@ def step_player(
             raise TrainingError(
                 f"no rollout of step {step} could be scored: {failure.message if failure else 'no reason given'}"
             )
-        return training_rows(used, gateway.chat.end_id)
+        intermediate = IntermediateRewards(config.format_reward, config.tool_reward)
+        rows, rewards = training_rows(used, gateway.chat.end_id, intermediate)
+        if intermediate != IntermediateRewards():
+            learned = [reward for reward in rewards if reward is not None]
+            measured.values["trained_reward"] = sum(learned) / max(1, len(learned))
+        return rows, rewards
 
     return play
 
@@ -236,7 +241,9 @@ class Members:
         return numbered
 
 
-def training_rows(played: Sequence[Any], end_id: int) -> tuple[list[Any], list[float | None]]:
+def training_rows(
+    played: Sequence[Any], end_id: int, intermediate: IntermediateRewards
+) -> tuple[list[Any], list[float | None]]:
     """One row and reward per rollout. What cannot train keeps its place with reward None, which TRL leaves out.
 
     The prompt is the system message alone, the same ids for the whole domain; the first user message stands in
@@ -257,5 +264,5 @@ def training_rows(played: Sequence[Any], end_id: int) -> tuple[list[Any], list[f
             rows.append(split_at(without_tail(kept.row), kept.system_length or 1))
         else:
             rows.append({"prompt_ids": [end_id], "completion_ids": [end_id], "env_mask": [0], "logprobs": [0.0]})
-        rewards.append(rollout.result.reward if usable else None)
+        rewards.append(intermediate.of(rollout) if usable else None)
     return rows, rewards

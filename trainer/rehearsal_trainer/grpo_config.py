@@ -36,6 +36,8 @@ class Config:
     beta: keys.Beta = 0.001
     epsilon: keys.Epsilon = 0.2
     epsilon_high: keys.EpsilonHigh = None
+    format_reward: keys.FormatReward = 0.0
+    tool_reward: keys.ToolReward = 0.0
     skip_dead_groups: keys.SkipDeadGroups = False
     refills: keys.Refills = 0
     temperature: rollout_keys.Temperature = 1.0

@@ -311,6 +311,24 @@ Refills = Annotated[
         least=0,
     ),
 ]
+FormatReward = Annotated[
+    float,
+    Setting(
+        "An intermediate reward, added to that of a rollout in which every call of a tool was well formed. For "
+        "experiments: what is measured and evaluated stays the reward of the work alone.",
+        paper="none: many ways lead to a good end, and a reward for the way is gamed",
+        least=0,
+    ),
+]
+ToolReward = Annotated[
+    float,
+    Setting(
+        "An intermediate reward, added in proportion to the gold actions whose tool was called. For experiments: what "
+        "is measured and evaluated stays the reward of the work alone.",
+        paper="none: many ways lead to a good end, and a reward for the way is gamed",
+        least=0,
+    ),
+]
 SkipDeadGroups = Annotated[
     bool,
     Setting(

@@ -273,6 +273,24 @@ def measure(played: Sequence[PlayedRollout]) -> dict[str, float]:
     return values
 
 
+@dataclass(frozen=True)
+class IntermediateRewards:
+    """What is added to a reward before GRPO learns from it: nothing, but in an experiment."""
+
+    format: float = 0.0
+    """For a rollout whose calls were all well formed."""
+    tools: float = 0.0
+    """For one that called the tools of all gold actions; in proportion for fewer."""
+
+    def of(self, rollout: PlayedRollout) -> float | None:
+        """The reward that is learned from; None for a rollout that says nothing about the model."""
+        reward = rollout.result.reward
+        if reward is None:
+            return None
+        well_formed = rollout.malformed_calls == 0
+        return reward + self.format * well_formed + self.tools * (rollout.result.facts.matched_tools or 0.0)
+
+
 def is_dead(group: Sequence[PlayedRollout]) -> bool:
     """Whether a group holds no difference, and so no gradient: all right, all wrong, or at most one that counts."""
     return len({rollout.result.reward for rollout in group if rollout.result.reward is not None}) < 2

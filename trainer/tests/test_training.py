@@ -16,14 +16,14 @@ from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer, similar_len
 from rehearsal_trainer.backends.trl import check_groups
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.engine import RolloutResult
+from rehearsal_trainer.engine import RolloutFacts, RolloutResult
 from rehearsal_trainer.evaluate import run_evaluation, table, wilson
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.grpo import run_grpo, training_rows
 from rehearsal_trainer.grpo_config import check
 from rehearsal_trainer.masks import Row
 from rehearsal_trainer.models import load_model
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, is_dead
+from rehearsal_trainer.rollouts import IntermediateRewards, PlayedRollout, RolloutRequest, is_dead
 from rehearsal_trainer.session import Sampling, SessionRow
 from rehearsal_trainer.sft import run_sft
 from rehearsal_trainer.shared_prefix import share_prefix, shared_length
@@ -154,13 +154,27 @@ def test_a_dead_group(rewards: list[float | None], dead: bool) -> None:
     assert is_dead([PlayedRollout(request, RolloutResult(each, "", 1), [], 0, 0) for each in rewards]) == dead
 
 
+@pytest.mark.parametrize(
+    ("reward", "malformed", "matched", "learned"),
+    [(1.0, 0, 1.0, 1.3), (0.0, 0, 0.5, 0.2), (0.0, 2, 0.5, 0.1), (0.0, 0, None, 0.1), (None, 0, 1.0, None)],
+)
+def test_intermediate_rewards_are_added_where_there_is_one(
+    reward: float | None, malformed: int, matched: float | None, learned: float | None
+) -> None:
+    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8))
+    result = RolloutResult(reward, "", 1, facts=RolloutFacts(matched_tools=matched))
+    rollout = PlayedRollout(request, result, [], changed_histories=0, malformed_calls=malformed)
+    assert IntermediateRewards(format=0.1, tools=0.2).of(rollout) == (learned and pytest.approx(learned))
+    assert IntermediateRewards().of(rollout) == reward
+
+
 def test_a_row_without_a_trainable_token_is_an_error(tmp_path: Path) -> None:
     row = SessionRow()
     row.row.append_given([1, 2, 3])
     request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8))
     played = PlayedRollout(request, RolloutResult(1.0, "userStopped", 1), [row], 0, 0)
     with pytest.raises(TrainingError, match="task move-0 has a row in which nothing can be learned"):
-        training_rows([played], 0)
+        training_rows([played], 0, IntermediateRewards())
 
 
 def test_sizes_that_do_not_divide_are_refused(tmp_path: Path) -> None:

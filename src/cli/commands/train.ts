@@ -87,25 +87,8 @@ into its folder here until it is over. Fetch brings a checkpoint here.
     const operation = operations.find((each) => each === given.positionals[0]);
     if (operation) return runOperation(operation, given, io);
     if (given.values['explain'] === true) return explainKeys(given, io);
-    const named = text(given, 'config');
-    const file = named === undefined ? null : readTrainingFile(named, io.cwd);
-    const request = trainingRequest(given, io, file);
-    const { kind } = request;
-    const run = runFolder(given, io, kind);
-    const place = placeOf(run, text(given, 'target'), text(given, 'python'));
-    const target = targetAt(place);
-    const lesson = kind === 'sft' ? lessonOf(given, io, request, run) : null;
-    const config = trainingConfiguration(given, io, request, run, lesson ? lesson.paths : []);
-    const launch: Launch = {
-      kind,
-      run,
-      config,
-      placed: (words) => file?.placed(words, config) ?? words,
-      isResumed: given.values['resume'] === true,
-      isDetached: given.values['detach'] === true,
-      python: text(given, 'python'),
-      disk: diskOf(given),
-    };
+    const { request, place, target, lesson, launch } = asked(given, io);
+    const { run, config } = launch;
     await target.preflight(launch, io);
     makeRunFolder(run);
     await target.prepare(launch, io);
@@ -117,6 +100,35 @@ into its folder here until it is over. Fetch brings a checkpoint here.
     return launchTrainer(io, target, launch, given.values['json'] === true);
   },
 };
+
+/** Finds what would make a training run fail, as beginning with it does; nothing is written or spent. */
+export async function preflight(given: Given, io: Io): Promise<void> {
+  const { target, launch } = asked(given, io);
+  await target.preflight(launch, io);
+}
+
+/** What is to be trained, and where. Throws a `UsageError` for what can't be meant. */
+function asked(given: Given, io: Io) {
+  const named = text(given, 'config');
+  const file = named === undefined ? null : readTrainingFile(named, io.cwd);
+  const request = trainingRequest(given, io, file);
+  const { kind } = request;
+  const run = runFolder(given, io, kind);
+  const place = placeOf(run, text(given, 'target'), text(given, 'python'));
+  const lesson = kind === 'sft' ? lessonOf(given, io, request, run) : null;
+  const config = trainingConfiguration(given, io, request, run, lesson ? lesson.paths : []);
+  const launch: Launch = {
+    kind,
+    run,
+    config,
+    placed: (words) => file?.placed(words, config) ?? words,
+    isResumed: given.values['resume'] === true,
+    isDetached: given.values['detach'] === true,
+    python: text(given, 'python'),
+    disk: diskOf(given),
+  };
+  return { request, place, target: targetAt(place), lesson, launch };
+}
 
 /** Prints every key of a kind of run, or those that are named behind it. */
 function explainKeys(given: Given, io: Io): ExitCode {

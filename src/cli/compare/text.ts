@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
+import type { Estimate } from '../../engine/core/statistics.ts';
 import { tableLines } from '../../engine/core/tableText.ts';
 import type { RunRecord } from '../../engine/shell/runRecord.ts';
 import { excerpt, headline } from '../report/text.ts';
@@ -36,7 +37,7 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
     '',
     ...(rows.length > 0 ? [...tableLines({ columns: ['task', 'A', 'B', 'B - A', 'first divergence'], rows }), ''] : []),
     `${compared.alike} of ${compared.alike + partings.length} pairs of rollouts are alike from the first word to the last`,
-    `${counted(tasks.length, 'task')}: B is better on ${better}, worse on ${worse}; mean reward ${signed(difference)}`,
+    `${counted(tasks.length, 'task')}: B is better on ${better}, worse on ${worse}; mean reward ${estimateText(difference, tasks.length)}`,
     verdict === 'nothing in common'
       ? 'no task was finished in both runs, so nothing can be said of their difference'
       : `p = ${p.toFixed(4)} (exact paired permutation test over tasks, two-sided): ${verdict}`,
@@ -47,6 +48,11 @@ export function pairText(runs: readonly [RunRecord, RunRecord], compared: Compar
 function partingText({ trial, steps, what, texts }: Parting): string {
   const at = steps.map((step) => step ?? 'end').join(' and ');
   return `trial ${trial}, step ${at}, ${what}: ${texts.map((text) => `"${excerpt(text, 50)}"`).join(' | ')}`;
+}
+
+/** A mean with its 95 % interval; of one task there is none. */
+export function estimateText({ value, low, high }: Estimate, tasks: number): string {
+  return tasks < 2 ? signed(value) : `${signed(value)} (95 % ${signed(low)} to ${signed(high)})`;
 }
 
 const cell = (reward: number, trials: number) => `${reward.toFixed(2)} of ${trials}`;

@@ -1,7 +1,7 @@
 import type { RolloutEvent } from './event.ts';
 import type { Measure } from './measure.ts';
 import { type Said, saidIn } from './said.ts';
-import { mean, pairedPermutation } from './statistics.ts';
+import { type Estimate, mean, pairedBootstrap, pairedPermutation } from './statistics.ts';
 
 /** Where two rollouts of one task part: the first thing that was said or done otherwise. */
 export type Divergence = {
@@ -26,17 +26,20 @@ export type Flip = (typeof flips)[number];
 
 export type Comparison = {
   readonly tasks: readonly ComparedTask[];
-  /** Mean over tasks: second minus first. */
-  readonly difference: number;
+  /** Mean over tasks: second minus first, with the 95 % interval of a paired bootstrap by task. */
+  readonly difference: Estimate;
   readonly better: number;
   readonly worse: number;
   /** Two-sided p of the exact paired permutation test by task. */
   readonly p: number;
 };
 
+/** A rollout as far as its comparison needs it. */
+type Rewarded = Pick<Measure, 'task' | 'reward'>;
+
 /** Compares the scored rollouts of two runs, task by task. Tasks that only one of them has scored are left out. */
-export function compareRuns(first: readonly Measure[], second: readonly Measure[]): Comparison {
-  const rewardsOf = (measures: readonly Measure[]) =>
+export function compareRuns(first: readonly Rewarded[], second: readonly Rewarded[]): Comparison {
+  const rewardsOf = (measures: readonly Rewarded[]) =>
     Map.groupBy(
       measures.filter(({ reward }) => reward !== null),
       ({ task }) => task,
@@ -52,7 +55,7 @@ export function compareRuns(first: readonly Measure[], second: readonly Measure[
   const differences = tasks.map(({ difference }) => difference);
   return {
     tasks,
-    difference: mean(differences),
+    difference: pairedBootstrap(differences),
     better: differences.filter((each) => each > 0).length,
     worse: differences.filter((each) => each < 0).length,
     p: pairedPermutation(

@@ -1,3 +1,5 @@
+import { randomStream } from './random.ts';
+
 /** A value with the bounds of its 95 % interval. */
 export type Estimate = { readonly value: number; readonly low: number; readonly high: number };
 
@@ -47,6 +49,25 @@ export function wilson(values: readonly number[]): Estimate {
   const centre = (p + (z * z) / (2 * n)) / (1 + (z * z) / n);
   const half = (z * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n))) / (1 + (z * z) / n);
   return { value: p, low: Math.max(0, Math.min(p, centre - half)), high: Math.min(1, Math.max(p, centre + half)) };
+}
+
+/** Samples of a bootstrap; its bounds then vary by about a hundredth of the interval. */
+const resamples = 4000;
+
+/**
+ * The mean of paired differences, one for each task, with its 95 % percentile interval over bootstrap samples of the
+ * tasks (Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13). The same differences give the same bounds.
+ */
+export function pairedBootstrap(differences: readonly number[]): Estimate {
+  const n = differences.length;
+  if (n === 0) return { value: 0, low: 0, high: 0 };
+  const { integer } = randomStream('paired bootstrap');
+  const means = Array.from({ length: resamples }, () => {
+    let total = 0;
+    for (let drawn = 0; drawn < n; drawn++) total += differences[integer(n)] ?? 0;
+    return total / n;
+  });
+  return { value: mean(differences), low: quantile(means, 0.025), high: quantile(means, 0.975) };
 }
 
 /** The finest common step of the differences that the exact test distinguishes. */

@@ -293,7 +293,10 @@ export function verdictText(comparison: RunsCompared, other: number): string {
   if (!pair) return '';
   if (pair.verdict === 'nothing in common')
     return `${letterOf(0)} and ${letterOf(other)} have no scored task in common, so nothing can be said of their difference.`;
-  const signed = `${pair.difference > 0 ? '+' : ''}${pair.difference.toFixed(3)}`;
+  const { value, low, high } = pair.difference;
+  const interval = pair.tasks.length > 1 ? ` (95 % ${signed(low)} to ${signed(high)})` : '';
   const tasks = `${pair.tasks.length} ${pair.tasks.length === 1 ? 'task' : 'tasks'}`;
-  return `${letterOf(other)} against ${letterOf(0)}: mean reward ${signed} over ${tasks}, better on ${pair.better}, worse on ${pair.worse}. p = ${pair.p.toFixed(4)}: ${pair.verdict}.`;
+  return `${letterOf(other)} against ${letterOf(0)}: mean reward ${signed(value)}${interval} over ${tasks}, better on ${pair.better}, worse on ${pair.worse}. p = ${pair.p.toFixed(4)}: ${pair.verdict}.`;
 }
+
+const signed = (value: number) => `${value > 0 ? '+' : ''}${value.toFixed(3)}`;

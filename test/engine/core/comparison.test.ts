@@ -18,7 +18,7 @@ test('runs are compared by task; what has no reward is left out', () => {
     ['b', 0],
     ['c', -1],
   ]);
-  expect(compared).toMatchObject({ difference: -0.5, better: 0, worse: 2, p: 0.5 });
+  expect(compared).toMatchObject({ difference: { value: -0.5 }, better: 0, worse: 2, p: 0.5 });
 });
 
 test.each([

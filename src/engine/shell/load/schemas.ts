@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { agentFileSchema } from '../../core/agentFile.ts';
 import { domainFileSchema } from '../../core/domain.ts';
+import { experimentFileSchema } from '../../core/experiment.ts';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { personaSchema } from '../../core/persona.ts';
 import { ruleSchema } from '../../core/rule.ts';
@@ -8,7 +9,7 @@ import { simulatedToolSchema } from '../../core/simulatedTool.ts';
 import { taskSchema } from '../../core/task.ts';
 
 /** The files of a domain that have a JSON Schema, by the name of the schema. */
-export type SchemaName = 'domain' | 'task' | 'persona' | 'rules' | 'tool' | 'agent';
+export type SchemaName = 'domain' | 'task' | 'persona' | 'rules' | 'tool' | 'agent' | 'experiment';
 
 const rulesFileSchema = z.strictObject({ rules: z.array(ruleSchema) });
 
@@ -24,6 +25,7 @@ const fileSchemas: Readonly<Record<SchemaName, { readonly title: string; readonl
     title: 'Simulated tool, or a list of them (*.tool.yaml)',
     schema: z.union([simulatedToolSchema, z.array(simulatedToolSchema).min(1)]),
   },
+  experiment: { title: 'Experiment (*.experiment.yaml)', schema: experimentFileSchema },
   agent: { title: "Agent of one's own (*.agent.yaml)", schema: agentFileSchema },
   rules: {
     title: 'Machine checks of the policy (rules.yaml)',

@@ -7,7 +7,17 @@ import { messageOf } from '../fault.ts';
 export type Source = { readonly file: string; readonly text: string };
 
 /** The kinds of files of a domain; the first half of every code. */
-export type FileKind = 'domain' | 'policy' | 'rule' | 'persona' | 'task' | 'database' | 'tool' | 'agent' | 'training';
+export type FileKind =
+  | 'domain'
+  | 'policy'
+  | 'rule'
+  | 'persona'
+  | 'task'
+  | 'database'
+  | 'tool'
+  | 'agent'
+  | 'training'
+  | 'experiment';
 
 /** Texts that stand in for files, by absolute path: the unsaved documents of an editor. */
 export type Overlay = ReadonlyMap<string, string>;
@@ -103,6 +113,7 @@ const hints: Readonly<Record<FileKind, string>> = {
   tool: 'Create it, or take `tools:` out of domain.yaml.',
   agent: 'Create it.',
   training: 'Create it, or name another file.',
+  experiment: 'Create it, or name another file.',
 };
 
 /** What stands there and can't be read: no permission, a link to itself, no text. */

@@ -132,6 +132,10 @@ def check_cluster(config: ClusterConfig) -> None:
         raise ConfigurationError(
             "domain: on a cluster a run learns from one domain and is evaluated on it; train several elsewhere"
         )
+    if config.format_reward or config.tool_reward:
+        raise ConfigurationError(
+            "format_reward, tool_reward: intermediate rewards are for this machine and SSH; a cluster has none"
+        )
     if config.prompt_tokens >= config.context:
         raise ConfigurationError(
             f"prompt_tokens: {config.prompt_tokens} leaves nothing of the context of {config.context}"

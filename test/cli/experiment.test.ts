@@ -1,0 +1,144 @@
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { readExperiment } from '../../src/cli/experiment/experimentFile.ts';
+import { rehearsal } from '../support/terminal.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rehearsal-experiment-'));
+const desk = inRoot('domains', 'parcel-desk');
+
+function written(text: string, name = 'a'): string {
+  const path = join(folder, `${name}.experiment.yaml`);
+  writeFileSync(path, text);
+  return path;
+}
+
+test.each([
+  ['no arms', 'model: tiny\n', /:1:1 error experiment\/[a-z-]+ arms is missing\./],
+  [
+    'an empty list of arms',
+    'arms: {}\n',
+    /:1:7 error experiment\/[a-z-]+ arms is .*an experiment has one arm at least/,
+  ],
+  [
+    'an unknown key',
+    'arms: { a: {} }\nseed: 1\n',
+    /:2:1 error experiment\/[a-z-]+ The key seed is not known here.*Did you mean seeds/,
+  ],
+  [
+    'a key no trainer has',
+    'arms:\n  a: { grpo: { step: 1 } }\n',
+    /:2:16 error experiment\/[a-z-]+ The key step is not known to grpo\..*steps/,
+  ],
+  ['a seed of one arm', 'arms:\n  a: { sft: { seed: 1 } }\n', /The key seed stands once, for the whole experiment/],
+  ['a name with a space', 'arms:\n  a b: {}\n', /:2:3 error .*the name of an arm has letters, digits/],
+  [
+    'a pair of an arm that is none',
+    'arms: { a: {} }\ncompare: [[a, b]]\n',
+    /:2:15 error experiment\/[a-z-]+ There is no arm b\..*The arms are a\./,
+  ],
+  ['a seed that is no number', 'arms: { a: {} }\nseeds: [one]\n', /:2:9 error experiment\/[a-z-]+ .*one/],
+  ['no YAML', 'arms: [\n', /experiment\/syntax/],
+])('%s is refused with its line', (_, text, message) => {
+  expect(() => readExperiment(written(text), folder)).toThrow(message);
+});
+
+test('a file that is not there is named, and a command without one says so', async () => {
+  expect(() => readExperiment('none.experiment.yaml', folder)).toThrow(/none\.experiment\.yaml does not exist/);
+  expect(await rehearsal('experiment')).toMatchObject({ code: 2, err: expect.stringMatching(/say which experiment/) });
+});
+
+describe.skipIf(process.platform === 'win32')('with a stand-in for the trainer', () => {
+  const python = join(folder, 'python');
+  const program = join(folder, 'trainer.cjs');
+  // It trains nothing: it says that it has begun and ended, leaves a checkpoint that names all that it was made by, and
+  // succeeds at a task for each stage of training behind it.
+  writeFileSync(
+    program,
+    `
+const fs = require('node:fs');
+const [kind] = process.argv.slice(2);
+const config = JSON.parse(fs.readFileSync('launch.json', 'utf8'));
+fs.writeFileSync('config.json', JSON.stringify({ kind }));
+const say = (type) => fs.appendFileSync('events.jsonl', JSON.stringify({ type }) + '\\n');
+say(process.argv.includes('--resume') ? 'resumed' : 'started');
+const before = fs.existsSync(config.model + '/stages') ? fs.readFileSync(config.model + '/stages', 'utf8') : '';
+if (kind === 'evaluate') {
+  fs.mkdirSync('trajectories/sampled', { recursive: true });
+  const right = before.split(',').length - 1;
+  const rows = ['a', 'b', 'c'].map((task, at) => JSON.stringify({ task, reward: at < right ? 1 : 0, calls: {} }));
+  fs.writeFileSync('trajectories/sampled/rollouts.jsonl', rows.join('\\n') + '\\n');
+} else {
+  if (kind === 'grpo' && fs.existsSync('${folder}/broken')) { console.error('no memory is left'); process.exit(1); }
+  fs.mkdirSync('checkpoints/final', { recursive: true });
+  fs.writeFileSync('checkpoints/final/stages', before + kind + ',');
+}
+say('finished');
+`,
+  );
+  writeFileSync(
+    python,
+    `#!/bin/sh
+case "$1$2" in *setup_environment.py*) echo '{"python": "${python}"}'; exit ;; esac
+case "$*" in
+  *--check*|-c*) exit ;;
+esac
+shift 2
+exec "${process.execPath}" "${program}" "$@"
+`,
+  );
+  chmodSync(python, 0o755);
+
+  const file = written(
+    `domain: ${desk}
+model: tiny
+sft: { trials: 1 }
+arms:
+  base: {}
+  sft: { sft: {} }
+  sft+grpo: { sft: {}, grpo: {} }
+compare: [[sft, sft+grpo]]
+`,
+    'whole',
+  );
+
+  test('every stage is run once, and the arms are set against each other', async () => {
+    const out = join(folder, 'whole');
+    const run = await rehearsal('experiment', file, '--out', out, '--python', python);
+    expect(run).toMatchObject({ code: 0 });
+    expect(run.out).toMatch(/base +0\.0 .*\n +sft +33\.3 .*\n +sft\+grpo +66\.7 /);
+    expect(run.out).toMatch(
+      /sft\+grpo against sft: \+0\.333 \(95 % 0\.000 to \+1\.000\), better on 1 and worse on 0 of 3/,
+    );
+    expect(readdirSync(join(out, 'runs')).length).toBe(5);
+    const again = await rehearsal('experiment', file, '--out', out, '--python', python, '--json');
+    expect(again.err).toBe('');
+    expect(JSON.parse(again.out)).toEqual(JSON.parse(readFileSync(join(out, 'result.json'), 'utf8')));
+  });
+
+  test('what is missing for a later stage is told before the first one is run', async () => {
+    const late = written(`domain: ${desk}\nmodel: tiny\narms: { a: {}, b: { sft: { recordings: [none] } } }\n`, 'late');
+    const out = join(folder, 'late');
+    const { code, err } = await rehearsal('experiment', late, '--out', out, '--python', python);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/none: there are no recordings/) });
+    expect(existsSync(join(out, 'runs'))).toBe(false);
+  });
+
+  test('one that was ended goes on with the stage that was not finished', async () => {
+    const out = join(folder, 'broken-once');
+    writeFileSync(join(folder, 'broken'), '');
+    const first = await rehearsal('experiment', file, '--out', out, '--python', python);
+    expect(first).toMatchObject({ code: 2, err: expect.stringMatching(/no memory is left/) });
+    expect(existsSync(join(out, 'result.json'))).toBe(false);
+    const plan = await rehearsal('experiment', file, '--out', out, '--plan');
+    expect(plan.out).toMatch(
+      /sft-seed1-evaluate-\w+ after .*: finished\nsft\+grpo-seed1-grpo-\w+ after .*: unfinished\n/,
+    );
+    rmSync(join(folder, 'broken'));
+    const second = await rehearsal('experiment', file, '--out', out, '--python', python);
+    expect(second).toMatchObject({ code: 0, out: expect.stringMatching(/66\.7/) });
+    expect(second.err).not.toMatch(/sft-seed1/);
+  });
+});
