@@ -120,11 +120,10 @@ export class Workbench {
   /** Runs a command by its title from the palette. The list is computed once, so it is opened anew until it shows. */
   async runCommand(title: string): Promise<void> {
     const label = this.page.locator(quickRow).filter({ has: this.page.getByText(title, { exact: true }) });
-    await this.#reopenUntil('F1', `>${title}`, label.first());
-    await label.first().click();
+    await this.#reopenUntil('F1', `>${title}`, label.first(), () => label.first().click({ timeout: 3000 }));
   }
 
-  async #reopenUntil(key: string, text: string, row: Locator): Promise<void> {
+  async #reopenUntil(key: string, text: string, row: Locator, choose = async () => {}): Promise<void> {
     const input = this.page.locator(`${quickInput} input.input`);
     await until(`"${text}" in the list that ${key} opens`, async () => {
       await this.press('Escape', key);
@@ -132,6 +131,7 @@ export class Workbench {
       // Whatever takes the focus closes the box again.
       await input.fill(text, { timeout: 3000 });
       await row.waitFor({ timeout: 2500 });
+      await choose();
     });
   }
 
