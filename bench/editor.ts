@@ -10,6 +10,7 @@ import { type Measured, median } from './measure.ts';
 
 const task = 'tasks/lamp-variant.task.yaml';
 const rounds = 6;
+const openings = 5;
 
 /** Shows each number as soon as it is there: a browser or VS Code that does not start leaves the first ones. */
 export async function measureEditor(show: (row: Measured) => void): Promise<readonly Measured[]> {
@@ -36,9 +37,9 @@ export async function measureEditor(show: (row: Measured) => void): Promise<read
     });
     show({
       name: 'activation',
-      value: await activation(workbench),
+      value: median(await activations(workbench, vsix, domain.folder)),
       unit: 'ms',
-      note: 'as VS Code reports it',
+      note: `as VS Code reports it, median of ${openings} windows`,
       promise: { at: 'most', value: 100 },
     });
   } finally {
@@ -87,6 +88,19 @@ function watchFirstStop(): void {
     };
     look();
   });
+}
+
+/** Of this window, and of others that are opened for it. */
+async function activations(workbench: Workbench, vsix: string, folder: string): Promise<number[]> {
+  const measured = [await activation(workbench)];
+  while (measured.length < openings) {
+    const other = await Workbench.open(folder, { vsix });
+    await other.openFile(task);
+    await other.waitForText('.codelens-decoration', 'Debug');
+    measured.push(await activation(other));
+    await other.close();
+  }
+  return measured;
 }
 
 /** What VS Code measured when it activated the extension. */
