@@ -6,7 +6,8 @@
  *     npm test -- --only unit,python          some of them
  *     npm test -- --skip e2e,host             all but some
  *     npm test -- --only e2e debugger         files whose name holds "debugger"
- *     npm run test:full                       500 kills, properties 20 times as often and by a new seed, benchmarks
+ *     npm run test:full                       500 kills, 1,000 rollouts of the trainer, properties 20 times
+ *                                             as often and by a new seed, and the benchmarks
  *
  * The last line is `N passed, N failed`, alone; the exit code is 1 when anything failed.
  */
@@ -19,7 +20,12 @@ import { type Step, steps } from './testSteps.ts';
 type Outcome = { step: Step; counts: Counts; time: string; reason?: string };
 
 /** What the full suite draws and counts otherwise; what is set already stays. */
-const fullSettings = { REHEARSAL_KILLS: '500', REHEARSAL_RUNS: '20', REHEARSAL_SEED: `${randomInt(2 ** 31)}` };
+const fullSettings = {
+  REHEARSAL_KILLS: '500',
+  REHEARSAL_ROLLOUTS: '1000',
+  REHEARSAL_RUNS: '20',
+  REHEARSAL_SEED: `${randomInt(2 ** 31)}`,
+};
 
 function selectSteps(only: string | undefined, skip: string | undefined, full: boolean): Step[] {
   const names = steps.map(({ name }) => name);

@@ -202,6 +202,7 @@ export const toExtensionSchema = z.discriminatedUnion('type', [
   /** Saves what the page made where a person says: text, or a picture as base64. */
   z.object({ type: z.literal('export'), name: z.string(), format: z.enum(['csv', 'png']), content: z.string() }),
   z.object({ type: z.literal('stop'), run: z.string() }),
+  z.object({ type: z.literal('resume'), run: z.string() }),
   z.object({ type: z.literal('train'), kind: z.enum(['sft', 'grpo']) }),
   z.object({ type: z.literal('showLog') }),
   /** Starts a debug session on the recording, at a step where one is named. */

@@ -259,6 +259,8 @@ test('an alarm names its numbers and its advice, and opens the rollouts of its s
   expect(await inkOf(kl, warning)).toBeGreaterThan(50);
   expect(await inkOf(card(view, 'Turns').locator('canvas'), warning)).toBe(0);
   await view.screenshot('dashboard-alarm');
+  await view.page.getByRole('button', { name: 'Resume Training' }).click();
+  expect(await newest(view)).toEqual({ type: 'resume', run: grpo.id });
   await alarms.getByRole('button', { name: 'Rollouts of Optimizer Step 21: KL explosion' }).click();
   expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 21 });
   await alarms.getByRole('button', { name: 'Open the recording p.0' }).click();

@@ -72,6 +72,7 @@ const toExtension: { readonly [Type in ToExtension['type']]: Extract<ToExtension
   compareStep: { type: 'compareStep', run: 'r', file: 'trajectories/step-000001/a.traj.jsonl' },
   export: { type: 'export', name: 'r-Reward', format: 'png', content: 'aGk=' },
   stop: { type: 'stop', run: 'r' },
+  resume: { type: 'resume', run: 'r' },
   train: { type: 'train', kind: 'grpo' },
   showLog: { type: 'showLog' },
   debugRecording: { type: 'debugRecording', step: 3 },

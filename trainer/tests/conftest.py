@@ -47,6 +47,13 @@ TOOLS_JSON = [
 ]
 
 
+def node_of() -> str:
+    """The Node that runs the engine."""
+    found = os.environ.get("REHEARSAL_NODE") or (str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node"))
+    assert found is not None and ENGINE.exists(), "the engine is not built: npm run build"
+    return found
+
+
 @pytest.fixture(scope="session")
 def tokenizer() -> Any:
     return load_tokenizer("tiny")
@@ -55,10 +62,8 @@ def tokenizer() -> Any:
 @pytest.fixture(scope="session")
 def gold_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The test tasks of parcel-desk, played by the gold seat of the real engine: a run's folder."""
-    node = os.environ.get("REHEARSAL_NODE") or (str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node"))
-    assert node is not None and ENGINE.exists(), "the engine is not built: npm run build"
     run = tmp_path_factory.mktemp("recorded") / "run"
-    command = [node, str(ENGINE), "eval", str(REPOSITORY / "domains" / "parcel-desk"), "--agent", "gold"]
+    command = [node_of(), str(ENGINE), "eval", str(REPOSITORY / "domains" / "parcel-desk"), "--agent", "gold"]
     subprocess.run([*command, "--split", "test", "--out", str(run)], check=True, capture_output=True, timeout=300)
     return run
 

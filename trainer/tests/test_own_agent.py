@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import ENGINE, REPOSITORY, node_of
 
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
@@ -18,10 +17,7 @@ from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSet
 from rehearsal_trainer.session import Sampling
 from rehearsal_trainer.trajectories import read_recording
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-ENGINE = REPOSITORY / "dist" / "rehearsal.mjs"
 EXAMPLE = REPOSITORY / "docs" / "examples" / "sdk-agent"
-OWN_NODE = REPOSITORY / "node_modules" / "node" / "bin" / "node"
 DESK = str(REPOSITORY / "domains" / "parcel-desk")
 SAMPLING = Sampling(1.0, 1.0, 48)
 STORY = [
@@ -34,9 +30,7 @@ STORY = [
 
 @pytest.fixture
 def node() -> str:
-    found = os.environ.get("REHEARSAL_NODE") or (str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node"))
-    assert found is not None and ENGINE.exists(), "the engine is not built: npm run build"
-    return found
+    return node_of()
 
 
 def agent_file(folder: Path, node: str) -> str:

@@ -167,6 +167,9 @@ async function perform(channel: Channel, message: Request, show: Dashboard['show
     case 'stop':
       await vscode.commands.executeCommand('rehearsal.training.stop', folderOf(message.run));
       return;
+    case 'resume':
+      await vscode.commands.executeCommand('rehearsal.training.resume', folderOf(message.run));
+      return;
     case 'train':
       await vscode.commands.executeCommand(`rehearsal.training.${message.kind}`);
       return;

@@ -33,6 +33,7 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
           case 'openStep':
           case 'openRollout':
           case 'stop':
+          case 'resume':
           case 'train':
           case 'showLog':
           case 'overlay':

@@ -51,7 +51,7 @@ function Body({ opened, onOpen, onCompare }: StepRolloutsProps): JSX.Element {
       label={`Rollouts of optimizer step ${opened.step}`}
       columns={columns}
       rows={rows}
-      template="minmax(70px, 1fr) 74px 70px minmax(64px, 1fr) 92px"
+      template="minmax(140px, 2fr) 86px 72px minmax(80px, 1fr) 100px"
       onOpen={open}
     />
   );

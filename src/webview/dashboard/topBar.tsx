@@ -29,6 +29,7 @@ export function TopBar(props: TopBarProps): JSX.Element {
     post({ type: 'export', name: `${run?.id ?? 'training'}-metrics`, format: 'csv', content: csvOf(drawn) });
   };
   const stoppable = status.type === 'running' || status.type === 'waiting';
+  const isOver = status.type === 'stopped' || status.type === 'paused' || status.type === 'failed';
   return (
     <header class="top-bar">
       <div class="title-row">
@@ -59,6 +60,7 @@ export function TopBar(props: TopBarProps): JSX.Element {
             Stop Training
           </Button>
         )}
+        {isOver && <Button onPress={() => run && post({ type: 'resume', run: run.id })}>Resume Training</Button>}
       </div>
       <StatusLine dashboard={dashboard} />
       <RunPicker runs={runs.filter(({ id }) => id !== run?.id)} chosen={overlays} onChoose={onOverlays} />
@@ -98,11 +100,11 @@ function Pause({ dashboard }: { readonly dashboard: Dashboard }): JSX.Element | 
   const folder = `.rehearsal/training/${dashboard.run?.id}`;
   return (
     <p class="warning-box" role="status">
-      An alarm paused this run: {pause}. It goes on from its checkpoint with{' '}
+      An alarm paused this run: {pause}. Resume Training goes on from its checkpoint as it is. To change a
+      hyper-parameter first, as the alarm advises:{' '}
       <code>
-        rehearsal train {dashboard.run?.kind} DOMAIN --resume --out {folder}
+        rehearsal train {dashboard.run?.kind} DOMAIN --resume --out {folder} --set KEY=VALUE
       </code>
-      , after what the alarm advises: <code>--set</code> changes a hyper-parameter.
     </p>
   );
 }

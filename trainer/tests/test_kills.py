@@ -1,0 +1,119 @@
+"""A trainer or an engine that is killed at a random moment: nothing that was finished is lost, nothing counts twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ENGINE, REPOSITORY, node_of
+
+SEED = int(os.environ.get("REHEARSAL_SEED", "1"))
+STEPS, TASKS, GROUP = 4, 2, 2
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """The whole lines of a file; a last one may be torn by a kill."""
+    found = []
+    for line in path.read_text(encoding="utf-8").split("\n") if path.exists() else []:
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            continue
+    return found
+
+
+def started(run: Path, resume: bool) -> subprocess.Popen[bytes]:
+    config = {
+        "domain": str(REPOSITORY / "domains" / "parcel-desk"), "run": str(run), "model": "tiny", "profile": "trial",
+        "engine_command": [node_of(), str(ENGINE), "serve", "--stdio"], "engine_cwd": str(REPOSITORY),
+        "steps": STEPS, "tasks_per_step": TASKS, "group_size": GROUP, "micro_batch": 2, "max_tokens": 8, "turn_cap": 2,
+        "save_every": 1, "evaluate_every": 0,
+    }  # fmt: skip
+    run.parent.mkdir(parents=True, exist_ok=True)
+    path = run.parent / f"{run.name}.json"
+    path.write_text(json.dumps(config))
+    command = [sys.executable, "-m", "rehearsal_trainer", "grpo", "--config", str(path)]
+    with (run.parent / f"{run.name}.log").open("ab") as log:
+        return subprocess.Popen(
+            command + (["--resume"] if resume else []), cwd=REPOSITORY / "trainer", stdout=log, stderr=log
+        )
+
+
+def until(what: str, holds: Any, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(1200):
+        if holds():
+            return
+        assert process.poll() is None, f"the trainer ended before {what}"
+        time.sleep(0.1)
+    raise AssertionError(f"{what} did not come")
+
+
+def engines_of(pid: int) -> list[int]:
+    """The engines that a trainer has started."""
+    said = subprocess.run(["pgrep", "-P", str(pid), "-f", "serve --stdio"], capture_output=True, text=True).stdout
+    return [int(each) for each in said.split()]
+
+
+def expect_gone(pids: list[int]) -> None:
+    """An engine ends with the trainer that started it."""
+    for _ in range(300):
+        if not any(Path(f"/proc/{pid}").exists() for pid in pids):
+            return
+        time.sleep(0.1)
+    raise AssertionError(f"the engines {pids} outlive their trainer")
+
+
+def expect_whole(run: Path) -> None:
+    """Every optimizer step counts once, by its last attempt, with the recordings of that attempt and no others."""
+    assert lines(run / "events.jsonl")[-1]["type"] == "finished"
+    latest = {line["step"]: line for line in sorted(lines(run / "metrics.jsonl"), key=lambda line: line["attempt"])}
+    assert sorted(latest) == list(range(1, STEPS + 1))
+    for step in latest:
+        folder = run / "trajectories" / f"step-{step:06d}"
+        played = lines(folder / "rollouts.jsonl")
+        assert len(played) == TASKS * GROUP
+        assert {line["recording"] for line in played} == {path.name for path in folder.glob("*.traj.jsonl")}
+    assert (run / "checkpoints" / "final").is_dir()
+
+
+def test_a_trainer_that_is_killed_at_random_moments_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
+    run, draw = tmp_path / "run", random.Random(SEED)
+    process = started(run, resume=False)
+    for kill in range(2):
+        before = len(lines(run / "metrics.jsonl"))
+        until(f"step {before + 1}", lambda before=before: len(lines(run / "metrics.jsonl")) > before, process)
+        delay = draw.uniform(0, 3)
+        print(f"kill {kill + 1}: {delay:.2f} s after {before + 1} measured steps")
+        time.sleep(delay)
+        engines = engines_of(process.pid)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        expect_gone(engines)
+        process = started(run, resume=True)
+    assert process.wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
+    expect_whole(run)
+    attempts = [line["attempt"] for line in lines(run / "events.jsonl") if line["type"] in ("started", "resumed")]
+    assert attempts == sorted(attempts) and len(attempts) >= 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="looks for the engine's process with pgrep")
+def test_an_engine_that_is_killed_ends_the_run_with_its_reason_and_the_run_goes_on(tmp_path: Path) -> None:
+    run, draw = tmp_path / "run", random.Random(SEED)
+    process = started(run, resume=False)
+    until("step 1", lambda: len(lines(run / "metrics.jsonl")) > 0, process)
+    time.sleep(draw.uniform(0, 1))
+    for engine in engines_of(process.pid):
+        os.kill(engine, signal.SIGKILL)
+    if process.wait(timeout=120) != 0:
+        last = lines(run / "events.jsonl")[-1]
+        assert last["type"] == "error" and "the engine ended" in last["message"]
+        assert started(run, resume=True).wait(timeout=300) == 0
+    expect_whole(run)
