@@ -21,6 +21,7 @@ export const parts: Readonly<Record<string, Part>> = {
     const { measureLive } = await import('./rollouts.ts');
     return () => measureLive(256, 10);
   },
+  training: async () => (await import('./training.ts')).measureTraining,
   debugger: async () => (await import('./debugger.ts')).measureDebugger,
   language: async () => (await import('./language.ts')).measureLanguage,
   editor: async () => (await import('./editor.ts')).measureEditor,

@@ -42,7 +42,9 @@ export function outcome(run: string, json: boolean): string {
   const result = join(run, 'result.json');
   if (existsSync(result)) return json ? readFileSync(result, 'utf8') : readFileSync(join(run, 'result.txt'), 'utf8');
   if (json) return `${JSON.stringify({ run })}\n`;
-  const word = lastWordOf(run).type === 'stopped' ? 'stopped' : 'trained';
+  const { type, message } = lastWordOf(run);
+  if (type === 'paused') return `paused by an alarm: ${message}. Go on with: rehearsal train resume ${run}\n`;
+  const word = type === 'stopped' ? 'stopped' : 'trained';
   const newest = checkpointsOf(run).at(-1);
   if (newest !== undefined) return `${word}: ${join(run, 'checkpoints', newest)}\n`;
   if (placeOf(run).target === 'local') return `${word}\n`;

@@ -161,7 +161,8 @@ function modelOf(model: Json, io: Io): Json {
   return typeof model === 'string' ? modelNamed(model, `--model ${model}`, io) : model;
 }
 
-function settingsOf(given: Given): Readonly<Record<string, Json>> {
+/** What `--set` says, by key. */
+export function settingsOf(given: Given): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     texts(given, 'set').map((pair): [string, Json] => {
       const [, key, value] = /^([a-z_]+)=(.*)$/.exec(pair) ?? [];

@@ -6,6 +6,7 @@ import { type ExitCode, type Io, UsageError } from './io.ts';
 import { endingOf, type Launch } from './targets/target.ts';
 import { type Place, placeOf, targetAt } from './targets/targets.ts';
 import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
+import { settingsOf } from './trainingConfiguration.ts';
 
 /** What can be done to a run that was started. */
 export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
@@ -68,7 +69,7 @@ function resumedLaunch(run: string, place: Place, given: Given): Launch {
   return {
     kind,
     run,
-    config: { ...asked, ...('engine_command' in asked ? engine : {}) },
+    config: { ...asked, ...('engine_command' in asked ? engine : {}), ...settingsOf(given) },
     isResumed: true,
     isDetached: given.values['detach'] === true,
     python: text(given, 'python') ?? place.python,

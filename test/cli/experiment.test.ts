@@ -1,10 +1,19 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { readExperiment } from '../../src/cli/experiment/experimentFile.ts';
-import { rehearsal } from '../support/terminal.ts';
+import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-experiment-'));
 const desk = inRoot('domains', 'parcel-desk');
@@ -118,6 +127,17 @@ compare: [[sft, sft+grpo]]
     expect(JSON.parse(again.out)).toEqual(JSON.parse(readFileSync(join(out, 'result.json'), 'utf8')));
   });
 
+  test('without a folder it lies by its name, and its runs beside the others', async () => {
+    const work = join(folder, 'work');
+    mkdirSync(work);
+    const first = await rehearsalIn(work, 'experiment', file, '--python', python);
+    expect(first).toMatchObject({ code: 0 });
+    expect(readdirSync(join(work, '.rehearsal', 'training')).length).toBe(5);
+    const again = await rehearsalIn(work, 'experiment', file);
+    expect(again).toMatchObject({ code: 0, out: first.out, err: '' });
+    expect(existsSync(join(work, '.rehearsal', 'experiments', 'whole', 'result.txt'))).toBe(true);
+  });
+
   test('what is missing for a later stage is told before the first one is run', async () => {
     const late = written(`domain: ${desk}\nmodel: tiny\narms: { a: {}, b: { sft: { recordings: [none] } } }\n`, 'late');
     const out = join(folder, 'late');
@@ -134,11 +154,11 @@ compare: [[sft, sft+grpo]]
     expect(existsSync(join(out, 'result.json'))).toBe(false);
     const plan = await rehearsal('experiment', file, '--out', out, '--plan');
     expect(plan.out).toMatch(
-      /sft-seed1-evaluate-\w+ after .*: finished\nsft\+grpo-seed1-grpo-\w+ after .*: unfinished\n/,
+      /evaluate-seed1-\w+ \(sft\) after .*: finished\ngrpo-seed1-\w+ \(sft\+grpo\) after .*: unfinished\n/,
     );
     rmSync(join(folder, 'broken'));
     const second = await rehearsal('experiment', file, '--out', out, '--python', python);
     expect(second).toMatchObject({ code: 0, out: expect.stringMatching(/66\.7/) });
-    expect(second.err).not.toMatch(/sft-seed1/);
+    expect(second.err).not.toMatch(/: sft-seed1/);
   });
 });

@@ -74,11 +74,8 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['shadow', parcels, parcels, '--gate', 'high'], message: /no recording in this folder/ },
   { argv: ['serve'], message: /say --stdio/ },
   { argv: ['train', 'dream', parcels], message: /say what to train with: sft or grpo/ },
-  { argv: ['train', 'sft', parcels, '--resume'], message: /--resume needs the folder of the run/ },
-  {
-    argv: ['train', 'sft', parcels, '--resume', '--out', join(scratch, 'none')],
-    message: /\/none: there is no run to go on with\. Name its folder, or begin one without --resume/,
-  },
+  { argv: ['train', 'resume'], message: /say which run: rehearsal train resume RUN/ },
+  { argv: ['train', 'resume', join(scratch, 'none')], message: /\/none is no run: name its folder/ },
   ...[
     { options: ['--steps', 'x'], message: /--steps is a whole number above 0, not "x"/ },
     { options: ['--steps', '0'], message: /--steps is a whole number above 0, not "0"/ },

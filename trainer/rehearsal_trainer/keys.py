@@ -343,7 +343,7 @@ AlarmLimits = Annotated[
     Setting("Limits of the alarms that are not the default ones; docs/training-protocol.md says what each is."),
 ]
 PauseOn = Annotated[
-    list[str], Setting("Alarms that pause the run: it writes a checkpoint and ends, and --resume goes on.")
+    list[str], Setting("Alarms that pause the run: it writes a checkpoint and ends, and can be resumed.")
 ]
 UserPrices = Annotated[
     dict[str, float],

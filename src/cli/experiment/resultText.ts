@@ -6,17 +6,17 @@ const percent = (share: number) => (100 * share).toFixed(1);
 
 /** The table of an experiment: a row for each arm with its interval and its seeds, and a line for each comparison. */
 export function resultText({ arms, comparisons }: ExperimentResult): string {
-  const rows = arms.map(({ arm, success: { value, low, high }, tasks, bySeed, routes, notScored }) => [
+  const rows = arms.map(({ arm, reward: { value, low, high }, tasks, bySeed, routes, notScored }) => [
     arm,
     percent(value),
     `${percent(low)} to ${percent(high)}`,
-    bySeed.map(({ seed, success }) => `${seed}: ${percent(success)}`).join(', '),
+    bySeed.map(({ seed, reward }) => `${seed}: ${percent(reward)}`).join(', '),
     String(tasks),
     String(bySeed.reduce((sum, { rollouts }) => sum + rollouts, 0)),
     routes.toFixed(1),
     String(notScored),
   ]);
-  const columns = ['arm', 'success %', '95 %', 'by seed', 'tasks', 'rollouts', 'routes a task', 'not scored'];
+  const columns = ['arm', 'reward %', '95 %', 'by seed', 'tasks', 'rollouts', 'routes a task', 'not scored'];
   const lines = [
     ...tableLines({ columns, rows }),
     '',
@@ -24,7 +24,7 @@ export function resultText({ arms, comparisons }: ExperimentResult): string {
       ({ from, to, tasks, difference, better, worse, p }) =>
         `${to} against ${from}: ${estimateText(difference, tasks.length)}, better on ${better} and worse on ${worse} of ${tasks.length} tasks; p = ${p.toFixed(4)}`,
     ),
-    'Success: mean over tasks of the mean reward of a task; 95 %: Wilson over tasks. Differences: paired by task,',
+    'Reward: mean over tasks of the mean reward of a task; 95 %: Wilson over tasks. Differences: paired by task,',
     '95 % by bootstrap over tasks; p: exact permutation test, two-sided.',
   ];
   return `${lines.join('\n')}\n`;

@@ -1,4 +1,4 @@
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
 import { messageOf } from '../../engine/shell/fault.ts';
@@ -40,6 +40,20 @@ export async function followElsewhere(
   } finally {
     free();
   }
+}
+
+const lookForStopMs = 500;
+
+/** A file named stop in the folder here asks once for the end of the run there. Ends with the interval. */
+export function passStopOn(run: string, ask: () => Promise<unknown>): NodeJS.Timeout {
+  let isAsked = false;
+  return setInterval(() => {
+    if (isAsked || !existsSync(join(run, 'stop'))) return;
+    isAsked = true;
+    ask().catch(() => {
+      isAsked = false;
+    });
+  }, lookForStopMs);
 }
 
 async function keepFollowing(

@@ -1,16 +1,16 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
 import type { Io } from '../io.ts';
-import { followElsewhere } from './follower.ts';
+import { followElsewhere, passStopOn } from './follower.ts';
 import { inside } from './mirror.ts';
 import type { RayJobs } from './rayJobs.ts';
+import { sizeOf } from './runFolder.ts';
 
 /** Begins a line of a job's log that holds a piece of the run's folder; `mirror.py` writes it. */
 const mark = '@rehearsal ';
-const lookForStopMs = 500;
 
 const pieceSchema = z.object({ path: z.string(), offset: z.int().min(0), data: z.base64() });
 const followedSchema = z.object({ job: z.string(), told: z.int().min(0) });
@@ -18,21 +18,23 @@ const followedSchema = z.object({ job: z.string(), told: z.int().min(0) });
 /** Which job trains a run, and how much of its log has been read. */
 export type Followed = z.infer<typeof followedSchema>;
 
-const placeOf = (run: string) => join(run, 'ray.json');
+const followedPath = (run: string) => join(run, 'ray.json');
 
 export function keepFollowed(run: string, followed: Followed): void {
-  replaceFile(placeOf(run), `${JSON.stringify(followed)}\n`);
+  replaceFile(followedPath(run), `${JSON.stringify(followed)}\n`);
 }
 
 /** The job of a run; undefined where it was not submitted. */
 export function followedOf(run: string): Followed | undefined {
-  return existsSync(placeOf(run)) ? followedSchema.parse(JSON.parse(readFileSync(placeOf(run), 'utf8'))) : undefined;
+  return existsSync(followedPath(run))
+    ? followedSchema.parse(JSON.parse(readFileSync(followedPath(run), 'utf8')))
+    : undefined;
 }
 
 /** Brings what a job says of a run's folder into the folder here, and its other words into `log.txt`, until it is over. */
 export function followJob(run: string, job: string, jobs: RayJobs, io: Io): Promise<boolean> {
   return followElsewhere(run, jobs.name, io, async (onMessage) => {
-    const stops = passStopOn(run, job, jobs);
+    const stops = passStopOn(run, () => jobs.stop(job));
     const reader = new LogReader(run, followedOf(run) ?? { job, told: 0 });
     try {
       await jobs.follow(
@@ -48,18 +50,6 @@ export function followJob(run: string, job: string, jobs: RayJobs, io: Io): Prom
       clearInterval(stops);
     }
   });
-}
-
-/** A file named stop in the folder here stops the job, once. */
-function passStopOn(run: string, job: string, jobs: RayJobs): NodeJS.Timeout {
-  let isAsked = false;
-  return setInterval(() => {
-    if (isAsked || !existsSync(join(run, 'stop'))) return;
-    isAsked = true;
-    jobs.stop(job).catch(() => {
-      isAsked = false;
-    });
-  }, lookForStopMs);
 }
 
 /** Reads a job's log, which comes from its beginning with every connection; what was read before is passed over. */
@@ -107,12 +97,11 @@ export class LogReader {
     const target = inside(this.#run, path);
     const content = gunzipSync(Buffer.from(data, 'base64'));
     mkdirSync(dirname(target), { recursive: true });
-    const before = offset === 0 || !existsSync(target) ? Buffer.alloc(0) : readFileSync(target).subarray(0, offset);
     if (offset === 0) writeFileSync(target, content);
-    else if (before.length === offset) appendOrReplace(target, before, content);
+    else if (sizeOf(target) >= offset) {
+      // What stands behind the offset was of an attempt before.
+      truncateSync(target, offset);
+      appendFileSync(target, content);
+    }
   }
-}
-
-function appendOrReplace(target: string, before: Buffer, content: Buffer): void {
-  writeFileSync(target, Buffer.concat([before, content]));
 }

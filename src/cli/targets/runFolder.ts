@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { isLifecycle, type Lifecycle } from '../../engine/shell/trainingEvents.ts';
 import { UsageError } from '../io.ts';
 
 /** How many bytes a file has; 0 for none. */
@@ -16,13 +17,12 @@ export function lastLineOf(words: string): string {
 }
 
 /** How far a run has come by its own words: `type` is the last of its beginnings and ends, null where it said none. */
-export function lastWordOf(run: string): { readonly type: string | null; readonly message: string } {
+export function lastWordOf(run: string): { readonly type: Lifecycle | null; readonly message: string } {
   const path = join(run, 'events.jsonl');
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
-  const words = ['started', 'resumed', 'stopped', 'finished', 'error'];
   for (const line of lines.reverse()) {
-    const event = parsed(line);
-    if (words.includes(event.type ?? '')) return { type: event.type ?? null, message: event.message ?? '' };
+    const { type, message = '' } = parsed(line);
+    if (isLifecycle(type)) return { type, message };
   }
   return { type: null, message: '' };
 }
@@ -41,7 +41,7 @@ function parsed(line: string): { readonly type?: string; readonly message?: stri
  */
 export function throwIfFailed(run: string, code: number | null = 0): void {
   const { type, message } = lastWordOf(run);
-  if (code === 0 && (type === 'finished' || type === 'stopped')) return;
+  if (code === 0 && (type === 'finished' || type === 'stopped' || type === 'paused')) return;
   const log = join(run, 'log.txt');
   const words = lastLineOf(existsSync(log) ? readFileSync(log, 'utf8') : '') || message;
   const hasWords = type === 'error' || code !== 0;

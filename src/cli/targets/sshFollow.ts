@@ -1,15 +1,12 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Io } from '../io.ts';
 import { askFarSide, callFarSide } from './farSide.ts';
-import { followElsewhere } from './follower.ts';
+import { followElsewhere, passStopOn } from './follower.ts';
 import { had, mirror } from './mirror.ts';
 import type { SshAddress } from './sshAddress.ts';
 
 /** A run there, and how to ask for it. */
 export type FarRun = { readonly address: SshAddress; readonly python: () => Promise<string>; readonly folder: string };
 
-const lookForStopMs = 500;
 /** The far side says every five seconds that it is there. */
 const silenceMs = 30_000;
 
@@ -25,7 +22,9 @@ export function followFarRun(run: string, far: FarRun, io: Io): Promise<boolean>
 async function followOnce(run: string, far: FarRun, signal: AbortSignal, onMessage: () => void): Promise<void> {
   const request = { do: 'follow', folder: far.folder, have: await had(run) };
   const call = await callFarSide(far.address, await far.python(), request, { signal });
-  const stops = passStopOn(run, far);
+  const stops = passStopOn(run, async () =>
+    askFarSide(far.address, await far.python(), { do: 'stop', folder: far.folder }),
+  );
   let silence = setTimeout(call.cut, silenceMs);
   try {
     await mirror(run, call, () => {
@@ -38,17 +37,4 @@ async function followOnce(run: string, far: FarRun, signal: AbortSignal, onMessa
     clearInterval(stops);
     call.cut();
   }
-}
-
-/** A file named stop in the folder here asks the run there to stop, once. */
-function passStopOn(run: string, { address, python, folder }: FarRun): NodeJS.Timeout {
-  let isAsked = false;
-  return setInterval(() => {
-    if (isAsked || !existsSync(join(run, 'stop'))) return;
-    isAsked = true;
-    const asked = python().then((command) => askFarSide(address, command, { do: 'stop', folder }));
-    asked.catch(() => {
-      isAsked = false;
-    });
-  }, lookForStopMs);
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Comparison, compareRuns } from './comparison.ts';
 import { contentHash } from './hash.ts';
 import type { JsonObject } from './json.ts';
+import { rewardsByTask } from './metrics.ts';
 import { type Estimate, mean, wilson } from './statistics.ts';
 
 const keys = z.record(z.string(), z.json());
@@ -53,13 +54,15 @@ export type Experiment = z.infer<typeof experimentFileSchema>;
 
 /** One run of the trainer. */
 export type Stage = {
-  /** Of its folder: the first arm that it is a part of, the seed, the kind, and a hash of all that it depends on. */
+  /** Of its folder: the kind, the seed, and a hash of all that it depends on, whatever else the experiment has. */
   readonly name: string;
   readonly kind: 'sft' | 'grpo' | 'evaluate';
   readonly seed: number;
   readonly keys: JsonObject;
   /** The stage whose checkpoint it begins with; null: the experiment's model. */
   readonly after: string | null;
+  /** The arms that it is a part of. */
+  readonly arms: readonly string[];
 };
 
 /** The stages of an experiment, and which of them measure an arm. */
@@ -79,11 +82,10 @@ export function planOf(experiment: Experiment): Plan {
       for (const kind of ['sft', 'grpo', 'evaluate'] as const) {
         if (kind !== 'evaluate' && own[kind] === undefined) continue;
         const keys: JsonObject = { domain: experiment.domain, ...experiment[kind], ...own[kind], seed };
-        const hash = contentHash([experiment.model, after, kind, keys]).slice(0, 6);
-        const known: Stage | undefined = [...stages.values()].find((stage) => stage.name.endsWith(`-${hash}`));
-        const stage: Stage = known ?? { name: `${arm}-seed${seed}-${kind}-${hash}`, kind, seed, keys, after };
-        stages.set(stage.name, stage);
-        after = stage.name;
+        const name: string = `${kind}-seed${seed}-${contentHash([experiment.model, after, kind, keys]).slice(0, 12)}`;
+        const arms: readonly string[] = [...(stages.get(name)?.arms ?? []), arm];
+        stages.set(name, { name, kind, seed, keys, after, arms });
+        after = name;
       }
       return { arm, seed, stage: after ?? '' };
     }),
@@ -107,10 +109,10 @@ export type ExperimentResult = {
   readonly arms: readonly {
     readonly arm: string;
     /** Of the mean rewards of the tasks, each over all its trials and seeds. */
-    readonly success: Estimate;
+    readonly reward: Estimate;
     readonly tasks: number;
     /** The mean over tasks with each seed alone. */
-    readonly bySeed: readonly { readonly seed: number; readonly success: number; readonly rollouts: number }[];
+    readonly bySeed: readonly { readonly seed: number; readonly reward: number; readonly rollouts: number }[];
     /** Different routes that the trials of a task took with one seed, mean over tasks and seeds. */
     readonly routes: number;
     readonly notScored: number;
@@ -125,14 +127,14 @@ export function resultOf(experiment: Experiment, measured: readonly Measured[]):
   const known = Object.keys(experiment.arms).filter((arm) => of(arm).length > 0);
   return {
     arms: known.map((arm) => {
-      const success = wilson(taskMeans(rolloutsOf(arm)));
+      const rewards = rewardsByTask(rolloutsOf(arm));
       return {
         arm,
-        success,
-        tasks: taskMeans(rolloutsOf(arm)).length,
+        reward: wilson(rewards),
+        tasks: rewards.length,
         bySeed: of(arm).map(({ seed, rollouts }) => ({
           seed,
-          success: mean(taskMeans(rollouts)),
+          reward: mean(rewardsByTask(rollouts)),
           rollouts: rollouts.length,
         })),
         routes: mean(of(arm).flatMap(({ rollouts }) => routesByTask(rollouts))),
@@ -148,11 +150,4 @@ export function resultOf(experiment: Experiment, measured: readonly Measured[]):
 function routesByTask(rollouts: readonly Rollout[]): readonly number[] {
   const tasks = Map.groupBy(rollouts, ({ task }) => task).values();
   return [...tasks].map((rows) => new Set(rows.map(({ route }) => route)).size);
-}
-
-function taskMeans(rollouts: readonly Rollout[]): readonly number[] {
-  const scored = rollouts.filter(({ reward }) => reward !== null);
-  return [...Map.groupBy(scored, ({ task }) => task).values()].map((rows) =>
-    mean(rows.map(({ reward }) => reward ?? 0)),
-  );
 }

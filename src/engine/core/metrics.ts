@@ -163,14 +163,22 @@ export function successByTask(measures: readonly Scored[]): readonly TaskSuccess
   });
 }
 
+/** The mean reward of each task over those of its rollouts that have one. */
+export function rewardsByTask(rollouts: readonly Scored[]): readonly number[] {
+  const scored = rollouts.filter(({ reward }) => reward !== null);
+  return [...Map.groupBy(scored, ({ task }) => task).values()].map((rows) =>
+    mean(rows.map(({ reward }) => reward ?? 0)),
+  );
+}
+
 function successOf(scored: readonly Measure[]) {
   const tasks = successByTask(scored);
   const repeated = tasks.filter(({ trials }) => trials > 1);
   const shareOf = (from: readonly TaskSuccess[], is: (task: TaskSuccess) => boolean) =>
     from.length === 0 ? null : from.filter(is).length / from.length;
-  const byTask = [...Map.groupBy(scored, ({ task }) => task).values()];
+  const rewards = rewardsByTask(scored);
   return {
-    reward: byTask.length === 0 ? null : wilson(byTask.map((rows) => mean(rows.map(({ reward }) => reward ?? 0)))),
+    reward: rewards.length === 0 ? null : wilson(rewards),
     completionRate: meanOrNull(
       scored.flatMap(({ checks }) => (checks.declared === 0 ? [] : [checks.met / checks.declared])),
     ),

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { isLifecycle, type Lifecycle } from '../../engine/shell/trainingEvents.ts';
 import type { Alarm, Point, RunStatus } from '../../webview/protocol.ts';
 import { tailLines } from './lineTail.ts';
 
@@ -179,13 +180,6 @@ function epochMilliseconds(time: number | string | undefined): number | null {
   if (time === undefined) return null;
   const milliseconds = typeof time === 'number' ? time * 1000 : Date.parse(time);
   return Number.isFinite(milliseconds) ? milliseconds : null;
-}
-
-const lifecycle = ['started', 'resumed', 'paused', 'stopped', 'finished', 'error'] as const;
-type Lifecycle = (typeof lifecycle)[number];
-
-function isLifecycle(type: string): type is Lifecycle {
-  return (lifecycle as readonly string[]).includes(type);
 }
 
 async function statusAfter(event: RunEvent | null, hasPoints: boolean, folder: string): Promise<RunStatus> {

@@ -18,14 +18,14 @@ const experiment = experimentFileSchema.parse({
 test('stages that arms have in common are one, and each follows the one before', () => {
   const { stages, measured } = planOf(experiment);
   const seedOne = stages.filter(({ seed }) => seed === 1);
-  expect(seedOne.map(({ name }) => name.replace(/-\w+$/, ''))).toEqual([
-    'base-seed1-evaluate',
-    'sft-seed1-sft',
-    'sft-seed1-evaluate',
-    'long-seed1-grpo',
-    'long-seed1-evaluate',
-    'both-seed1-grpo',
-    'both-seed1-evaluate',
+  expect(seedOne.map(({ name, arms }) => `${name.replace(/-\w+$/, '')} ${arms}`)).toEqual([
+    'evaluate-seed1 base',
+    'sft-seed1 sft,long,both',
+    'evaluate-seed1 sft',
+    'grpo-seed1 long',
+    'evaluate-seed1 long',
+    'grpo-seed1 both',
+    'evaluate-seed1 both',
   ]);
   const [, sft, , long, , both] = seedOne;
   expect([long?.after, both?.after]).toEqual([sft?.name, sft?.name]);
@@ -42,6 +42,15 @@ test('stages that arms have in common are one, and each follows the one before',
   ]);
 });
 
+test('a stage keeps its name when arms are put in front of it, renamed or taken out', () => {
+  const { base, sft, both } = experiment.arms;
+  const names = (arms: Record<string, (typeof experiment.arms)[string]>) =>
+    planOf({ ...experiment, compare: [], arms }).stages.map(({ name }) => name);
+  const before = names({ base: base ?? {}, sft: sft ?? {}, both: both ?? {} });
+  const after = names({ other: both ?? {}, base: base ?? {}, renamed: sft ?? {} });
+  expect(after.toSorted()).toEqual(before.toSorted());
+});
+
 test('what an arm came to is the mean over tasks, and a comparison is paired by task', () => {
   const rows = (rewards: Readonly<Record<string, readonly (number | null)[]>>) =>
     Object.entries(rewards).flatMap(([task, each]) =>
@@ -53,8 +62,8 @@ test('what an arm came to is the mean over tasks, and a comparison is paired by 
     { arm: 'both', seed: 1, rollouts: rows({ a: [1, 1], b: [1, 0], c: [1, 1] }) },
   ]);
   expect(arms).toMatchObject([
-    { arm: 'sft', tasks: 3, notScored: 1, routes: 2, success: { value: (0.25 + 0 + 1) / 3 } },
-    { arm: 'both', tasks: 3, notScored: 0, bySeed: [{ seed: 1, success: 2.5 / 3, rollouts: 6 }] },
+    { arm: 'sft', tasks: 3, notScored: 1, routes: 2, reward: { value: (0.25 + 0 + 1) / 3 } },
+    { arm: 'both', tasks: 3, notScored: 0, bySeed: [{ seed: 1, reward: 2.5 / 3, rollouts: 6 }] },
   ]);
   expect(comparisons).toMatchObject([
     { from: 'sft', to: 'both', better: 2, worse: 0, difference: { value: 1.25 / 3 } },

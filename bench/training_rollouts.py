@@ -1,0 +1,109 @@
+"""Rollouts of the trainer beside a plain loop over the same conversations, for bench/training.ts.
+
+    python bench/training_rollouts.py NODE ENGINE DOMAIN
+
+Eight conversations at once, SmolLM2-135M in float32, answers of at most 24 tokens (a trained model's are no longer).
+Ours: the whole rollout, engine, gateway and HTTP included. The plain loop: `generate` of transformers on the eight
+prompts of a turn, padded to one length, with every turn's prompt computed from its first token; nothing else is
+counted against it. Both in turns, three rounds each, after one that warms up. Prints one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import torch
+
+from rehearsal_trainer.models import load_model, load_tokenizer
+from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings, RolloutWorker
+from rehearsal_trainer.serving import gateway_over
+from rehearsal_trainer.session import Sampling
+
+BATCH, ROUNDS = 8, 3
+SAMPLING = Sampling(1.0, 1.0, 24)
+
+
+def cpu_below(pid: int) -> float:
+    """CPU seconds of the processes below one, so far (Linux)."""
+    seconds = 0.0
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            ticks = int(fields[11]) + int(fields[12])
+            seconds += ticks / os.sysconf("SC_CLK_TCK") + cpu_below(int(entry.name))
+    return seconds
+
+
+def main(node: str, engine: str, domain: str) -> None:
+    """Measures, and prints what was measured."""
+    model, tokenizer = load_model("smollm2", torch.float32).eval(), load_tokenizer("smollm2")
+    gateway = gateway_over(model, tokenizer, "smollm2", "compact", SAMPLING, 2048, 4 * BATCH)
+    asked: dict[str, list[tuple[list[int], Any]]] = {}
+    submit = gateway.generator.submit
+
+    def noted(session: str, prompt: Any, sampling: Sampling, seed: int) -> Any:
+        future = submit(session, prompt, sampling, seed)
+        asked.setdefault(session, []).append((list(prompt), future))
+        return future
+
+    gateway.generator.submit = noted
+    settings = RolloutSettings(domain, turn_cap=10, rollout_timeout_s=3600, concurrency=BATCH)
+    ours, plain, cpu, tokens = [], [], [], 0
+    with RolloutWorker(
+        gateway, [node, engine, "serve", "--stdio"], os.getcwd(), lambda _level, _message: None
+    ) as worker:
+        tasks = [str(task["id"]) for task in worker.tasks(domain, "train")]
+        for turn in range(ROUNDS + 1):
+            asked.clear()
+            gateway.generator.refresh()  # as after an optimizer step: nothing of the round before is kept
+            requests = [
+                RolloutRequest(tasks[(turn * BATCH + at) % len(tasks)], at, f"bench/{turn}/{at}", SAMPLING)
+                for at in range(BATCH)
+            ]
+            used, began = cpu_below(os.getpid()), time.monotonic()
+            worker.play(settings, requests)
+            seconds = time.monotonic() - began
+            spent = cpu_below(os.getpid()) - used
+            conversations = [[(prompt, future.result().ids) for prompt, future in turns] for turns in asked.values()]
+            again = plain_loop(model, conversations, tokenizer.pad_token_id or 0)
+            if turn > 0:
+                ours.append(seconds)
+                plain.append(again)
+                cpu.append(spent / BATCH)
+                tokens += sum(len(ids) for turns in conversations for _, ids in turns)
+    gateway.generator.close()
+    print(json.dumps({"ours": ours, "plain": plain, "engine_cpu": cpu, "tokens": tokens, "batch": BATCH}))
+
+
+def plain_loop(model: Any, conversations: list[list[tuple[list[int], list[int]]]], pad: int) -> float:
+    """Seconds for the same turns, each from its prompt's first token."""
+    began = time.monotonic()
+    for turn in range(max(map(len, conversations))):
+        asked = [turns[turn] for turns in conversations if turn < len(turns)]
+        longest = max(len(prompt) for prompt, _ in asked)
+        new = max(len(ids) for _, ids in asked)
+        ids = torch.tensor([[pad] * (longest - len(prompt)) + prompt for prompt, _ in asked])
+        mask = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt, _ in asked])
+        with torch.inference_mode():
+            model.generate(
+                ids, attention_mask=mask, do_sample=True, temperature=1.0, min_new_tokens=new, max_new_tokens=new,
+                pad_token_id=pad,
+            )  # fmt: skip
+    return time.monotonic() - began
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

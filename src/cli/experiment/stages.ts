@@ -1,0 +1,106 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import * as z from 'zod';
+import type { Measured, Stage } from '../../engine/core/experiment.ts';
+import { replaceFile } from '../../engine/shell/disk.ts';
+import { Fault } from '../../engine/shell/fault.ts';
+import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import type { Given } from '../command.ts';
+import { type Io, UsageError } from '../io.ts';
+import { checkpointsOf, lastWordOf } from '../targets/runFolder.ts';
+import { placeOf } from '../targets/targets.ts';
+import { preflightTraining, startTraining } from '../training.ts';
+import { runOperation } from '../trainingOperations.ts';
+
+export type StageState = 'finished' | 'unfinished' | 'not begun';
+
+/** Where the stages of an experiment are trained; undefined: this machine, and its own Python. */
+type Place = { readonly target?: string | undefined; readonly python?: string | undefined };
+
+const placeSchema = z.object({ target: z.string().optional(), python: z.string().optional() });
+
+const lineSchema = z.object({
+  task: z.string(),
+  reward: z.number().nullable(),
+  calls: z.record(z.string(), z.number()).default({}),
+});
+
+/**
+ * The stages of an experiment, each a run of `rehearsal train`.
+ * @param folder of the experiment, which gets their configurations
+ * @param runs the folder of their runs
+ * @param model what a stage begins with that has none before it
+ * @param asked where they are trained; what an earlier call said counts where this one says nothing
+ */
+export function stagesIn(folder: string, runs: string, model: string, asked: Place) {
+  const kept = join(folder, 'experiment.json');
+  const known: Place = existsSync(kept) ? placeSchema.parse(JSON.parse(readFileSync(kept, 'utf8'))) : {};
+  const place = { target: asked.target ?? known.target, python: asked.python ?? known.python };
+  const runOf = (name: string) => join(runs, name);
+  const stateOf = ({ name }: Pick<Stage, 'name'>): StageState => {
+    const { type } = lastWordOf(runOf(name));
+    if (type === null) return 'not begun';
+    return type === 'finished' ? 'finished' : 'unfinished';
+  };
+
+  /** What a person would ask `rehearsal train` for; the stage's configuration is written beside the results. */
+  const asTraining = ({ name, kind, keys: own }: Stage, begin: string): Given => {
+    const { trials, ...keys } = own;
+    const isOption = kind === 'sft' && trials !== undefined;
+    const config = { kind, ...keys, ...(isOption || trials === undefined ? {} : { trials }), model: begin };
+    const file = join(folder, 'stages', `${name}.training.yaml`);
+    mkdirSync(join(folder, 'stages'), { recursive: true });
+    replaceFile(file, stringify(config));
+    const values = { config: file, out: runOf(name), ...place, ...(isOption ? { trials: String(trials) } : {}) };
+    return { positionals: [kind], values };
+  };
+
+  return {
+    stateOf,
+
+    /** Keeps where the stages are trained for the calls that go on. */
+    keepPlace: (): void => replaceFile(kept, `${JSON.stringify(place)}\n`),
+
+    /** Finds what would make a stage fail; the checkpoint that it begins with may not be there yet. */
+    preflight: (stage: Stage, io: Io): Promise<void> => preflightTraining(asTraining(stage, model), io),
+
+    /** Runs a stage, or goes on with it from its last checkpoint; an evaluation has none and begins anew. */
+    run: async (stage: Stage, io: Io): Promise<void> => {
+      const run = runOf(stage.name);
+      const silent: Io = { ...io, out: () => undefined };
+      if (trainerOf(run)?.isRunning)
+        throw new UsageError(`${run} is being trained by another process: wait for it, or stop it`);
+      if (stage.kind !== 'evaluate' && stateOf(stage) === 'unfinished')
+        await runOperation('resume', { positionals: ['resume', run], values: { python: place.python } }, silent);
+      else {
+        const begin = stage.after === null ? model : await checkpointAfter(runOf(stage.after), silent);
+        await startTraining(asTraining(stage, begin), silent);
+      }
+    },
+
+    /** The rollouts of an evaluation at its temperature; the greedy ones where it has no others. */
+    rolloutsOf: (name: string): Measured['rollouts'] => {
+      const parts = ['sampled', 'greedy'].map((part) => join(runOf(name), 'trajectories', part, 'rollouts.jsonl'));
+      const file = parts.find((each) => existsSync(each));
+      if (!file) throw broken(runOf(name), 'has no rollouts');
+      const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+      return lines.map((line) => {
+        const { task, reward, calls } = lineSchema.parse(JSON.parse(line));
+        return { task, reward, route: JSON.stringify(Object.entries(calls).toSorted()) };
+      });
+    },
+  };
+}
+
+/** The checkpoint that a stage ended with; brought here where it was trained elsewhere. */
+async function checkpointAfter(run: string, io: Io): Promise<string> {
+  if (placeOf(run).target !== 'local') await runOperation('fetch', { positionals: ['fetch', run], values: {} }, io);
+  const last = checkpointsOf(run).at(-1);
+  if (last === undefined) throw broken(run, 'has ended without a checkpoint');
+  return join(run, 'checkpoints', last);
+}
+
+function broken(run: string, what: string): Fault {
+  return new Fault({ who: 'environment', code: 'training/failed', message: `${run} ${what}`, file: run });
+}

@@ -1,0 +1,112 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Task } from '../engine/core/task.ts';
+import { runBatch } from '../engine/shell/batch.ts';
+import { makeRunFolder } from '../engine/shell/disk.ts';
+import { Fault } from '../engine/shell/fault.ts';
+import { signingKey } from '../engine/shell/ledger.ts';
+import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
+import { runName } from '../engine/shell/runName.ts';
+import { openSupervisor } from '../engine/shell/supervisor.ts';
+import type { TrainingKind } from '../engine/shell/trainingKeys.ts';
+import { type Given, text } from './command.ts';
+import { type ExitCode, type Io, progress, UsageError } from './io.ts';
+import { askAtTerminal, trialsOf } from './rolloutOptions.ts';
+import type { Launch } from './targets/target.ts';
+import { keepPlace, placeOf, targetAt } from './targets/targets.ts';
+import { launchTrainer } from './trainerLaunch.ts';
+import { type TrainingRequest, trainingConfiguration, trainingRequest } from './trainingConfiguration.ts';
+import { readTrainingFile } from './trainingFile.ts';
+import { diskOf } from './trainingOperations.ts';
+
+/** Looks everything through, then begins a run and follows it to its end, or returns once it runs (`--detach`). */
+export async function startTraining(given: Given, io: Io): Promise<ExitCode> {
+  const { request, place, target, lesson, launch } = asked(given, io);
+  const { run, config } = launch;
+  await target.preflight(launch, io);
+  makeRunFolder(run);
+  await target.prepare(launch, io);
+  if (lesson) await playGold(lesson, io, request.domains[0].loaded);
+  if (io.signal.aborted)
+    throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
+  writeFileSync(join(run, 'launch.json'), `${JSON.stringify(config, null, 2)}\n`);
+  keepPlace(run, place);
+  return launchTrainer(io, target, launch, given.values['json'] === true);
+}
+
+/** Finds what would make a training run fail, as beginning with it does; nothing is written or spent. */
+export async function preflightTraining(given: Given, io: Io): Promise<void> {
+  const { target, launch } = asked(given, io);
+  await target.preflight(launch, io);
+}
+
+/** What is to be trained, and where. Throws a `UsageError` for what can't be meant. */
+function asked(given: Given, io: Io) {
+  const named = text(given, 'config');
+  const file = named === undefined ? null : readTrainingFile(named, io.cwd);
+  const request = trainingRequest(given, io, file);
+  const { kind } = request;
+  const run = runFolder(given, io, kind);
+  const place = placeOf(run, text(given, 'target'), text(given, 'python'));
+  const lesson = kind === 'sft' ? lessonOf(given, io, request, run) : null;
+  const config = trainingConfiguration(given, io, request, run, lesson ? lesson.paths : []);
+  const launch: Launch = {
+    kind,
+    run,
+    config,
+    placed: (words) => file?.placed(words, config) ?? words,
+    isResumed: false,
+    isDetached: given.values['detach'] === true,
+    python: text(given, 'python'),
+    disk: diskOf(given),
+  };
+  return { request, place, target: targetAt(place), lesson, launch };
+}
+
+function runFolder(given: Given, io: Io, kind: TrainingKind): string {
+  const out = text(given, 'out');
+  return out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'training', runName(kind));
+}
+
+/** What SFT learns from: recordings at paths, and the rollouts of the gold seat that are to lie there first. */
+type Lesson = { readonly paths: readonly string[]; readonly tasks: readonly Task[]; readonly trials: number };
+
+/** What was given, else rollouts of the gold seat on the training tasks. Nothing is played yet. */
+function lessonOf(given: Given, io: Io, { domains, file }: TrainingRequest, run: string): Lesson {
+  const named = text(given, 'recordings');
+  const written = file?.values['recordings'];
+  const paths = named === undefined ? (Array.isArray(written) ? written.map(String) : []) : [resolve(io.cwd, named)];
+  const missing = paths.find((path) => !existsSync(path));
+  if (missing) throw new UsageError(`${named ?? missing}: there are no recordings`);
+  if (paths.length > 0) return { paths, tasks: [], trials: 0 };
+  const { loaded } = domains[0];
+  const tasks = loaded.tasks.filter(({ split }) => split === 'train');
+  if (tasks.length === 0) throw new UsageError(`${loaded.folder} has no task in the split train`);
+  return { paths: [join(run, 'gold')], tasks, trials: trialsOf(given, tasks.length, 4) };
+}
+
+async function playGold({ paths, tasks, trials }: Lesson, io: Io, domain: LoadedDomain): Promise<void> {
+  const [path] = paths;
+  if (tasks.length === 0 || path === undefined) return;
+  io.err(`the gold seat plays ${tasks.length} tasks, ${trials} trials each\n`);
+  const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
+  const show = progress(io);
+  const total = tasks.length * trials;
+  let done = 0;
+  try {
+    const options = {
+      folder: path,
+      tasks,
+      trials,
+      seed: 'gold',
+      basis: 'train',
+      agent: { type: 'gold' },
+      user: { type: 'agenda' },
+      concurrency: 16,
+    } as const;
+    const ports = { key: signingKey(), readKey: () => undefined, askPerson: askAtTerminal(io), signal: io.signal };
+    await runBatch(supervisor, { ...options, ...ports, onFinished: () => show(++done, total, 'gold rollouts') });
+  } finally {
+    await supervisor.close();
+  }
+}
