@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-OLDEST = (3, 11)
 POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
@@ -79,8 +78,6 @@ def look(folder: Path, request: Request) -> Request:
     return {
         "folder": str(folder),
         "python": platform.python_version(),
-        "executable": sys.executable,
-        "isNewEnough": sys.version_info[:2] >= OLDEST,
         "system": platform.system(),
         "canMakeEnvironments": has_module("venv") and has_module("ensurepip"),
         "isWritable": at.is_dir() and os.access(at, os.W_OK | os.X_OK),

@@ -9,7 +9,7 @@ import { launchTrainer } from '../../src/cli/trainerLaunch.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 /** A run's folder that was trained before, and a trainer that goes on with it: a program for Node in place of Python. */
-function resumed(program: string) {
+function resumed(program: string, isDetached = true) {
   const run = mkdtempSync(join(tmpdir(), 'rehearsal-run-'));
   const events = join(run, 'events.jsonl');
   writeFileSync(events, '{"type": "started"}\n');
@@ -37,9 +37,9 @@ exec "${process.execPath}" trainer.cjs
 `,
     { mode: 0o755 },
   );
-  const launch = { kind: 'sft', run, config: {}, isResumed: true, isDetached: true, python, disk: undefined } as const;
+  const launch = { kind: 'sft', run, config: {}, isResumed: true, isDetached, python, disk: undefined } as const;
   const target = localTarget();
-  const launched = target.preflight(launch, io).then(() => launchTrainer(io, target, launch, true));
+  const launched = target.preflight(launch, io).then(() => launchTrainer(io, target, launch, isDetached));
   return { run, events, launched, printed: () => out };
 }
 
@@ -60,6 +60,17 @@ test('a trainer that refuses is quoted once as an error', async () => {
 test('one that ends before it begins is a fault with its last words', async () => {
   const { launched } = resumed("console.error('there is no checkpoint'); process.exit(1)");
   await expect(launched).rejects.toThrow('training did not start: there is no checkpoint');
+});
+
+test('a run that an alarm paused is over, and says why and how it goes on', async () => {
+  const { run, launched, printed } = resumed(
+    `const { appendFileSync } = require('node:fs');
+     for (const event of [{ type: 'resumed' }, { type: 'paused', message: 'KL is 0.7' }])
+       appendFileSync('events.jsonl', JSON.stringify(event) + '\\n');`,
+    false,
+  );
+  expect(await launched).toBe(0);
+  expect(printed()).toBe(`paused by an alarm: KL is 0.7. Go on with: rehearsal train resume ${run}\n`);
 });
 
 const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))']).status === 0;

@@ -11,8 +11,6 @@ export type Machine = {
   /** The target's folder, as its own machine names it. */
   readonly folder: string;
   readonly python: string;
-  readonly executable: string;
-  readonly isNewEnough: boolean;
   readonly system: string;
   readonly canMakeEnvironments: boolean;
   readonly isWritable: boolean;

@@ -57,6 +57,9 @@ def main(argv: Sequence[str]) -> int:
     try:
         with RunFolder(folder, "grpo", replace(config, run=str(folder)), resume) as run:
             run.stop_on_signals()
+            run.watch(config.alarms, config.pause_on)
+            if config.tensorboard:
+                run.write_event_file()
             train(config, run, mirror)
     finally:
         tell(mirror)
@@ -92,7 +95,7 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
                 run.event("finished", step=checkpoint, path=f"checkpoints/global_step_{checkpoint}")
                 return
             if run.should_stop():
-                run.event("stopped", step=checkpoint)
+                run.ended_early(checkpoint)
                 return
     except RayTaskError as error:
         raise TrainingError(f"verl ended with an error: {last_line(str(error))}") from error

@@ -21,8 +21,6 @@ METRIC_NAMES = {
     "timing_s/update_actor": "update_seconds",
     "timing_s/testing": "evaluate/seconds",
     "perf/throughput": "tokens_per_second_per_gpu",
-    "training/rollout_probs_diff_mean": "drift/mean",
-    "training/rollout_probs_diff_max": "drift/max",
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 MARK = "@rehearsal "
 CHUNK = 256 * 1024
-MIRRORED = ("config.json", "metrics.jsonl", "events.jsonl", "trajectories/**/*.jsonl")
+MIRRORED = ("config.json", "metrics.jsonl", "events.jsonl", "trajectories/**/*.jsonl", "tensorboard/*")
 
 
 class Mirror:

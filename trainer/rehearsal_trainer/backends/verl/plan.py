@@ -136,6 +136,11 @@ def check_cluster(config: ClusterConfig) -> None:
         raise ConfigurationError(
             "format_reward, tool_reward: intermediate rewards are for this machine and SSH; a cluster has none"
         )
+    if config.refills or config.user_prices:
+        raise ConfigurationError(
+            "refills, user_prices: on a cluster verl draws the groups (algorithm=dapo replaces those without variance) "
+            "and nobody counts the cost"
+        )
     if config.prompt_tokens >= config.context:
         raise ConfigurationError(
             f"prompt_tokens: {config.prompt_tokens} leaves nothing of the context of {config.context}"
