@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Task } from '../engine/core/task.ts';
+import type { TrainingKind } from '../engine/core/trainingKind.ts';
 import { runBatch } from '../engine/shell/batch.ts';
 import { makeRunFolder } from '../engine/shell/disk.ts';
 import { Fault } from '../engine/shell/fault.ts';
@@ -8,7 +9,6 @@ import { signingKey } from '../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { runName } from '../engine/shell/runName.ts';
 import { openSupervisor } from '../engine/shell/supervisor.ts';
-import type { TrainingKind } from '../engine/shell/trainingKeys.ts';
 import { type Given, text } from './command.ts';
 import { type ExitCode, type Io, progress, UsageError } from './io.ts';
 import { askAtTerminal, trialsOf } from './rolloutOptions.ts';

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { isObject, type Json, type JsonObject } from '../engine/core/json.ts';
+import { type TrainingKind, trainingKinds } from '../engine/core/trainingKind.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
-import { type TrainingKind, trainingKinds } from '../engine/shell/trainingKeys.ts';
 import { type Given, text, texts } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 import { openDomain, trialsOf, wholeNumber } from './rolloutOptions.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { trainingKinds } from '../engine/shell/trainingKeys.ts';
+import { trainingKinds } from '../engine/core/trainingKind.ts';
 import { type Given, text } from './command.ts';
 import { type ExitCode, type Io, UsageError } from './io.ts';
 import { endingOf, type Launch } from './targets/target.ts';

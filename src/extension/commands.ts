@@ -39,11 +39,11 @@ import { pickCheckpointSeat } from './training/checkpoints.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import {
   fetchCheckpoint,
+  type LearningKind,
   resumeTraining,
   startTraining,
   stopTraining,
   type TrainingChoice,
-  type TrainingKind,
 } from './training/training.ts';
 import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
@@ -118,7 +118,7 @@ export function commandTable(context: Context, language: LanguageClient): Comman
   };
 }
 
-async function train(context: Context, kind: TrainingKind, choice: unknown): Promise<string | undefined> {
+async function train(context: Context, kind: LearningKind, choice: unknown): Promise<string | undefined> {
   return startTraining(context, kind, (choice ?? {}) as TrainingChoice, (run) => showDashboard(context, run));
 }
 

@@ -184,6 +184,9 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
 ]);
 export type ToWebview = z.infer<typeof toWebviewSchema>;
 
+/** Runs that are drawn over the one that is shown, at most: more curves in one chart can't be told apart. */
+export const mostRuns = 5;
+
 /** Everything that a webview says to the extension. */
 export const toExtensionSchema = z.discriminatedUnion('type', [
   /** The page has loaded, for the first time or again. `run` is the one it showed before. */

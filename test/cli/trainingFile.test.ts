@@ -7,7 +7,8 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { inRoot } from '../../scripts/repository.ts';
 import { readTrainingFile } from '../../src/cli/trainingFile.ts';
-import { explain, trainingKeys, trainingKinds, trainingSchema } from '../../src/engine/shell/trainingKeys.ts';
+import { trainingKinds } from '../../src/engine/core/trainingKind.ts';
+import { explain, trainingKeys, trainingSchema } from '../../src/engine/shell/trainingKeys.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-configuration-'));

@@ -2,14 +2,9 @@ import { readFileSync } from 'node:fs';
 import { inRoot } from '../../scripts/repository.ts';
 import { commands } from '../../src/cli/commands.ts';
 import type { Json, JsonObject } from '../../src/engine/core/json.ts';
+import { type TrainingKind, trainingKinds } from '../../src/engine/core/trainingKind.ts';
 import { jsonSchemas } from '../../src/engine/shell/load/schemas.ts';
-import {
-  byName,
-  defaultOf,
-  type TrainingKind,
-  trainingKeys,
-  trainingKinds,
-} from '../../src/engine/shell/trainingKeys.ts';
+import { byName, defaultOf, trainingKeys } from '../../src/engine/shell/trainingKeys.ts';
 
 type Placed = { readonly command: string; readonly when?: string };
 type Setting = {

@@ -1,4 +1,5 @@
-import { explain, trainingKeys, trainingKinds } from '../../engine/shell/trainingKeys.ts';
+import { trainingKinds } from '../../engine/core/trainingKind.ts';
+import { explain, trainingKeys } from '../../engine/shell/trainingKeys.ts';
 import type { Command, Given } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { startTraining } from '../training.ts';

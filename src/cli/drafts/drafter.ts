@@ -6,11 +6,11 @@ import { wholeNumber } from '../rolloutOptions.ts';
 
 /** The model that drafts, or null where none is named. */
 export function drafterOf(given: Given, io: Io): Drafter | null {
-  return modelNamed(given, io, 'model');
+  return drafterNamed(given, io, 'model');
 }
 
 /** The model that an option names, and how it is reached; null where the option is not given. */
-export function modelNamed(given: Given, io: Io, option: string): Drafter | null {
+export function drafterNamed(given: Given, io: Io, option: string): Drafter | null {
   const named = text(given, option);
   if (named === undefined) return null;
   const seat = parseSeat(named, 'agent', 'person', io.environment);

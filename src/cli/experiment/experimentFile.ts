@@ -1,11 +1,12 @@
 import { dirname, resolve } from 'node:path';
 import { type Experiment, experimentFileSchema } from '../../engine/core/experiment.ts';
+import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
 import { type Diagnostic, formatDiagnostic } from '../../engine/shell/diagnostic.ts';
 import { describeIssues } from '../../engine/shell/load/issue.ts';
 import { nearest } from '../../engine/shell/load/nearest.ts';
 import { readSource } from '../../engine/shell/load/source.ts';
 import { type Places, parseYaml } from '../../engine/shell/load/yaml.ts';
-import { trainingKeys, trainingKinds } from '../../engine/shell/trainingKeys.ts';
+import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
 import { UsageError } from '../io.ts';
 import { wholePaths } from '../trainingFile.ts';
 
@@ -15,7 +16,7 @@ const options: Readonly<Record<string, readonly string[]>> = { sft: ['trials'], 
 /** What the plan of an experiment decides by itself. */
 const decided: readonly string[] = ['seed', 'model'];
 
-type Stages = Pick<Experiment, 'sft' | 'grpo' | 'evaluate'>;
+type Stages = Pick<Experiment, TrainingKind>;
 
 /**
  * Reads an experiment (`*.experiment.yaml`); its paths are whole. Throws a `UsageError` with every finding and its line

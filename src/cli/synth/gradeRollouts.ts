@@ -3,7 +3,7 @@ import { gradeSelection } from '../../engine/shell/coldStart/grader.ts';
 import { readSelection } from '../../engine/shell/coldStart/synthesisFolder.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { Given } from '../command.ts';
-import { modelNamed } from '../drafts/drafter.ts';
+import { drafterNamed } from '../drafts/drafter.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { openDomainAt, wholeNumber } from '../rolloutOptions.ts';
 import { statusLine } from '../statusLine.ts';
@@ -12,7 +12,7 @@ import { synthesisIn } from './synthesisIn.ts';
 /** `rehearsal synth grade FOLDER`: a model grades what was chosen, and the selection is settled anew. */
 export async function gradeRollouts(given: Given, io: Io): Promise<ExitCode> {
   const { folder, file } = synthesisIn(given, io);
-  const grader = modelNamed(given, io, 'grader');
+  const grader = drafterNamed(given, io, 'grader');
   if (!grader) throw new UsageError('name the model that grades: --grader openai:MODEL[@BASE_URL]');
   const domains = new Map<string, LoadedDomain>();
   for (const { name, folder: own } of file.domains) domains.set(name, openDomainAt(own));

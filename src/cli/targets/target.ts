@@ -1,4 +1,4 @@
-import type { TrainingKind } from '../../engine/shell/trainingKeys.ts';
+import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import type { Io } from '../io.ts';
 
 /** A training run that is to be started or gone on with, in the words of this machine. */

@@ -137,8 +137,8 @@ function mapped(value: unknown, place: (path: string) => string): unknown {
 
 const isPath = (text: string) => resolve(text) === text && existsSync(text);
 
-/** Sends the contents that the far side asks for; returns how many those were. */
-export async function sendTrees(call: FarCall, trees: readonly Tree[], want: readonly string[]): Promise<number> {
+/** Sends the contents that the far side asks for. */
+export async function sendTrees(call: FarCall, trees: readonly Tree[], want: readonly string[]): Promise<void> {
   const contents = new Map(trees.flatMap(({ files }) => [...files.values()].map((file) => [file.content, file])));
   for (const content of want) {
     const file = contents.get(content);
@@ -146,7 +146,6 @@ export async function sendTrees(call: FarCall, trees: readonly Tree[], want: rea
     await call.send(`${JSON.stringify({ size: file.size })}\n`);
     for await (const chunk of createReadStream(file.from, { end: Math.max(0, file.size - 1) })) await call.send(chunk);
   }
-  return want.length;
 }
 
 /** What the far side is told of trees before it says what it wants. */

@@ -4,6 +4,7 @@ import { contentHash } from './hash.ts';
 import type { JsonObject } from './json.ts';
 import { rewardsByTask } from './metrics.ts';
 import { type Estimate, mean, wilson } from './statistics.ts';
+import { type TrainingKind, trainingKinds } from './trainingKind.ts';
 
 const keys = z.record(z.string(), z.json());
 
@@ -56,7 +57,7 @@ export type Experiment = z.infer<typeof experimentFileSchema>;
 export type Stage = {
   /** Of its folder: the kind, the seed, and a hash of all that it depends on, whatever else the experiment has. */
   readonly name: string;
-  readonly kind: 'sft' | 'grpo' | 'evaluate';
+  readonly kind: TrainingKind;
   readonly seed: number;
   readonly keys: JsonObject;
   /** The stage whose checkpoint it begins with; null: the experiment's model. */
@@ -79,7 +80,7 @@ export function planOf(experiment: Experiment): Plan {
   const measured = experiment.seeds.flatMap((seed) =>
     Object.entries(experiment.arms).map(([arm, own]) => {
       let after: string | null = null;
-      for (const kind of ['sft', 'grpo', 'evaluate'] as const) {
+      for (const kind of trainingKinds) {
         if (kind !== 'evaluate' && own[kind] === undefined) continue;
         const keys: JsonObject = { domain: experiment.domain, ...experiment[kind], ...own[kind], seed };
         const name: string = `${kind}-seed${seed}-${contentHash([experiment.model, after, kind, keys]).slice(0, 12)}`;

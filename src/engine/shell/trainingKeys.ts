@@ -2,10 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Json, JsonObject } from '../core/json.ts';
+import { type TrainingKind, trainingKinds } from '../core/trainingKind.ts';
 import { shippedFolder } from './shippedFolder.ts';
-
-export const trainingKinds = ['sft', 'grpo', 'evaluate'] as const;
-export type TrainingKind = (typeof trainingKinds)[number];
 
 const keySchema = z.object({
   name: z.string(),

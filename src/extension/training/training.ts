@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import type { Alarm } from '../../webview/protocol.ts';
@@ -13,7 +14,8 @@ import { checkpointItems } from './checkpoints.ts';
 import { trainingRoot, trainingRuns } from './runFolders.ts';
 import { isOnNamedTarget, local, namedTargets, pickTarget } from './targets.ts';
 
-export type TrainingKind = 'sft' | 'grpo';
+/** What is trained with. */
+export type LearningKind = Exclude<TrainingKind, 'evaluate'>;
 export type TrainingChoice = {
   readonly domain?: string;
   readonly model?: string;
@@ -30,7 +32,7 @@ export type TrainingChoice = {
  */
 export async function startTraining(
   context: Context,
-  kind: TrainingKind,
+  kind: LearningKind,
   given: TrainingChoice,
   onFolder: (run: string) => unknown,
 ): Promise<string | undefined> {
@@ -223,7 +225,7 @@ async function pickRun(
   return (await vscode.window.showQuickPick(items, { placeHolder: 'Which run?' }))?.folder;
 }
 
-async function pickModel(kind: TrainingKind): Promise<string | undefined> {
+async function pickModel(kind: LearningKind): Promise<string | undefined> {
   const checkpoints = await checkpointItems();
   const standard = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model') ?? 'smollm2';
   const own = [
@@ -234,7 +236,7 @@ async function pickModel(kind: TrainingKind): Promise<string | undefined> {
   return (await vscode.window.showQuickPick(items, { placeHolder: 'Which model does training start from?' }))?.model;
 }
 
-async function askSteps(kind: TrainingKind): Promise<number | undefined> {
+async function askSteps(kind: LearningKind): Promise<number | undefined> {
   const value = await vscode.window.showInputBox({
     title: kind === 'sft' ? 'Optimizer steps of SFT' : 'Optimizer steps of GRPO',
     value: kind === 'sft' ? '40' : '20',

@@ -1,12 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
+import { trainingKinds } from '../../engine/core/trainingKind.ts';
 import { parseRecording } from '../../engine/shell/recording.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import type { Rollout, Run } from '../../webview/protocol.ts';
 
 const configSchema = z.looseObject({
-  kind: z.enum(['sft', 'grpo', 'evaluate']).nullable().catch(null),
+  kind: z.enum(trainingKinds).nullable().catch(null),
   model: z.string().nullable().catch(null),
   domain: z
     .union([

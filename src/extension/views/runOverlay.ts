@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import type { MeasuredRun } from '../../webview/protocol.ts';
+import { type MeasuredRun, mostRuns } from '../../webview/protocol.ts';
 import { type FollowedRun, followRun } from '../training/followedRuns.ts';
 import { trainingRoot } from '../training/runFolders.ts';
 
@@ -9,9 +9,6 @@ export type RunOverlay = {
   readonly show: (runs: readonly string[]) => Promise<void>;
   readonly dispose: () => void;
 };
-
-/** More curves can't be told apart. */
-const mostRuns = 5;
 
 /** @param onChange told of all drawn runs whenever one of them has something new */
 export function overlayOf(onChange: (runs: readonly MeasuredRun[]) => void): RunOverlay {

