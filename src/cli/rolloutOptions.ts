@@ -8,6 +8,7 @@ import { taskIn } from '../engine/core/underPersona.ts';
 import { errorsOf, unfitness } from '../engine/shell/diagnostic.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { loadDomain } from '../engine/shell/load/loadDomain.ts';
+import { nearest } from '../engine/shell/load/nearest.ts';
 import type { AskPerson } from '../engine/shell/outside.ts';
 import { readRunFile } from '../engine/shell/runFile.ts';
 import { runName } from '../engine/shell/runName.ts';
@@ -80,17 +81,18 @@ export function openDomainAt(folder: string): LoadedDomain {
 
 /** The task that a person named. Throws a `UsageError` that says which there are. */
 export function taskNamed(domain: LoadedDomain, id: string | undefined): Task {
-  if (id === undefined)
-    throw new UsageError(
-      `name a task; ${domain.folder} has ${domain.tasks
-        .map((task) => task.id)
-        .slice(0, 12)
-        .join(', ')}${domain.tasks.length > 12 ? ', ...' : ''}`,
-    );
+  if (id === undefined) throw new UsageError(`name a task; ${tasksOf(domain)}`);
   const task = taskIn(domain.domain, id);
-  if (!task)
-    throw new UsageError(`there is no task "${id}" in ${domain.folder}. Run "rehearsal check" to see what there is`);
+  if (!task) throw new UsageError(`there is no task "${id}"; ${tasksOf(domain, id)}`);
   return task;
+}
+
+/** The tasks of a domain, those first that a name may have meant. */
+function tasksOf({ folder, tasks }: LoadedDomain, id?: string): string {
+  const ids = tasks.map((task) => task.id);
+  const meant = id === undefined ? undefined : nearest(id, ids);
+  const shown = [...new Set([...(meant === undefined ? [] : [meant]), ...ids])].slice(0, 12);
+  return `${folder} has ${shown.join(', ')}${ids.length > shown.length ? ', ...' : ''}`;
 }
 
 /** Reads the options that every rollout shares. Throws a `UsageError` that names the first that can't be used. */

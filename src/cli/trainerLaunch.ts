@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { trainerOf } from '../engine/shell/trainerProcess.ts';
 import type { ExitCode, Io } from './io.ts';
+import { shellWord } from './shellWord.ts';
 import { checkpointsOf, lastWordOf } from './targets/runFolder.ts';
 import { endingOf, type Launch, type Target } from './targets/target.ts';
 import { placeOf } from './targets/targets.ts';
@@ -43,10 +44,11 @@ export function outcome(run: string, json: boolean): string {
   if (existsSync(result)) return json ? readFileSync(result, 'utf8') : readFileSync(join(run, 'result.txt'), 'utf8');
   if (json) return `${JSON.stringify({ run })}\n`;
   const { type, message } = lastWordOf(run);
-  if (type === 'paused') return `paused by an alarm: ${message}. Go on with: rehearsal train resume ${run}\n`;
+  if (type === 'paused')
+    return `paused by an alarm: ${message}. Go on with: rehearsal train resume ${shellWord(run)}\n`;
   const word = type === 'stopped' ? 'stopped' : 'trained';
   const newest = checkpointsOf(run).at(-1);
   if (newest !== undefined) return `${word}: ${join(run, 'checkpoints', newest)}\n`;
   if (placeOf(run).target === 'local') return `${word}\n`;
-  return `${word}; bring a checkpoint here with: rehearsal train fetch ${run}\n`;
+  return `${word}; bring a checkpoint here with: rehearsal train fetch ${shellWord(run)}\n`;
 }

@@ -49,6 +49,9 @@ test.each([
     /:2:15 error experiment\/[a-z-]+ There is no arm b\..*The arms are a\./,
   ],
   ['a seed that is no number', 'arms: { a: {} }\nseeds: [one]\n', /:2:9 error experiment\/[a-z-]+ .*one/],
+  ['a seed that stands there twice', 'arms: { a: {} }\nseeds: [1, 1]\n', /:2:8 error .*a seed stands there twice/],
+  ['an arm against itself', 'arms: { a: {} }\ncompare: [[a, a]]\n', /:2:11 error .*a pair of two arms is expected/],
+  ['no pairs', 'arms: { a: {}, b: {} }\ncompare: [a, b]\n', /:2:11 error .*compare\[0\] is "a"/],
   ['no YAML', 'arms: [\n', /experiment\/syntax/],
 ])('%s is refused with its line', (_, text, message) => {
   expect(() => readExperiment(written(text), folder)).toThrow(message);
@@ -144,6 +147,46 @@ compare: [[sft, sft+grpo]]
     const { code, err } = await rehearsal('experiment', late, '--out', out, '--python', python);
     expect({ code, err }).toEqual({ code: 2, err: expect.stringMatching(/none: there are no recordings/) });
     expect(existsSync(join(out, 'runs'))).toBe(false);
+  });
+
+  test('what the trainer refuses is told with its line in the experiment, and nothing of it stays', async () => {
+    const own = join(folder, 'refusing');
+    writeFileSync(
+      own,
+      `#!/bin/sh
+case "$1$2" in *setup_environment.py*) echo '{"python": "${own}"}'; exit ;; esac
+case "$*" in *--check*) cat > /dev/null; echo 'error: steps: expected integer | null, found "many"' >&2; exit 2 ;; esac
+`,
+      { mode: 0o755 },
+    );
+    const wrong = written(`domain: ${desk}\nmodel: tiny\narms:\n  a:\n    grpo: { steps: many }\n`, 'wrong');
+    const out = join(folder, 'wrong');
+    const { code, err } = await rehearsal('experiment', wrong, '--out', out, '--python', own);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringMatching(/wrong\.experiment\.yaml:5: steps: expected integer/),
+    });
+    expect(existsSync(join(out, 'experiment.json'))).toBe(false);
+  });
+
+  test('a folder of another experiment, and files that were changed, are refused by their name', async () => {
+    const out = join(folder, 'mixed');
+    await rehearsal('experiment', file, '--out', out, '--python', python);
+    const other = written(`domain: ${desk}\nmodel: tiny\narms: { a: {} }\n`, 'other');
+    const mixed = await rehearsal('experiment', other, '--out', out, '--python', python);
+    expect(mixed.err).toMatch(/mixed is of the experiment .*whole\.experiment\.yaml; name another folder with --out/);
+    const stage = readdirSync(join(out, 'runs')).find((name) => name.startsWith('evaluate')) ?? '';
+    const rows = join(out, 'runs', stage, 'trajectories', 'sampled', 'rollouts.jsonl');
+    writeFileSync(rows, '{"task": "a", "reward": "x"}\n');
+    expect((await rehearsal('experiment', file, '--out', out)).err).toMatch(
+      /rollouts\.jsonl:1: no rollout of an evaluation/,
+    );
+    writeFileSync(rows, '');
+    expect((await rehearsal('experiment', file, '--out', out)).err).toMatch(/the evaluation has no rollouts/);
+    writeFileSync(join(out, 'experiment.json'), '{');
+    expect((await rehearsal('experiment', file, '--out', out)).err).toMatch(
+      /experiment\.json was changed after Rehearsal wrote it/,
+    );
   });
 
   test('one that was ended goes on with the stage that was not finished', async () => {

@@ -11,6 +11,8 @@ import { session } from './dap/harness.ts';
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
 const desk = 'domains/order-desk';
 const fresh = () => mkdtempSync(join(tmpdir(), 'chats-'));
+const latin = join(fresh(), 'latin.jsonl');
+writeFileSync(latin, Buffer.from(`{"messages": [{"role": "user", "content": "lat\xe9in"}]}\n`, 'latin1'));
 
 type Imported = Printed & { readonly report: ConversationsReport; readonly folder: string };
 
@@ -190,6 +192,12 @@ const wrong: readonly { readonly what: string; readonly text: string; readonly s
       kept: 1,
     },
     {
+      what: 'a conversation in which nobody can be read',
+      text: jsonl(chat, { messages: [{ role: 'alien', content: 'x' }] }),
+      said: /:2: messages\.0\.role: /,
+      kept: 1,
+    },
+    {
       what: 'a picture',
       text: jsonl({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, { type: 'image_url' }] }] }),
       said: /:1: messages\.0: has parts that are no text/,
@@ -251,6 +259,7 @@ test.each([
   ['a folder', ['chats', 'domains', '--domain', desk], /domains is a folder; name the files in it/],
   ['no domain', ['spans', 'package.json'], /say which domain the conversations are of: --domain FOLDER/],
   ['a domain that is none', ['chats', 'package.json', '--domain', 'docs'], /docs.*domain\.yaml/],
+  ['another encoding', ['chats', latin, '--domain', desk], /latin\.jsonl is not a text in UTF-8/],
   ['nothing in it', ['chats', 'LICENSE', '--domain', desk], /LICENSE:1: is not JSON/],
   ['no conversation in it', ['chats', 'package.json', '--domain', desk], /package\.json:1: messages: /],
   ['no spans in it', ['spans', 'package.json', '--domain', desk], /package\.json:1: has no resourceSpans/],

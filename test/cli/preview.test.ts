@@ -53,7 +53,7 @@ test('a model plays the persona, and is told who it is', async () => {
 });
 
 test.each([
-  [['nobody'], /name a persona; .* has changeable, /],
+  [['nobody'], /there is no persona nobody; .* has changeable, /],
   [['patient', '--task', 'none'], /there is no task "none"/],
   [['patient', '--user', 'human'], /a preview is played by agenda or openai:MODEL/],
   [['patient', '--messages', '0'], /--messages is a whole number above 0/],

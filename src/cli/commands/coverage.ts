@@ -1,14 +1,14 @@
-import { basename, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
 import { tableLines } from '../../engine/core/tableText.ts';
 import { type ChatCoverage, chatCoverage } from '../../engine/shell/chatCoverage.ts';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
-import { recordingEnding } from '../../engine/shell/recordingName.ts';
 import { type Command, text } from '../command.ts';
 import { conversationsNamed } from '../drafts/fromChats.ts';
 import { UsageError } from '../io.ts';
 import { excerpt } from '../report/text.ts';
 import { openDomainAt, unknownDomain } from '../rolloutOptions.ts';
+import { shellWord } from '../shellWord.ts';
 
 export const coverage: Command = {
   name: 'coverage',
@@ -37,14 +37,14 @@ Exit code 0: every intent is covered by a task. 1: one is not.
     const folder = chosen === undefined ? domainBeside(first) : resolve(io.cwd, chosen);
     if (folder === undefined) throw unknownDomain(first, 'Name its folder with --domain FOLDER');
     const found = await chatCoverage(openDomainAt(folder), recordings);
-    io.out(given.values['json'] === true ? `${JSON.stringify({ folder, ...found })}\n` : coverageText(found));
+    io.out(given.values['json'] === true ? `${JSON.stringify({ folder, ...found })}\n` : coverageText(found, io.cwd));
     return found.intents.every(({ tasks }) => tasks.length > 0) ? 0 : 1;
   },
 };
 
 const shownTasks = 3;
 
-function coverageText({ domain, conversations, intents }: ChatCoverage): string {
+function coverageText({ domain, conversations, intents }: ChatCoverage, cwd: string): string {
   const rows = intents.map(({ label, requests, tasks, example }) => [
     label,
     String(requests.length),
@@ -59,7 +59,7 @@ function coverageText({ domain, conversations, intents }: ChatCoverage): string 
   const open = intents.filter(({ tasks }) => tasks.length === 0);
   const asked = open.reduce((sum, { requests }) => sum + requests.length, 0);
   const next = open[0]
-    ? [`draft a task: rehearsal draft from-chats ${basename(open[0].example.name, recordingEnding)}${recordingEnding}`]
+    ? [`draft a task: rehearsal draft from-chats ${shellWord(relative(cwd, open[0].example.name))}`]
     : [];
   const lines = [
     `${domain}: ${counted(conversations, 'conversation')}, ${counted(intents.length, 'intent')}`,

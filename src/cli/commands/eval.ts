@@ -34,6 +34,7 @@ import {
 } from '../rolloutOptions.ts';
 import { runLines } from '../runLines.ts';
 import { withCheckpoint } from '../servedModel.ts';
+import { shellWord } from '../shellWord.ts';
 import { statusLine } from '../statusLine.ts';
 
 export const evaluate: Command = {
@@ -228,7 +229,7 @@ function chosenTasks(given: Given, domain: LoadedDomain): LoadedDomain['tasks'] 
     const isDraft = unknown.every((each) => drafts.includes(each));
     throw new UsageError(
       isDraft
-        ? `${unknown.join(', ')}: a draft counts for nothing yet. Accept it with: rehearsal draft accept ${domain.folder} ${unknown.join(' ')}`
+        ? `${unknown.join(', ')}: a draft counts for nothing yet. Accept it with: rehearsal draft accept ${shellWord(domain.folder)} ${unknown.join(' ')}`
         : `there is no task ${unknown.join(', ')} in ${domain.folder}`,
     );
   }
@@ -253,7 +254,7 @@ function tasksUnder({ domain, folder }: LoadedDomain, task: Task, patterns: read
   const nobody = patterns.filter((pattern) => !ids.some((id) => nameMatches(id, pattern)));
   if (nobody.length > 0)
     throw new UsageError(
-      `${folder} has no persona ${nobody.join(', ')}. ${nobody.some((name) => name.startsWith('red-team')) ? `Add the red team with: rehearsal personas ${folder} --add red-team` : `It has ${ids.join(', ')}`}`,
+      `${folder} has no persona ${nobody.join(', ')}. ${nobody.some((name) => name.startsWith('red-team')) ? `Add the red team with: rehearsal personas ${shellWord(folder)} --add red-team` : `It has ${ids.join(', ')}`}`,
     );
   return ids
     .filter((id) => patterns.some((pattern) => nameMatches(id, pattern)))

@@ -21,6 +21,7 @@ import { shippedFolder } from '../../engine/shell/shippedFolder.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { gatedRow, gatedText } from '../drafts/gatedText.ts';
 import { type Io, progress, UsageError } from '../io.ts';
+import { shellWord } from '../shellWord.ts';
 
 const root = () => shippedFolder('templates');
 const defaultNow = '2026-03-02T09:00:00Z';
@@ -107,7 +108,7 @@ function fromTemplate(folder: string, template: string, now: string | undefined,
   if (given.values['json'] === true) io.out(`${JSON.stringify({ folder, name, files, drafts: [] })}\n`);
   else
     io.out(
-      `made ${name} in ${shown} (${counted(files.length, 'file')}). Begin with policy.md, then:\n  rehearsal check ${shown} --audit\n  rehearsal eval ${shown}\n`,
+      `made ${name} in ${shown} (${counted(files.length, 'file')}). Begin with policy.md, then:\n  rehearsal check ${shellWord(shown)} --audit\n  rehearsal eval ${shellWord(shown)}\n`,
     );
   return 0;
 }
@@ -223,7 +224,7 @@ function tellMade(
   const first = drafts.find(({ passes }) => passes) ?? drafts[0];
   if (first)
     io.out(
-      `next: edit the drafts, then\n  rehearsal run ${shown} ${first.draft.placed.value.id}\n  rehearsal draft accept ${shown} ${first.draft.placed.value.id}\n`,
+      `next: edit the drafts, then\n  rehearsal run ${shellWord(shown)} ${first.draft.placed.value.id}\n  rehearsal draft accept ${shellWord(shown)} ${first.draft.placed.value.id}\n`,
     );
   return isWhole ? 0 : 1;
 }

@@ -37,8 +37,11 @@ Exit code 0 when it was played, 2 when it could not be.
     const domain = openDomain(io, given.positionals[0]);
     const { personas } = domain.domain;
     const persona = personas.find(({ id }) => id === given.positionals[1]);
-    if (!persona)
-      throw new UsageError(`name a persona; ${domain.folder} has ${personas.map(({ id }) => id).join(', ') || 'none'}`);
+    if (!persona) {
+      const wanted = given.positionals[1];
+      const what = wanted === undefined ? 'name a persona' : `there is no persona ${wanted}`;
+      throw new UsageError(`${what}; ${domain.folder} has ${personas.map(({ id }) => id).join(', ') || 'none'}`);
+    }
     const own = domain.tasks.find((task) => task.persona === persona.id) ?? domain.tasks[0];
     const task = taskNamed(domain, text(given, 'task') ?? own?.id);
     const recording = text(given, 'recording');

@@ -70,7 +70,9 @@ export class BreakpointRequests {
   setFunctions(args: DebugProtocol.SetFunctionBreakpointsArguments): Placed {
     return this.#placed(
       'functions',
-      (args.breakpoints ?? []).map((asked) => ({ made: made(parseTarget(this.domain, asked.name), asked) })),
+      (args.breakpoints ?? []).map((asked) => ({
+        made: made(parseTarget(this.domain, String(asked.name ?? '')), asked),
+      })),
     );
   }
 

@@ -1,7 +1,8 @@
 import { dirname, resolve } from 'node:path';
-import { type Experiment, experimentFileSchema } from '../../engine/core/experiment.ts';
+import { type Experiment, experimentFileSchema, type Stage } from '../../engine/core/experiment.ts';
 import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
 import { type Diagnostic, formatDiagnostic } from '../../engine/shell/diagnostic.ts';
+import { messageOf } from '../../engine/shell/fault.ts';
 import { describeIssues } from '../../engine/shell/load/issue.ts';
 import { nearest } from '../../engine/shell/load/nearest.ts';
 import { readSource } from '../../engine/shell/load/source.ts';
@@ -18,11 +19,18 @@ const decided: readonly string[] = ['seed', 'model'];
 
 type Stages = Pick<Experiment, TrainingKind>;
 
+/** An experiment as a person wrote it. */
+export type ExperimentFile = {
+  readonly experiment: Experiment;
+  /** Does something with a stage; where that refuses a key, the refusal names its line in the experiment. */
+  readonly inPlace: (stage: Stage, act: () => Promise<void>) => Promise<void>;
+};
+
 /**
  * Reads an experiment (`*.experiment.yaml`); its paths are whole. Throws a `UsageError` with every finding and its line
  * for one that can't be run.
  */
-export function readExperiment(path: string, cwd: string): Experiment {
+export function readExperiment(path: string, cwd: string): ExperimentFile {
   const file = resolve(cwd, path);
   const refuse = (problems: readonly Diagnostic[]): never => {
     throw new UsageError(problems.map((problem) => formatDiagnostic(problem, cwd)).join('\n'));
@@ -45,14 +53,34 @@ export function readExperiment(path: string, cwd: string): Experiment {
       trainingKinds.flatMap((kind) => (stages[kind] ? [[kind, wholePaths(kind, stages[kind], folder)]] : [])),
     );
   const { domain, model } = wholePaths('grpo', { domain: experiment.domain, model: experiment.model }, folder);
+  const lineOf = ({ kind, arms }: Stage, key: string): number => {
+    const paths = [...arms.map((arm) => ['arms', arm, kind, key]), [kind, key]];
+    const held = paths.find(
+      (at) => at.reduce<unknown>((each, part) => (each as Values | undefined)?.[part], value) !== undefined,
+    );
+    return places.key(held ?? []).line;
+  };
   return {
-    ...experiment,
-    ...placed(experiment),
-    domain: String(domain),
-    model: String(model),
-    arms: Object.fromEntries(Object.entries(experiment.arms).map(([arm, stages]) => [arm, placed(stages)])),
+    experiment: {
+      ...experiment,
+      ...placed(experiment),
+      domain: String(domain),
+      model: String(model),
+      arms: Object.fromEntries(Object.entries(experiment.arms).map(([arm, stages]) => [arm, placed(stages)])),
+    },
+    inPlace: async (stage, act) => {
+      try {
+        await act();
+      } catch (error) {
+        const [, words = '', key = ''] = /\.training\.yaml:\d+: (([a-z_]+): .*)$/s.exec(messageOf(error)) ?? [];
+        if (!(error instanceof UsageError) || key === '') throw error;
+        throw new UsageError(`${path}:${lineOf(stage, key)}: ${words}`);
+      }
+    },
   };
 }
+
+type Values = Readonly<Record<string, unknown>>;
 
 function keyProblems(experiment: Experiment, places: Places): readonly Diagnostic[] {
   const parts: readonly (readonly [readonly string[], Stages])[] = [

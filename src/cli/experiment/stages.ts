@@ -15,10 +15,10 @@ import { runOperation } from '../trainingOperations.ts';
 
 export type StageState = 'finished' | 'unfinished' | 'not begun';
 
-/** Where the stages of an experiment are trained; undefined: this machine, and its own Python. */
-type Place = { readonly target?: string | undefined; readonly python?: string | undefined };
+/** The file of an experiment, and where its stages are trained; undefined: this machine, and its own Python. */
+type Place = { readonly file: string; readonly target?: string | undefined; readonly python?: string | undefined };
 
-const placeSchema = z.object({ target: z.string().optional(), python: z.string().optional() });
+const placeSchema = z.object({ file: z.string(), target: z.string().optional(), python: z.string().optional() });
 
 const lineSchema = z.object({
   task: z.string(),
@@ -35,8 +35,10 @@ const lineSchema = z.object({
  */
 export function stagesIn(folder: string, runs: string, model: string, asked: Place) {
   const kept = join(folder, 'experiment.json');
-  const known: Place = existsSync(kept) ? placeSchema.parse(JSON.parse(readFileSync(kept, 'utf8'))) : {};
-  const place = { target: asked.target ?? known.target, python: asked.python ?? known.python };
+  const known = placeIn(kept);
+  if (known && known.file !== asked.file)
+    throw new UsageError(`${folder} is of the experiment ${known.file}; name another folder with --out`);
+  const place = { target: asked.target ?? known?.target, python: asked.python ?? known?.python };
   const runOf = (name: string) => join(runs, name);
   const stateOf = ({ name }: Pick<Stage, 'name'>): StageState => {
     const { type } = lastWordOf(runOf(name));
@@ -48,7 +50,9 @@ export function stagesIn(folder: string, runs: string, model: string, asked: Pla
   const asTraining = ({ name, kind, keys: own }: Stage, begin: string): Given => {
     const { trials, ...keys } = own;
     const isOption = kind === 'sft' && trials !== undefined;
-    const config = { kind, ...keys, ...(isOption || trials === undefined ? {} : { trials }), model: begin };
+    // A checkpoint does not say what it began as, and all stages need one profile.
+    const profile = model === 'tiny' ? { profile: 'trial' } : {};
+    const config = { kind, ...profile, ...keys, ...(isOption || trials === undefined ? {} : { trials }), model: begin };
     const file = join(folder, 'stages', `${name}.training.yaml`);
     mkdirSync(join(folder, 'stages'), { recursive: true });
     replaceFile(file, stringify(config));
@@ -60,7 +64,7 @@ export function stagesIn(folder: string, runs: string, model: string, asked: Pla
     stateOf,
 
     /** Keeps where the stages are trained for the calls that go on. */
-    keepPlace: (): void => replaceFile(kept, `${JSON.stringify(place)}\n`),
+    keepPlace: (): void => replaceFile(kept, `${JSON.stringify({ file: asked.file, ...place })}\n`),
 
     /** Finds what would make a stage fail; the checkpoint that it begins with may not be there yet. */
     preflight: (stage: Stage, io: Io): Promise<void> => preflightTraining(asTraining(stage, model), io),
@@ -83,24 +87,41 @@ export function stagesIn(folder: string, runs: string, model: string, asked: Pla
     rolloutsOf: (name: string): Measured['rollouts'] => {
       const parts = ['sampled', 'greedy'].map((part) => join(runOf(name), 'trajectories', part, 'rollouts.jsonl'));
       const file = parts.find((each) => existsSync(each));
-      if (!file) throw broken(runOf(name), 'has no rollouts');
-      const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
-      return lines.map((line) => {
-        const { task, reward, calls } = lineSchema.parse(JSON.parse(line));
+      const lines = file ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
+      if (!file || lines.length === 0) throw broken(runOf(name), 'the evaluation has no rollouts');
+      return lines.map((line, at) => {
+        const { data } = lineSchema.safeParse(parsed(line));
+        if (!data) throw broken(`${file}:${at + 1}`, 'no rollout of an evaluation: the file was changed since');
+        const { task, reward, calls } = data;
         return { task, reward, route: JSON.stringify(Object.entries(calls).toSorted()) };
       });
     },
   };
 }
 
+function placeIn(file: string): Place | undefined {
+  if (!existsSync(file)) return undefined;
+  const { data } = placeSchema.safeParse(parsed(readFileSync(file, 'utf8')));
+  if (!data) throw new UsageError(`${file} was changed after Rehearsal wrote it: delete it, and name --target anew`);
+  return data;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The checkpoint that a stage ended with; brought here where it was trained elsewhere. */
 async function checkpointAfter(run: string, io: Io): Promise<string> {
   if (placeOf(run).target !== 'local') await runOperation('fetch', { positionals: ['fetch', run], values: {} }, io);
   const last = checkpointsOf(run).at(-1);
-  if (last === undefined) throw broken(run, 'has ended without a checkpoint');
+  if (last === undefined) throw broken(run, 'the run has ended without a checkpoint');
   return join(run, 'checkpoints', last);
 }
 
 function broken(run: string, what: string): Fault {
-  return new Fault({ who: 'environment', code: 'training/failed', message: `${run} ${what}`, file: run });
+  return new Fault({ who: 'environment', code: 'training/failed', message: `${run}: ${what}` });
 }

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { chatLine } from '../../engine/shell/coldStart/chatLine.ts';
 import { readSelection } from '../../engine/shell/coldStart/synthesisFolder.ts';
-import { onDisk } from '../../engine/shell/disk.ts';
+import { makeFolder, onDisk } from '../../engine/shell/disk.ts';
 import { eventsOf } from '../../engine/shell/runRecord.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
@@ -23,6 +23,7 @@ export async function exportSelection(given: Given, io: Io): Promise<ExitCode> {
     return line === null ? [] : [line];
   });
   const path = resolve(io.cwd, out);
+  makeFolder(dirname(path));
   onDisk(path, () => writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join('')));
   const left = accepted.length - lines.length;
   if (given.values['json'] === true)

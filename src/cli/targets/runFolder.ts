@@ -4,6 +4,7 @@ import { Fault } from '../../engine/shell/fault.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { isLifecycle, type Lifecycle } from '../../engine/shell/trainingEvents.ts';
 import { UsageError } from '../io.ts';
+import { shellWord } from '../shellWord.ts';
 
 /** How many bytes a file has; 0 for none. */
 export function sizeOf(path: string): number {
@@ -50,7 +51,7 @@ export function throwIfFailed(run: string, code: number | null = 0): void {
     code: 'training/failed',
     message: hasWords
       ? `training ended with an error: ${words}`
-      : `training ended without a last word; go on from its last checkpoint with: rehearsal train resume ${run}`,
+      : `training ended without a last word; go on from its last checkpoint with: rehearsal train resume ${shellWord(run)}`,
     file: log,
   });
 }

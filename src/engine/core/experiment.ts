@@ -23,7 +23,12 @@ export const experimentFileSchema = z.strictObject({
     .string()
     .default('smollm2')
     .describe('The model that every arm begins with, as in `rehearsal train --model`.'),
-  seeds: z.array(z.int()).min(1).default([1]).describe('Every arm is run once for each of these seeds.'),
+  seeds: z
+    .array(z.int())
+    .min(1)
+    .refine((seeds) => new Set(seeds).size === seeds.length, 'a seed stands there twice')
+    .default([1])
+    .describe('Every arm is run once for each of these seeds.'),
   ...stageKeys,
   arms: z
     .record(
@@ -46,7 +51,14 @@ export const experimentFileSchema = z.strictObject({
     })
     .describe('What is compared, by name: each is trained by SFT, by GRPO, by both or by neither, and evaluated.'),
   compare: z
-    .array(z.tuple([z.string(), z.string()]))
+    .array(
+      z
+        .array(z.string())
+        .refine(
+          (pair) => pair.length === 2 && pair[0] !== pair[1],
+          'a pair of two arms is expected, such as [sft, grpo]',
+        ),
+    )
     .default([])
     .describe('Pairs of arms: how far the second is above the first.'),
 });
@@ -144,7 +156,7 @@ export function resultOf(experiment: Experiment, measured: readonly Measured[]):
     }),
     comparisons: experiment.compare
       .filter((pair) => pair.every((arm) => known.includes(arm)))
-      .map(([from, to]) => ({ from, to, ...compareRuns(rolloutsOf(from), rolloutsOf(to)) })),
+      .map(([from = '', to = '']) => ({ from, to, ...compareRuns(rolloutsOf(from), rolloutsOf(to)) })),
   };
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, linkSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from './fault.ts';
 
@@ -59,6 +59,17 @@ export function makeOnce(path: string, content: string | Buffer, mode = 0o666): 
     throw error;
   } finally {
     rmSync(own, { force: true });
+  }
+}
+
+/** Reads a text. One that can't be read, or is none in UTF-8, is a `Fault` that names it. */
+export function readText(path: string): string {
+  const bytes = fromDisk(path, () => readFileSync(path));
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const message = `${path} is not a text in UTF-8. Save it with the encoding UTF-8`;
+    throw new Fault({ who: 'environment', code: 'disk/encoding', message, file: path });
   }
 }
 

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { callArguments, type ToolCall } from '../../core/message.ts';
 import type { Offered } from '../../core/tool.ts';
-import { fromDisk } from '../disk.ts';
+import { readText } from '../disk.ts';
 import type { Conversation, ImportProblem, ReadConversations, SpokenMessage } from './conversation.ts';
 import { type PlacedValue, valuesIn } from './jsonValues.ts';
 
@@ -68,8 +67,7 @@ const idNames = [
  * conversation; also one JSON list of either. What can't be read is named with its line, and the rest is read.
  */
 export function readChats(file: string): ReadConversations {
-  const text = fromDisk(file, () => readFileSync(file, 'utf8'));
-  return chatsIn(file, text);
+  return chatsIn(file, readText(file));
 }
 
 function chatsIn(file: string, text: string): ReadConversations {
@@ -91,9 +89,12 @@ function chatsIn(file: string, text: string): ReadConversations {
     } else read.push(conversationOf(file, placed));
   }
   const all = read.map((each) => ('waits' in each ? grouped(file, each.waits, open.get(each.waits)) : each));
-  const conversations = all.filter((each) => 'messages' in each);
+  const found = all.filter((each) => 'messages' in each);
+  // What nobody said anything in is told of, and makes no recording.
+  const conversations = found.filter(({ messages }) => messages.length > 0);
+  const silent = found.flatMap(({ messages, lost }) => (messages.length > 0 ? [] : lost));
   const refused = all.filter((each): each is ImportProblem => 'message' in each);
-  return { conversations, problems: [...problems.map((each) => ({ file, ...each })), ...refused] };
+  return { conversations, problems: [...problems.map((each) => ({ file, ...each })), ...refused, ...silent] };
 }
 
 function isMessage(value: unknown): value is Readonly<Record<string, unknown>> {

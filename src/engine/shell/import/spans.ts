@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { callArguments, type ToolCall } from '../../core/message.ts';
 import { isTooDeep } from '../../core/nesting.ts';
 import type { Offered } from '../../core/tool.ts';
-import { fromDisk } from '../disk.ts';
+import { readText } from '../disk.ts';
 import type { Conversation, ImportProblem, ReadConversations, SpokenMessage } from './conversation.ts';
 import { valuesIn } from './jsonValues.ts';
 
@@ -36,12 +35,7 @@ type Unplaced =
  * `gen_ai.conversation.id` are one conversation, without one those of a trace.
  */
 export function readSpans(files: readonly string[]): ReadConversations {
-  const read = files.map((file) =>
-    signalsIn(
-      file,
-      fromDisk(file, () => readFileSync(file, 'utf8')),
-    ),
-  );
+  const read = files.map((file) => signalsIn(file, readText(file)));
   const signals = read.flatMap((each) => each.signals);
   const problems = read.flatMap((each) => each.problems);
   const groups = grouped(signals);

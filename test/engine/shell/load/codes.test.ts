@@ -4,16 +4,19 @@ import { expect, it } from 'vitest';
 import { inRoot } from '../../../../scripts/repository.ts';
 import { soundness } from '../../../../src/engine/shell/soundness.ts';
 
-const kinds = ['domain', 'policy', 'rule', 'persona', 'task', 'database', 'tool', 'agent'];
+const kinds = ['domain', 'policy', 'rule', 'persona', 'task', 'database', 'tool', 'agent', 'experiment', 'training'];
 const page = readFileSync(inRoot('docs/diagnostics.md'), 'utf8');
 const text = [
   ...['load', 'audit'].flatMap((name) => {
     const folder = inRoot(`src/engine/shell/${name}`);
     return readdirSync(folder).map((file) => join(folder, file));
   }),
-  ...['src/engine/core/policy.ts', 'src/engine/shell/check.ts', 'src/engine/shell/lane/domainModules.ts'].map((path) =>
-    inRoot(path),
-  ),
+  ...[
+    'src/cli/experiment/experimentFile.ts',
+    'src/engine/core/policy.ts',
+    'src/engine/shell/check.ts',
+    'src/engine/shell/lane/domainModules.ts',
+  ].map((path) => inRoot(path)),
 ]
   .map((file) => readFileSync(file, 'utf8'))
   .join('\n');
