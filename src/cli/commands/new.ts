@@ -153,6 +153,9 @@ async function fromServer(folder: string | null, server: GivenServer, now: strin
   if (given.values['json'] !== true) io.err(`asking ${where} for its tools\n`);
   const listed = await listMcpTools(key, whole, folder !== null && existsSync(folder) ? folder : tmpdir(), {
     environment: io.environment,
+  }).catch((error: unknown) => {
+    // Ctrl+C ends the server as well, which would look like a fault of its own.
+    throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
   });
   if (listed.length === 0)
     throw new UsageError(`the MCP server (${where}) has no tools, so there is nothing to make a domain of`);

@@ -13,7 +13,7 @@ export async function listDrafts(given: Given, io: Io): Promise<ExitCode> {
   const drafts = await gate(folder, { signal: io.signal, onProgress: progress(io) });
   if (given.values['json'] === true) io.out(`${JSON.stringify({ drafts: drafts.map(gatedRow) })}\n`);
   else io.out(drafts.length === 0 ? 'no drafts\n' : gatedText(drafts.map(gatedRow), io.cwd));
-  if (io.signal.aborted) return 2;
+  if (io.signal.aborted) throw new UsageError('cancelled');
   return drafts.every(({ passes }) => passes) ? 0 : 1;
 }
 
@@ -31,7 +31,7 @@ export async function acceptDrafts(given: Given, io: Io): Promise<ExitCode> {
     );
   const ids = isAll ? known : named;
   const drafts = await gate(folder, { ids, signal: io.signal, onProgress: progress(io) });
-  if (io.signal.aborted) return 2;
+  if (io.signal.aborted) throw new UsageError('cancelled');
   const sound = drafts.filter(({ passes }) => passes);
   // From the end of a file to its start, so that no place moves before its edit is made.
   for (const { draft: each } of sound.toReversed()) acceptDraft(each);

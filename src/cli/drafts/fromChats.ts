@@ -81,7 +81,7 @@ export async function putChatDrafts(
     onProgress: show,
   });
   const gated = await gate(folder, { ids, overlay: files, signal: io.signal, onProgress: show });
-  if (io.signal.aborted) return 2;
+  if (io.signal.aborted) throw new UsageError('cancelled');
   const isPrinted = given.values['print'] === true;
   if (!isPrinted)
     for (const [file, content] of files) {

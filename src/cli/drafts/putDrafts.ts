@@ -49,7 +49,7 @@ export async function putDrafts(
   const gated = isKnown
     ? ids.map((id) => ({ kind, id, file, passes: true, undecided: null, findings: [] }))
     : (await gate(folder, { ids, overlay, signal: io.signal, onProgress: progress(io) })).map(gatedRow);
-  if (io.signal.aborted) return 2;
+  if (io.signal.aborted) throw new UsageError('cancelled');
   const isPrinted = given.values['print'] === true;
   if (!isPrinted) {
     makeFolder(target);

@@ -38,7 +38,7 @@ export async function draftVariants(given: Given, io: Io): Promise<ExitCode> {
   const { sound, refused } = drafter
     ? await modelVariants(loaded, placed.value, data, count, drafter)
     : await drawnVariants(loaded, placed.value, data, { count, seed }, io);
-  if (io.signal.aborted) return 2;
+  if (io.signal.aborted) throw new UsageError('cancelled');
   const reasons = [...new Set(refused.map(({ why }) => why))].slice(0, 3);
   if (sound.length === 0)
     throw new UsageError(

@@ -42,6 +42,8 @@ class RateLimit {
   /** When each of the last permissions was given, or will be. */
   readonly #given: number[];
   #next = 0;
+  /** Ends with the wait of whoever asked last. */
+  #last: Promise<void> = Promise.resolve();
 
   constructor(calls: number, perMs: number) {
     this.#perMs = perMs;
@@ -53,6 +55,11 @@ class RateLimit {
     const at = Math.max(now, (this.#given[this.#next] ?? 0) + this.#perMs);
     this.#given[this.#next] = at;
     this.#next = (this.#next + 1) % this.#given.length;
-    if (at > now) await delay(at - now, undefined, { signal });
+    if (at <= now) return;
+    // Timers of one time may end in any order.
+    const before = this.#last;
+    const own = delay(at - now, undefined, { signal }).then(() => before);
+    this.#last = own.catch(() => undefined);
+    await own;
   }
 }
