@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { arrangeDebugView, pictured } from './support/picture.ts';
+import { arrangeDebugView, picture, pictured } from './support/picture.ts';
 import { recordingsIn } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
@@ -169,7 +169,7 @@ test('two recordings of the tree stand side by side, and a replay of one asks no
   await workbench.pick('lamp-variant.0');
   await page.locator('.tab.active', { hasText: '↔' }).waitFor();
   await workbench.webviewFrame().getByText('Two recordings').waitFor({ timeout: 60_000 });
-  await workbench.screenshot('fork-compared');
+  await picture(workbench, 'forks-compared');
   await workbench.runCommand('Rehearsal: Replay');
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', /the start of the recording/i);
   await workbench.screenshot('fork-replayed');

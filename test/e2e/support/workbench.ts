@@ -185,7 +185,12 @@ export class Workbench {
     const input = this.page.locator(`${quickInput} input.input`);
     const isHeld = async () => (await input.isVisible()) && (await input.inputValue({ timeout: 1000 })) === text;
     await input.waitFor();
-    await input.fill(text);
+    await until('the answer in the box', async () => {
+      await input.fill(text);
+      // A box that asks where to save writes its own proposal when it has looked at the folder.
+      await this.page.waitForTimeout(500);
+      if (!(await isHeld())) throw new Error('the box holds something else');
+    });
     await until('the answer to be read', async () => {
       // A box that asks for a folder takes no answer while it looks for the folder.
       if (await isHeld()) await this.press('Enter');
