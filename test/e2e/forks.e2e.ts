@@ -168,7 +168,7 @@ test('two recordings of the tree stand side by side, and a replay of one asks no
   await workbench.chooseInMenu(row.first(), 'Compare with…');
   await workbench.pick('lamp-variant.0');
   await page.locator('.tab.active', { hasText: '↔' }).waitFor();
-  await workbench.webviewFrame().getByText('Two recordings').waitFor({ timeout: 60_000 });
+  await workbench.webviewFrame().getByText('Databases at the end').waitFor({ timeout: 60_000 });
   await picture(workbench, 'forks-compared');
   await workbench.runCommand('Rehearsal: Replay');
   await workbench.waitForText('.debug-call-stack .monaco-list-rows', /the start of the recording/i);

@@ -99,7 +99,9 @@ test('two runs are compared: flips first, and one of them shows where its rollou
   await workbench.chooseInMenu(row(/^scripted/), 'Compare Runs…');
   const frame = workbench.webviewFrame();
   await frame.getByText('passed → failed').first().waitFor({ timeout: 60_000 });
-  await frame.getByText(/B against A: mean reward -1\.000 \(95 % -1\.000 to -1\.000\) over 3 tasks, better on 0, worse on 3/).waitFor();
+  await frame
+    .getByText(/B against A: mean reward -1\.000 \(95 % -1\.000 to -1\.000\) over 3 tasks, better on 0, worse on 3/)
+    .waitFor();
   await frame.getByText("agent's seat: gold and scripted").first().waitFor();
   const flip = frame.locator('vscode-data-grid-row.opens').filter({ hasText: 'lamp-variant' });
   await flip.click();
