@@ -21,7 +21,6 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import torch
-
 from rehearsal_trainer.models import load_model, load_tokenizer
 from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings, RolloutWorker
 from rehearsal_trainer.serving import gateway_over
@@ -63,7 +62,7 @@ def main(node: str, engine: str, domain: str) -> None:
     settings = RolloutSettings(domain, turn_cap=10, rollout_timeout_s=3600, concurrency=BATCH)
     ours, plain, cpu, tokens = [], [], [], 0
     with RolloutWorker(
-        gateway, [node, engine, "serve", "--stdio"], os.getcwd(), lambda _level, _message: None
+        gateway, [node, engine, "serve", "--stdio"], str(Path.cwd()), lambda _level, _message: None
     ) as worker:
         tasks = [str(task["id"]) for task in worker.tasks(domain, "train")]
         for turn in range(ROUNDS + 1):
