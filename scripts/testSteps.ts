@@ -59,7 +59,7 @@ export const steps: readonly Step[] = [
     name: 'unit',
     title: 'vitest',
     downloads: () => [...dialogueCorpus.downloads()],
-    run: (filters) => twice('unit', filters),
+    run: (filters) => vitest('unit', filters).then(({ counts }) => counts),
   },
   {
     name: 'python',
@@ -148,23 +148,18 @@ async function vitest(name: string, args: readonly string[]): Promise<{ counts: 
   return { counts: withExitCode(files && countVitest(files), code), files: files ?? [] };
 }
 
+/**
+ * A real VS Code draws when it likes, and two of them share the machine. A file that failed is run once more, alone:
+ * what passes then is told of as unsteady, what fails again has failed.
+ */
 async function endToEnd(filters: readonly string[]): Promise<Counts> {
   process.env.REHEARSAL_VSIX = await packageExtension();
-  return twice('e2e', ['--config', 'test/e2e/vitest.config.ts', ...filters], filters);
-}
-
-/**
- * Processes start and a real VS Code draws when the machine lets them. A file that failed is run once more, alone: what
- * passes then is told of as unsteady, what fails again has failed.
- * @param filters those of the arguments that name files
- */
-async function twice(name: string, args: readonly string[], filters: readonly string[] = args): Promise<Counts> {
-  const first = await vitest(name, args);
+  const config = ['--config', 'test/e2e/vitest.config.ts'];
+  const first = await vitest('e2e', [...config, ...filters]);
   const failed = failedFiles(first.files);
   if (failed.length === 0) return first.counts;
   warn(`Failed, and run once more alone: ${failed.map((file) => basename(file)).join(', ')}`);
-  const config = args.filter((each) => !filters.includes(each));
-  const second = await vitest(`${name}-again`, [...config, '--maxWorkers=1', ...failed]);
+  const second = await vitest('e2e-again', [...config, '--maxWorkers=1', ...failed]);
   // A second attempt that did not come to report anything leaves the first one's failures as they are.
   return second.files.length === 0 ? first.counts : countVitest(first.files, second.files);
 }

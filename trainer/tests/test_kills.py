@@ -87,19 +87,22 @@ def expect_whole(run: Path) -> None:
 def test_a_trainer_that_is_killed_at_random_moments_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
     run, draw = tmp_path / "run", random.Random(SEED)
     process = started(run, resume=False)
+    outlived = 0
     for kill in range(2):
         before = len(lines(run / "metrics.jsonl"))
         until(f"step {before + 1}", lambda before=before: len(lines(run / "metrics.jsonl")) > before, process)
         delay = draw.uniform(0, 3)
         print(f"kill {kill + 1}: {delay:.2f} s after {before + 1} measured steps")
         time.sleep(delay)
-        engines = engines_of(process.pid)
+        engines = engines_of(process.pid)  # none before they are started, and at the run's end
+        outlived += len(engines)
         process.send_signal(signal.SIGKILL)
         process.wait()
         expect_gone(engines)
         process = started(run, resume=True)
     assert process.wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
     expect_whole(run)
+    assert outlived > 0, "no engine was there when the trainer was killed"
     attempts = [line["attempt"] for line in lines(run / "events.jsonl") if line["type"] in ("started", "resumed")]
     assert attempts == sorted(attempts) and len(attempts) >= 2
 
@@ -110,10 +113,12 @@ def test_an_engine_that_is_killed_ends_the_run_with_its_reason_and_the_run_goes_
     process = started(run, resume=False)
     until("step 1", lambda: len(lines(run / "metrics.jsonl")) > 0, process)
     time.sleep(draw.uniform(0, 1))
-    for engine in engines_of(process.pid):
+    engines = engines_of(process.pid)
+    assert engines
+    for engine in engines:
         os.kill(engine, signal.SIGKILL)
-    if process.wait(timeout=120) != 0:
-        last = lines(run / "events.jsonl")[-1]
-        assert last["type"] == "error" and "the engine ended" in last["message"]
-        assert started(run, resume=True).wait(timeout=300) == 0
+    assert process.wait(timeout=120) != 0
+    last = lines(run / "events.jsonl")[-1]
+    assert last["type"] == "error" and "the engine ended" in last["message"]
+    assert started(run, resume=True).wait(timeout=300) == 0
     expect_whole(run)

@@ -11,9 +11,9 @@ import { gatedRow, gatedText } from './gatedText.ts';
 export async function listDrafts(given: Given, io: Io): Promise<ExitCode> {
   const folder = domainFolder(io, given.positionals[0]);
   const drafts = await gate(folder, { signal: io.signal, onProgress: progress(io) });
+  if (io.signal.aborted) throw new UsageError('cancelled');
   if (given.values['json'] === true) io.out(`${JSON.stringify({ drafts: drafts.map(gatedRow) })}\n`);
   else io.out(drafts.length === 0 ? 'no drafts\n' : gatedText(drafts.map(gatedRow), io.cwd));
-  if (io.signal.aborted) throw new UsageError('cancelled');
   return drafts.every(({ passes }) => passes) ? 0 : 1;
 }
 

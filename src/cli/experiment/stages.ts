@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import * as z from 'zod';
 import type { Measured, Stage } from '../../engine/core/experiment.ts';
-import { replaceFile } from '../../engine/shell/disk.ts';
+import { makeFolder, replaceFile } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import type { Given } from '../command.ts';
@@ -48,13 +48,13 @@ export function stagesIn(folder: string, runs: string, model: string, asked: Pla
 
   /** What a person would ask `rehearsal train` for; the stage's configuration is written beside the results. */
   const asTraining = ({ name, kind, keys: own }: Stage, begin: string): Given => {
-    const { trials, ...keys } = own;
+    const { trials, ...others } = own;
     const isOption = kind === 'sft' && trials !== undefined;
     // A checkpoint does not say what it began as, and all stages need one profile.
     const profile = model === 'tiny' ? { profile: 'trial' } : {};
-    const config = { kind, ...profile, ...keys, ...(isOption || trials === undefined ? {} : { trials }), model: begin };
+    const config = { kind, ...profile, ...(isOption ? others : own), model: begin };
     const file = join(folder, 'stages', `${name}.training.yaml`);
-    mkdirSync(join(folder, 'stages'), { recursive: true });
+    makeFolder(join(folder, 'stages'));
     replaceFile(file, stringify(config));
     const values = { config: file, out: runOf(name), ...place, ...(isOption ? { trials: String(trials) } : {}) };
     return { positionals: [kind], values };
