@@ -1,7 +1,7 @@
 """A decoder for the Llama family (SmolLM2, Llama, Qwen 2 and 3).
 
-It takes the weights out of the module with any LoRA adapter merged in, transposed once per optimizer step, because that
-halves the time of small matrix products on a CPU, and runs all sessions through each product together.
+It takes the weights out of the module with any LoRA adapter merged in, laid out once per optimizer step for products of
+a few rows (`linear.py`), and runs all sessions through each product together.
 
 What it leaves out: sliding windows, quantised weights, multimodal input.
 """
@@ -17,25 +17,26 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from rehearsal_trainer.decoder import Entry
+from rehearsal_trainer.linear import Product, product_of
 
 
 @dataclass
 class _Layer:
-    """One block's weights as (inputs, outputs), query, key and value side by side, gate and up likewise."""
+    """One block's weights; query, key and value make one product, gate and up another."""
 
     norm_in: Tensor
-    qkv: Tensor
+    qkv: Product
     qkv_bias: Tensor | None
     q_norm: Tensor | None
     k_norm: Tensor | None
-    out: Tensor
+    out: Product
     norm_post: Tensor
-    gate_up: Tensor
-    down: Tensor
+    gate_up: Product
+    down: Product
 
 
 class LlamaDecoder:
-    """The Llama family, with merged and transposed weights.
+    """The Llama family, with merged weights.
 
     `store` holds all sessions' keys and values: (layers, 2, slots, key heads, capacity, head size). Sessions
     take the lowest free slot, so those that decode together lie side by side and share one attention call.
@@ -57,7 +58,7 @@ class LlamaDecoder:
         body = inner.model
         self.embedding = body.embed_tokens.weight.detach()
         self.norm = body.norm.weight.detach()
-        self.head = merged_weight(inner.lm_head).t().contiguous()
+        self.head = product_of(merged_weight(inner.lm_head))
         self.frequencies = body.rotary_emb.inv_freq.float()
         self.rope_scale = float(getattr(body.rotary_emb, "attention_scaling", 1.0))
         self.layers = [_layer(block) for block in body.layers]
@@ -96,16 +97,16 @@ class LlamaDecoder:
         cos, sin = (angles.cos() * self.rope_scale).to(dtype), (angles.sin() * self.rope_scale).to(dtype)
         hidden = F.embedding(flat, self.embedding)  # (tokens, width)
         for index, layer in enumerate(self.layers):
-            hidden = hidden + self._attend(layer, self.store[index], hidden, cos, sin, batch) @ layer.out
-            gate, up = (self._norm(hidden, layer.norm_post) @ layer.gate_up).chunk(2, -1)
-            hidden = hidden + (F.silu(gate) * up) @ layer.down
+            hidden = hidden + layer.out(self._attend(layer, self.store[index], hidden, cos, sin, batch))
+            gate, up = layer.gate_up(self._norm(hidden, layer.norm_post)).chunk(2, -1)
+            hidden = hidden + layer.down(F.silu(gate) * up)
         for slot, count in zip(slots, counts, strict=True):
             self._lengths[slot] += count
         last = torch.tensor(counts, device=device).cumsum(0) - 1
-        return self._norm(hidden[last], self.norm) @ self.head
+        return self.head(self._norm(hidden[last], self.norm))
 
     def _attend(self, layer: _Layer, store: Tensor, hidden: Tensor, cos: Tensor, sin: Tensor, batch: _Batch) -> Tensor:
-        mixed = self._norm(hidden, layer.norm_in) @ layer.qkv
+        mixed = layer.qkv(self._norm(hidden, layer.norm_in))
         if layer.qkv_bias is not None:
             mixed = mixed + layer.qkv_bias
         heads = mixed.view(len(hidden), self.heads + 2 * self.key_heads, self.size)
@@ -237,19 +238,19 @@ def _layer(block: Any) -> _Layer:
     q_norm, k_norm = getattr(attention, "q_norm", None), getattr(attention, "k_norm", None)
     return _Layer(
         norm_in=block.input_layernorm.weight.detach(),
-        qkv=_columns(projections),
+        qkv=_joined(projections),
         qkv_bias=joined_bias,
         q_norm=None if q_norm is None else q_norm.weight.detach(),
         k_norm=None if k_norm is None else k_norm.weight.detach(),
-        out=_columns([attention.o_proj]),
+        out=_joined([attention.o_proj]),
         norm_post=block.post_attention_layernorm.weight.detach(),
-        gate_up=_columns([mlp.gate_proj, mlp.up_proj]),
-        down=_columns([mlp.down_proj]),
+        gate_up=_joined([mlp.gate_proj, mlp.up_proj]),
+        down=_joined([mlp.down_proj]),
     )
 
 
-def _columns(linears: list[Any]) -> Tensor:
-    return torch.cat([merged_weight(linear) for linear in linears]).t().contiguous()
+def _joined(linears: list[Any]) -> Product:
+    return product_of(torch.cat([merged_weight(linear) for linear in linears]))
 
 
 def _base(linear: Any) -> Any:
