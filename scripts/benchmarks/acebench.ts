@@ -56,12 +56,11 @@ export const acebench: Comparison = {
       const run = join(folder, `${part}-run`);
       const receipts = await played(withTrajectories(join(domains, part), judged), run);
       const trajectories = judged.map(({ task, kind: mutation, valid, process: accuracy }): Compared => {
-        const name = `${task}.${mutation}`;
-        const receipt = receipts.get(name);
+        const receipt = receipts.get(`${task}.${mutation}`);
         const own = receipt && accuracyIn(join(run, receipt.recording));
         return {
-          name,
-          isGold: mutation === 'gold',
+          task,
+          kind: mutation,
           official: valid === null ? null : Number(valid),
           own: receipt?.reward ?? null,
           differs: own === accuracy ? undefined : `process accuracy: official ${accuracy}, here ${own}`,

@@ -50,9 +50,8 @@ export const bfcl: Comparison = {
       }));
       const receipts = await played(domain, join(folder, `${category}-run`));
       const trajectories = judged.map(({ task, kind, valid }): Compared => {
-        const name = `${task}.${kind}`;
         const official = valid === null ? null : Number(valid);
-        return { name, isGold: kind === 'gold', official, own: receipts.get(name)?.reward ?? null };
+        return { task, kind, official, own: receipts.get(`${task}.${kind}`)?.reward ?? null };
       });
       yield { name: category, trajectories, goldDemanded: entriesEach };
     }

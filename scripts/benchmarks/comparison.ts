@@ -30,13 +30,17 @@ export type ComparedPart = {
 
 /** A trajectory by the official evaluator and by this engine. A reward is null where there could be none. */
 export type Compared = {
-  readonly name: string;
-  readonly isGold: boolean;
+  readonly task: string;
+  /** `gold`, or how the gold actions were mutated. */
+  readonly kind: string;
   readonly official: number | null;
   readonly own: number | null;
   /** Diagnostics that must be equal beside the reward. */
   readonly differs?: string | undefined;
 };
+
+/** Mutations that every task must have, so that a wrong reward has somewhere to show. */
+const mutationsDemanded = 5;
 
 /** Prints how a benchmark compares, part by part, and counts. What has no reward on either side counts as raised. */
 export async function printComparison(
@@ -52,16 +56,30 @@ export async function printComparison(
   for await (const part of compare(wanted, folder)) {
     compared.push(part);
     console.log(`${name} ${part.name}: ${tallyText(part.trajectories)}`);
-    for (const each of part.trajectories.filter((one) => kindOf(one) === 'differ').slice(0, 10))
-      console.log(`    ${each.name}: official ${each.official}, here ${each.own} ${each.differs ?? ''}`.trimEnd());
+    for (const each of part.trajectories.filter((one) => outcomeOf(one) === 'differ').slice(0, 10))
+      console.log(
+        `    ${each.task} ${each.kind}: official ${each.official}, here ${each.own} ${each.differs ?? ''}`.trimEnd(),
+      );
   }
   const all = compared.flatMap(({ trajectories }) => trajectories);
-  const gold = all.filter(({ isGold, own }) => isGold && own === 1).length;
+  const gold = all.filter(({ kind, own }) => kind === 'gold' && own === 1).length;
   const demanded = compared.reduce((sum, { goldDemanded }) => sum + goldDemanded, 0);
   console.log(`${name}: reward 1 on ${gold} gold replays, ${demanded} demanded`);
+  const fewest = Math.min(...compared.flatMap(({ trajectories }) => mutationsOfTasks(trajectories)));
+  console.log(`${name}: at least ${fewest} mutations of each task, ${mutationsDemanded} demanded`);
   console.log(tallyText(all));
   const { differ } = tallyOf(all);
-  return sumCounts([{ passed: all.length - differ, failed: differ, skipped: 0 }, gateCounts(gold === demanded)]);
+  return sumCounts([
+    { passed: all.length - differ, failed: differ, skipped: 0 },
+    gateCounts(gold === demanded),
+    gateCounts(fewest >= mutationsDemanded),
+  ]);
+}
+
+/** How many mutations of its gold actions each task of a part has. */
+function mutationsOfTasks(trajectories: readonly Compared[]): readonly number[] {
+  const byTask = Object.values(Object.groupBy(trajectories, ({ task }) => task));
+  return byTask.map((of = []) => of.filter(({ kind }) => kind !== 'gold').length);
 }
 
 function tallyText(all: readonly Compared[]): string {
@@ -70,11 +88,11 @@ function tallyText(all: readonly Compared[]): string {
 }
 
 function tallyOf(all: readonly Compared[]) {
-  const { agree = [], differ = [], raised = [] } = Object.groupBy(all, kindOf);
+  const { agree = [], differ = [], raised = [] } = Object.groupBy(all, outcomeOf);
   return { agree: agree.length, differ: differ.length, raised: raised.length };
 }
 
-function kindOf({ official, own, differs }: Compared): OfficialVerdict {
+function outcomeOf({ official, own, differs }: Compared): OfficialVerdict {
   return differs === undefined ? verdictOf(official, own) : 'differ';
 }
 
@@ -110,11 +128,17 @@ export async function regraded(
   for (const each of refused) console.log(`    not compared: ${each}`);
   return rollouts.map((each) => {
     const { name, official, own } = each;
-    return { name, official, own, isGold: name.endsWith(' gold'), differs: raisedOtherwise(each) };
+    const end = name.lastIndexOf(' ');
+    return { task: name.slice(0, end), kind: name.slice(end + 1), official, own, differs: raisedOtherwise(each) };
   });
 }
 
-type Regraded = Omit<Compared, 'isGold'> & { readonly reason: string; readonly raised: string | null };
+/** A rollout of the results file, whose name is its task and the kind of its trajectory. */
+type Regraded = Pick<Compared, 'official' | 'own'> & {
+  readonly name: string;
+  readonly reason: string;
+  readonly raised: string | null;
+};
 
 /** What the official evaluator raised has to be said here as well; the name of the exception's class aside. */
 function raisedOtherwise({ raised, own, reason }: Regraded): string | undefined {
