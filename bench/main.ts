@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { bundleBench } from './bundle.ts';
 import { type Measured, Skipped } from './measure.ts';
 import { parts, runPart } from './parts.ts';
 
@@ -41,8 +42,9 @@ async function runAll(chosen: readonly string[], out: string): Promise<void> {
   const load = [loadavg()[0] ?? 0];
   const machine = { cores: cpus().length, model: cpus()[0]?.model, node: process.version, load };
   print(`${machine.cores} cores (${machine.model}), load ${load[0]?.toFixed(1)}, Node ${machine.node}\n`);
+  const program = await bundleBench();
   for (const part of chosen) {
-    const absence = await runPart(part, (row) => {
+    const absence = await runPart(program, part, (row) => {
       measured.push(row);
       print(lineOf(row));
     });

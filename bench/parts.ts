@@ -1,5 +1,6 @@
 // The parts of the bench. Each runs in a process of its own, so that no part inherits another one's heap.
 import { spawn } from 'node:child_process';
+import { inRoot } from '../scripts/repository.ts';
 import { smallYoungHeap } from '../src/engine/shell/youngHeap.ts';
 import type { Measured } from './measure.ts';
 
@@ -31,11 +32,12 @@ export const parts: Readonly<Record<string, Part>> = {
 /** Last line of a part's process that lacks something. */
 export type Absence = { readonly absent: string; readonly isSkipped: boolean };
 
-/** Runs a part in its process and shows its rows as they come. Gives why it ended early, where it did. */
-export async function runPart(name: string, show: Show): Promise<Absence | null> {
+/** Runs a part of the bundled bench in its process and shows its rows as they come. Gives why it ended early, where it did. */
+export async function runPart(program: string, name: string, show: Show): Promise<Absence | null> {
   // As the command line runs.
-  const args = [smallYoungHeap, 'bench/main.ts', '--part', name];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const args = [smallYoungHeap, program, '--part', name];
+  const env = { ...process.env, REHEARSAL_LANE: inRoot('dist', 'lane.mjs') };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let rest = '';
   let said = '';
   let absence: Absence | null = null;
