@@ -7,7 +7,8 @@
  *     npm test -- --skip e2e,host             all but some
  *     npm test -- --only e2e debugger         files whose name holds "debugger"
  *     npm run test:full                       500 kills, 1,000 rollouts of the trainer, properties 20 times
- *                                             as often and by a new seed, and the benchmarks
+ *                                             as often and by a new seed, the training recipe with a real
+ *                                             model, and the benchmarks
  *
  * The last line is `N passed, N failed`, alone; the exit code is 1 when anything failed.
  */
@@ -22,6 +23,7 @@ type Outcome = { step: Step; counts: Counts; time: string; reason?: string };
 /** What the full suite draws and counts otherwise; what is set already stays. */
 const fullSettings = {
   REHEARSAL_KILLS: '500',
+  REHEARSAL_RECIPE_MODEL: 'smollm2',
   REHEARSAL_ROLLOUTS: '1000',
   REHEARSAL_RUNS: '20',
   REHEARSAL_SEED: `${randomInt(2 ** 31)}`,

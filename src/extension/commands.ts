@@ -44,6 +44,7 @@ import {
   startTraining,
   stopTraining,
   type TrainingChoice,
+  trainConfigured,
 } from './training/training.ts';
 import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
@@ -84,6 +85,10 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.tests.group': () => toggleGrouping(),
     'rehearsal.training.sft': (choice) => train(context, 'sft', choice),
     'rehearsal.training.grpo': (choice) => train(context, 'grpo', choice),
+    'rehearsal.training.configured': (target) =>
+      trainConfigured(context, (target as { configuration?: string } | undefined)?.configuration, (run) =>
+        showDashboard(context, run),
+      ),
     'rehearsal.training.dashboard': async (target) =>
       showDashboard(context, runFolderOf(target) ?? (await trainingRuns())[0]?.folder),
     'rehearsal.training.stop': (target) => stopTraining(runFolderOf(target)),

@@ -29,6 +29,7 @@ export const commandIds = [
   'rehearsal.tests.group',
   'rehearsal.training.sft',
   'rehearsal.training.grpo',
+  'rehearsal.training.configured',
   'rehearsal.training.dashboard',
   'rehearsal.training.stop',
   'rehearsal.training.resume',

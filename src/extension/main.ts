@@ -18,6 +18,7 @@ import { LanguageClient } from './language/languageClient.ts';
 import { registerRunning } from './running.ts';
 import { RunWatch } from './runs/runWatch.ts';
 import { registerTestExplorer } from './testing/testExplorer.ts';
+import { registerConfigurationLenses } from './training/configuration.ts';
 import { followLeftRunning } from './training/training.ts';
 import { DomainsTree } from './views/domainsTree.ts';
 import { registerForksView } from './views/forksView.ts';
@@ -56,6 +57,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     }),
     vscode.window.registerTreeDataProvider('rehearsal.domains', domains),
     registerTrainingTree(),
+    registerConfigurationLenses(),
     registerForksView(),
     registerChangeNotice(),
     registerRunsTree(runs),

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FrameLocator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { clickPoint, linesOf, stepsInTable } from './support/dashboard.ts';
 import { pictured } from './support/picture.ts';
 import { newestRun } from './support/runs.ts';
 import { until } from './support/until.ts';
@@ -120,33 +121,6 @@ async function train(kind: 'SFT' | 'GRPO', model: string, steps: number): Promis
   await workbench.pick(model);
   await workbench.answer(String(steps));
   await workbench.waitForText('.tabs-container', 'Training');
-}
-
-function linesOf<Line>(path: string): Line[] {
-  return readFileSync(path, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line);
-}
-
-/** The first cells of the table of optimizer steps. */
-async function stepsInTable(frame: FrameLocator): Promise<string[]> {
-  const rows = frame.locator(
-    '[aria-label="Metrics of every optimizer step"] vscode-data-grid-row:not([row-type="header"])',
-  );
-  return rows.locator('vscode-data-grid-cell:first-child').allInnerTexts();
-}
-
-/** Where a step's point lies inside the plot of a metric: the first and the last are at its left and right edge. */
-function place(step: number, width: number): number {
-  return step === 1 ? 5 : width - 5;
-}
-
-async function clickPoint(frame: FrameLocator, metric: string, step: number): Promise<void> {
-  const plot = frame.locator(`section[aria-label="${metric}"] .u-over`);
-  const box = await plot.boundingBox();
-  if (!box) throw new Error(`${metric} has no plot`);
-  await plot.click({ position: { x: place(step, box.width), y: box.height / 2 } });
 }
 
 /**

@@ -18,6 +18,8 @@ export type Synthesis = {
   readonly nearMisses: number;
   readonly seed: string;
   readonly chosen: number;
+  /** Trajectories that a model is to learn from. */
+  readonly accepted: number;
 };
 
 /** Syntheses of the workspace, newest first. Their reader is loaded at the first call. */
@@ -32,8 +34,10 @@ export async function syntheses(): Promise<readonly Synthesis[]> {
       const folder = join(root ?? '', id);
       const file = readSynthesis(folder);
       if (typeof file === 'string') return [];
-      const chosen = readSelection(folder).filter((row) => row.chosen && row.forkOf === undefined).length;
-      return [{ ...file, id, folder, chosen, domains: file.domains.map((domain) => domain.folder) }];
+      const rows = readSelection(folder);
+      const chosen = rows.filter((row) => row.chosen && row.forkOf === undefined).length;
+      const accepted = rows.filter((row) => row.accepted).length;
+      return [{ ...file, id, folder, chosen, accepted, domains: file.domains.map((domain) => domain.folder) }];
     });
 }
 

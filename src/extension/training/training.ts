@@ -11,6 +11,8 @@ import { beginRunning } from '../running.ts';
 import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
 import { checkpointItems } from './checkpoints.ts';
+import { kindAtAGlance, pickConfiguration } from './configuration.ts';
+import { pickLesson } from './lesson.ts';
 import { trainingRoot, trainingRuns } from './runFolders.ts';
 import { isOnNamedTarget, local, namedTargets, pickTarget } from './targets.ts';
 
@@ -20,7 +22,8 @@ export type TrainingChoice = {
   readonly domain?: string;
   readonly model?: string;
   readonly steps?: number;
-  readonly from?: string;
+  /** What SFT learns from, as `rehearsal train --recordings` has it. */
+  readonly recordings?: string;
   /** The name of a target in the settings; left out, the person is asked where there are any. */
   readonly target?: string;
 };
@@ -37,38 +40,56 @@ export async function startTraining(
   onFolder: (run: string) => unknown,
 ): Promise<string | undefined> {
   if (!mayRun('Training runs')) return undefined;
-  const root = trainingRoot();
   const domain = given.domain ?? (await pickDomain());
-  if (!domain || !root) return undefined;
+  if (!domain) return undefined;
+  const lesson = kind === 'grpo' || given.recordings !== undefined ? null : await pickLesson();
+  if (lesson === undefined) return undefined;
+  const recordings = given.recordings ?? lesson?.recordings;
   const model = given.model ?? (await pickModel(kind));
   if (!model) return undefined;
   const steps = given.steps ?? (await askSteps(kind));
   if (!steps) return undefined;
-  const target = given.target ? namedTargets().find(({ name }) => name === given.target) : await pickTarget();
-  if (!target) return undefined;
-  const run = join(root, runName(kind));
+  const learned = recordings ? ['--recordings', recordings] : [];
+  const args = [kind, domain, '--model', model, '--steps', String(steps), ...learned];
+  return beginTraining(context, kind, args, given.target, onFolder);
+}
+
+/**
+ * Trains as a configuration says (`*.training.yaml`): the one that is given, the open one, or the one that the person picks.
+ * @param onFolder as in `startTraining`
+ */
+export async function trainConfigured(
+  context: Context,
+  given: string | undefined,
+  onFolder: (run: string) => unknown,
+): Promise<string | undefined> {
+  if (!mayRun('Training runs')) return undefined;
+  const file = given ?? (await pickConfiguration());
+  if (!file) return undefined;
+  await vscode.workspace.textDocuments.find(({ uri }) => uri.fsPath === file)?.save();
+  return beginTraining(context, kindAtAGlance(file) ?? 'training', ['--config', file], undefined, onFolder);
+}
+
+/** Begins `rehearsal train` with these arguments in a new run's folder, on the target that is named or picked. */
+async function beginTraining(
+  context: Context,
+  about: TrainingKind | 'training',
+  args: readonly string[],
+  named: string | undefined,
+  onFolder: (run: string) => unknown,
+): Promise<string | undefined> {
+  const target = named ? namedTargets().find(({ name }) => name === named) : await pickTarget();
+  const root = trainingRoot();
+  if (!target || !root) return undefined;
+  const run = join(root, runName(about));
   makeRunFolder(run);
   onFolder(run);
   const own = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
   const python = target === local ? own : target.python;
-  const args = [
-    'train',
-    kind,
-    domain,
-    '--model',
-    model,
-    '--steps',
-    String(steps),
-    '--out',
-    run,
-    '--detach',
-    '--json',
-    '--target',
-    target.target,
-    ...(python ? ['--python', python] : []),
-  ];
   const where = target === local ? '' : ` on ${target.name}`;
-  return starting(context, `starting ${kind.toUpperCase()}${where}`, args, run);
+  const rest = ['--out', run, '--detach', '--json', '--target', target.target, ...(python ? ['--python', python] : [])];
+  const title = `starting ${about === 'training' ? about : about.toUpperCase()}${where}`;
+  return starting(context, title, ['train', ...args, ...rest], run);
 }
 
 /** Goes on with a run that is over, where it was started, from its last checkpoint. */

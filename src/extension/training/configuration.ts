@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
+import { pickDomain } from '../workspaceDomains.ts';
+import type { LearningKind } from './training.ts';
+
+const pattern = '**/*.training.yaml';
+
+/** "Train" above a configuration of training. */
+export function registerConfigurationLenses(): vscode.Disposable {
+  return vscode.languages.registerCodeLensProvider(
+    { scheme: 'file', pattern },
+    {
+      provideCodeLenses: ({ uri }) => [
+        new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), {
+          title: '$(play) Train',
+          command: 'rehearsal.training.configured',
+          arguments: [{ configuration: uri.fsPath }],
+        }),
+      ],
+    },
+  );
+}
+
+/** The configuration to train with: the open one, or the one that the person picks or begins. Undefined if cancelled. */
+export async function pickConfiguration(): Promise<string | undefined> {
+  const open = vscode.window.activeTextEditor?.document.uri.fsPath;
+  if (open?.endsWith('.training.yaml')) return open;
+  const files = await vscode.workspace.findFiles(pattern, '**/{node_modules,.rehearsal}/**', 200);
+  const items = files.map(({ fsPath }) => ({ label: vscode.workspace.asRelativePath(fsPath), file: fsPath }));
+  const begin = { label: '$(add) New Configuration…', file: undefined };
+  const chosen = await vscode.window.showQuickPick([...items, begin], { placeHolder: 'Which configuration?' });
+  if (chosen === begin) await newConfiguration();
+  return chosen?.file;
+}
+
+/** Writes a first configuration into a domain's folder and opens it; nothing is trained yet. */
+async function newConfiguration(): Promise<void> {
+  const domain = await pickDomain();
+  if (!domain) return;
+  const items = [
+    { label: 'GRPO', description: 'learns from the rewards of its own rollouts', learns: 'grpo' },
+    { label: 'SFT', description: 'learns from recordings', learns: 'sft' },
+  ] as const;
+  const kind = (await vscode.window.showQuickPick(items, { placeHolder: 'What is it trained with?' }))?.learns;
+  if (!kind) return;
+  const file = freeName(domain, kind);
+  const model = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model') ?? 'smollm2';
+  await vscode.workspace.fs.writeFile(vscode.Uri.file(file), Buffer.from(firstConfiguration(kind, model)));
+  await vscode.window.showTextDocument(vscode.Uri.file(file));
+}
+
+function freeName(folder: string, kind: LearningKind): string {
+  for (let number = 1; ; number += 1) {
+    const file = join(folder, `${kind}${number === 1 ? '' : `-${number}`}.training.yaml`);
+    if (!existsSync(file)) return file;
+  }
+}
+
+const firstConfiguration = (kind: LearningKind, model: string) => `\
+# "Train" above this line begins a run. Every key explains itself under the pointer, and the others are offered by completion.
+kind: ${kind}
+domain: .
+model: ${model}
+profile: ${model === 'tiny' ? 'trial' : 'cpu'}
+steps: ${kind === 'sft' ? 40 : 20}
+`;
+
+/** What a configuration trains with, as far as a glance tells; the command line checks all of it. */
+export function kindAtAGlance(file: string): TrainingKind | undefined {
+  const written = /^kind:\s*(\w+)/m.exec(readFileSync(file, 'utf8'))?.[1];
+  return trainingKinds.find((kind) => kind === written);
+}

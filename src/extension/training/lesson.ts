@@ -1,0 +1,24 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { syntheses } from '../coldStart/synthFolders.ts';
+
+/** What SFT learns from: rollouts that the gold seat plays first, or what is accepted of a synthesis. */
+export type Lesson = { readonly recordings: string | null };
+
+const gold: Lesson = { recordings: null };
+
+/** What the person wants SFT to learn from; nothing is asked where there is only the gold seat. Undefined if cancelled. */
+export async function pickLesson(): Promise<Lesson | undefined> {
+  const all = (await syntheses()).filter(({ accepted }) => accepted > 0);
+  if (all.length === 0) return gold;
+  const items = [
+    ...all.map(({ id, accepted, domains, folder }) => ({
+      label: id,
+      description: `${accepted} accepted trajectories of ${domains.map((each) => basename(each)).join(', ')}`,
+      lesson: { recordings: folder },
+    })),
+    { label: 'The Gold Seat', description: 'plays the training tasks first', lesson: gold },
+  ];
+  const placeHolder = 'What does the model learn from?';
+  return (await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true }))?.lesson;
+}

@@ -1,0 +1,119 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clickPoint, linesOf, stepsInTable } from './support/dashboard.ts';
+import { pictured } from './support/picture.ts';
+import { newestRun } from './support/runs.ts';
+import { until } from './support/until.ts';
+import { copyDomain, Workbench } from './support/workbench.ts';
+
+const model = process.env['REHEARSAL_RECIPE_MODEL'];
+if (!model) console.warn('SKIPPED: the recipe with a real model takes some 20 minutes; npm run test:full follows it');
+
+describe.skipIf(!model)('from the palette to a better model', () => {
+  const domain = copyDomain('parcel-desk');
+  const synth = join(domain.folder, '.rehearsal', 'synth');
+  const training = join(domain.folder, '.rehearsal', 'training');
+  const minutes = 60_000;
+  let workbench: Workbench;
+
+  beforeAll(async () => {
+    const settings = { ...pictured.settings, 'rehearsal.trainer.model': model };
+    workbench = await Workbench.open(domain.folder, { ...pictured, settings });
+  });
+
+  afterAll(async () => {
+    await workbench?.close();
+    domain.remove();
+  });
+
+  const selection = () =>
+    linesOf<{ readonly accepted: boolean }>(join(synth, readdirSync(synth)[0] ?? '', 'selection.jsonl'));
+
+  test('trajectories are synthesised, and a person takes out one of them', { timeout: 5 * minutes }, async () => {
+    await workbench.runCommand('Rehearsal: Synthesize Cold-Start Trajectories…');
+    await workbench.pick('The gold seat');
+    await workbench.answer('64');
+    await workbench.notification('64 of 64 trajectories to learn from', 'Spot-Check');
+    await workbench.webviewFrame().locator('article').first().waitFor();
+    await workbench.press('Control+Enter');
+    await workbench.waitForText('.pane-body', '1 of 64 checked.');
+    await workbench.webviewFrame().locator('article').first().waitFor();
+    await workbench.press('Control+Backspace');
+    await workbench.waitForText('.pane-body', '2 of 64 checked.');
+    await workbench.screenshot('recipe-1-spot-check');
+    expect(selection().filter(({ accepted }) => accepted).length).toBe(63);
+  });
+
+  test('SFT learns from what was accepted', { timeout: 15 * minutes }, async () => {
+    await workbench.runCommand('View: Close All Editors');
+    await workbench.runCommand('Rehearsal: Train with SFT…');
+    await workbench.pick('63 accepted trajectories of');
+    await workbench.pick('from the settings');
+    await workbench.answer('12');
+    const frame = workbench.webviewFrame();
+    await frame.locator('.status.finished').waitFor({ timeout: 14 * minutes });
+    const run = newestRun(training);
+    const data = linesOf<{ recordings?: number }>(join(run, 'events.jsonl')).find(({ recordings }) => recordings);
+    expect(data?.recordings).toBe(63);
+    const losses = linesOf<{ loss: number }>(join(run, 'metrics.jsonl')).map(({ loss }) => loss);
+    expect(losses.length).toBe(12);
+    expect(losses.at(-1)).toBeLessThan((losses[0] ?? 0) / 2);
+    await workbench.screenshot('recipe-2-sft');
+  });
+
+  test('GRPO goes on from there as a configuration says, and an alarm is raised', {
+    timeout: 25 * minutes,
+  }, async () => {
+    const configuration = {
+      ...{ kind: 'grpo', domain: '.', model: join(newestRun(training), 'checkpoints', 'final') },
+      ...{ profile: 'cpu', steps: 3, tasks_per_step: 2, group_size: 4, evaluate_every: 0, rollout_timeout_s: 3600 },
+      // Every entropy is below this limit, so an alarm is certain.
+      alarms: { patience: 1, entropy: 100 },
+    };
+    writeFileSync(join(domain.folder, 'grpo.training.yaml'), JSON.stringify(configuration, null, 2));
+    await workbench.runCommand('View: Close All Editors');
+    await workbench.openFile('grpo.training.yaml');
+    await workbench.page.locator('.codelens-decoration a', { hasText: 'Train' }).click();
+    const frame = workbench.webviewFrame();
+    await frame.locator('.status.finished').waitFor({ timeout: 24 * minutes });
+    expect(await stepsInTable(frame)).toEqual(['3', '2', '1']);
+    const alarm = linesOf<{ type: string; step: number }>(join(newestRun(training), 'events.jsonl')).find(
+      ({ type }) => type === 'alarm',
+    );
+    expect(alarm).toBeDefined();
+    await frame.getByRole('region', { name: /alarm/ }).first().waitFor();
+    await workbench.screenshot('recipe-3-grpo-alarm');
+  });
+
+  test('a click on the curve leads to a rollout, which is debugged', { timeout: 5 * minutes }, async () => {
+    const frame = workbench.webviewFrame();
+    await clickPoint(frame, 'Reward', 3);
+    await frame.getByText('Rollouts of optimizer step 3', { exact: true }).waitFor();
+    const rows = frame.locator('[aria-label="Rollouts of optimizer step 3"] vscode-data-grid-row.opens');
+    await until('its eight rollouts', async () => expect(await rows.count()).toBe(8));
+    await workbench.screenshot('recipe-4-rollouts');
+    await rows.first().click();
+    await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).click();
+    await workbench.debug.paused();
+    await workbench.debug.show();
+    await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'begins');
+    await workbench.debug.press('step-into');
+    await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'worldPrepared');
+    await workbench.screenshot('recipe-5-debugged');
+    await workbench.press('Shift+F5');
+    await workbench.debug.ended();
+  });
+
+  test("the checkpoint takes the agent's seat", { timeout: 8 * minutes }, async () => {
+    await workbench.runCommand('View: Close All Editors');
+    await workbench.openFile('tasks/test.task.yaml');
+    await workbench.runCommand('Rehearsal: Debug Task with a Checkpoint…');
+    await workbench.pick('-grpo');
+    await workbench.waitForText('.repl', /agent checkpoint:\S*-grpo\/checkpoints\/final/, 2 * minutes);
+    await workbench.waitForText('.repl', /\nagent\s+\S/, 2 * minutes);
+    await workbench.screenshot('recipe-6-checkpoint');
+    await workbench.press('Shift+F5');
+    await workbench.debug.ended();
+  });
+});
