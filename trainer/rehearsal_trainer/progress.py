@@ -165,16 +165,7 @@ class RunFolder:
         self.stop_file.unlink(missing_ok=True)
 
     def _append(self, name: str, value: Mapping[str, Json]) -> None:
-        file = self.path / name
-        line = (json.dumps(value, ensure_ascii=False) + "\n").encode()
-        try:
-            _append_whole(file, line)
-        except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            raise TrainingError(
-                f"{file}: {'the disk is full' if full else error.strerror}; what was written before is kept. "
-                "Make room and go on with --resume"
-            ) from error
+        append_line(self.path / name, value)
 
     def _lines(self, name: str) -> list[dict[str, Json]]:
         file = self.path / name
@@ -206,6 +197,18 @@ def running_trainer(run: Path) -> int | None:
     began = time.time() - uptime + int(fields[18]) / os.sysconf("SC_CLK_TCK")
     own = int(text) == os.getpid()
     return None if own or state == "Z" or began > written + 2 else int(text)
+
+
+def append_line(file: Path, value: Mapping[str, Json]) -> None:
+    """Appends a line of JSON to a file of a run, whole or not at all."""
+    try:
+        _append_whole(file, (json.dumps(value, ensure_ascii=False) + "\n").encode())
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise TrainingError(
+            f"{file}: {'the disk is full' if full else error.strerror}; what was written before is kept. "
+            "Make room and go on with --resume"
+        ) from error
 
 
 def _append_whole(path: Path, data: bytes) -> None:

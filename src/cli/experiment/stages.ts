@@ -69,13 +69,13 @@ export function stagesIn(folder: string, runs: string, model: string, asked: Pla
     /** Finds what would make a stage fail; the checkpoint that it begins with may not be there yet. */
     preflight: (stage: Stage, io: Io): Promise<void> => preflightTraining(asTraining(stage, model), io),
 
-    /** Runs a stage, or goes on with it from its last checkpoint; an evaluation has none and begins anew. */
+    /** Runs a stage, or goes on with it: from its last checkpoint, and an evaluation from what it has played. */
     run: async (stage: Stage, io: Io): Promise<void> => {
       const run = runOf(stage.name);
       const silent: Io = { ...io, out: () => undefined };
       if (trainerOf(run)?.isRunning)
         throw new UsageError(`${run} is being trained by another process: wait for it, or stop it`);
-      if (stage.kind !== 'evaluate' && stateOf(stage) === 'unfinished')
+      if (stateOf(stage) === 'unfinished')
         await runOperation('resume', { positionals: ['resume', run], values: { python: place.python } }, silent);
       else {
         const begin = stage.after === null ? model : await checkpointAfter(runOf(stage.after), silent);
