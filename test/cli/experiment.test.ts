@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { readExperiment } from '../../src/cli/experiment/experimentFile.ts';
+import { planOf } from '../../src/engine/core/experiment.ts';
 import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-experiment-'));
@@ -168,6 +169,10 @@ case "$*" in *--check*) cat > /dev/null; echo 'error: steps: expected integer | 
       err: expect.stringMatching(/wrong\.experiment\.yaml:5: steps: expected integer/),
     });
     expect(existsSync(join(out, 'experiment.json'))).toBe(false);
+    const { placed } = readExperiment(wrong, folder);
+    const [stage] = planOf(readExperiment(wrong, folder).experiment).stages;
+    expect(stage && placed(stage, 'model: there is no such model')).toBe(`${wrong}:2: model: there is no such model`);
+    expect(stage && placed(stage, 'there is no memory')).toBe('there is no memory');
   });
 
   test('a folder of another experiment, and files that were changed, are refused by their name', async () => {
