@@ -1,14 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import * as z from 'zod';
 import type { Measured, Stage } from '../../engine/core/experiment.ts';
 import { makeFolder, replaceFile } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { checkpointsOf, lastWordOf, rolloutOfLine } from '../../engine/shell/trainingRun.ts';
 import type { Given } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
-import { checkpointsOf, lastWordOf } from '../targets/runFolder.ts';
 import { placeIn, placeOf } from '../targets/targets.ts';
 import { preflightTraining, startTraining } from '../training.ts';
 import { runOperation } from '../trainingOperations.ts';
@@ -17,12 +16,6 @@ export type StageState = 'finished' | 'unfinished' | 'not begun';
 
 /** The file of an experiment, and where its stages are trained; undefined: this machine, and its own Python. */
 type Asked = { readonly file: string; readonly target?: string | undefined; readonly python?: string | undefined };
-
-const lineSchema = z.object({
-  task: z.string(),
-  reward: z.number().nullable(),
-  calls: z.record(z.string(), z.number()).default({}),
-});
 
 /**
  * The stages of an experiment, each a run of `rehearsal train`.
@@ -96,21 +89,13 @@ export function stagesIn(
       const lines = file ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
       if (!file || lines.length === 0) throw broken(runOf(name), 'the evaluation has no rollouts');
       return lines.map((line, at) => {
-        const { data } = lineSchema.safeParse(parsed(line));
-        if (!data) throw broken(`${file}:${at + 1}`, 'no rollout of an evaluation: the file was changed since');
-        const { task, reward, calls } = data;
+        const rollout = rolloutOfLine(line);
+        if (!rollout) throw broken(`${file}:${at + 1}`, 'no rollout of an evaluation: the file was changed since');
+        const { task, reward, calls } = rollout;
         return { task, reward, route: JSON.stringify(Object.entries(calls).toSorted()) };
       });
     },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The checkpoint that a stage ended with; brought here where it was trained elsewhere. */
