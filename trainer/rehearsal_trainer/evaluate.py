@@ -95,7 +95,7 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any]:
         refuse_other_rollouts(config)
     with RunFolder(config.run, "evaluate", config, resume) as run:
         started = time.monotonic()
-        sampling = Sampling(config.temperature, config.top_p, config.max_tokens)
+        sampling = Sampling.of(config)
         gateway = open_gateway(
             config.model, config.dialect, sampling, config.dtype, config.context, 2 * config.concurrency
         )

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollouts import RolloutWorker
-    from rehearsal_trainer.session import Sampling
 
 
 @dataclass(frozen=True)
@@ -183,9 +182,10 @@ def worker_over(config: Config, model: Any, tokenizer: Any, run: RunFolder) -> R
     """A gateway over the live weights and an engine, for evaluations."""
     from rehearsal_trainer.rollouts import RolloutWorker
     from rehearsal_trainer.serving import gateway_over
+    from rehearsal_trainer.session import Sampling
 
     slots = 2 * config.concurrency
-    gateway = gateway_over(model, tokenizer, config.model, config.dialect, sampling_of(config), config.context, slots)
+    gateway = gateway_over(model, tokenizer, config.model, config.dialect, Sampling.of(config), config.context, slots)
     return RolloutWorker(gateway, config.engine_command, config.engine_cwd, run.log)
 
 
@@ -196,6 +196,7 @@ def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: 
     from rehearsal_trainer.grpo_config import name_of
     from rehearsal_trainer.rollout_keys import DomainShare
     from rehearsal_trainer.rollouts import RolloutSettings
+    from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import TaskSet, say_apart
 
     share = DomainShare(str(config.domain))
@@ -206,15 +207,8 @@ def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: 
     tasks = [task["id"] for task in worker.tasks(share.folder, config.evaluate_split)]
     sets = [TaskSet(name_of(share), share, tasks, settings)]
     say_apart(run, [], sets, steps)
-    part = Part("evaluate", sampling_of(config), config.evaluate_trials)
+    part = Part("evaluate", Sampling.of(config), config.evaluate_trials)
     return Evaluation(run, worker, sets, Schedule(config.evaluate_every, steps), config.seed, part)
-
-
-def sampling_of(config: Config) -> Sampling:
-    """How the model is sampled in evaluations."""
-    from rehearsal_trainer.session import Sampling
-
-    return Sampling(config.temperature, config.top_p, config.max_tokens)
 
 
 def refuse_evaluated(conversations: Sequence[Conversation], split: str | None) -> None:
