@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { trainerOf } from '../engine/shell/trainerProcess.ts';
+import { checkpointsOf, lastWordOf } from '../engine/shell/trainingRun.ts';
 import type { ExitCode, Io } from './io.ts';
 import { shellWord } from './shellWord.ts';
-import { checkpointsOf, lastWordOf } from './targets/runFolder.ts';
 import { endingOf, type Launch, type Target } from './targets/target.ts';
 import { placeOf } from './targets/targets.ts';
 

@@ -19,9 +19,12 @@ import { type TrainingRequest, trainingConfiguration, trainingRequest } from './
 import { readTrainingFile } from './trainingFile.ts';
 import { diskOf } from './trainingOperations.ts';
 
-/** Looks everything through, then begins a run and follows it to its end, or returns once it runs (`--detach`). */
-export async function startTraining(given: Given, io: Io): Promise<ExitCode> {
-  const { request, place, target, lesson, launch } = asked(given, io);
+/**
+ * Looks everything through, then begins a run and follows it to its end, or returns once it runs (`--detach`).
+ * @param placed puts before the trainer's words about a key where it was written, where that is not the run's own file
+ */
+export async function startTraining(given: Given, io: Io, placed?: Launch['placed']): Promise<ExitCode> {
+  const { request, place, target, lesson, launch } = asked(given, io, placed);
   const { run, config } = launch;
   await target.preflight(launch, io);
   makeRunFolder(run);
@@ -35,13 +38,13 @@ export async function startTraining(given: Given, io: Io): Promise<ExitCode> {
 }
 
 /** Finds what would make a training run fail, as beginning with it does; nothing is written or spent. */
-export async function preflightTraining(given: Given, io: Io): Promise<void> {
-  const { target, launch } = asked(given, io);
+export async function preflightTraining(given: Given, io: Io, placed?: Launch['placed']): Promise<void> {
+  const { target, launch } = asked(given, io, placed);
   await target.preflight(launch, io);
 }
 
 /** What is to be trained, and where. Throws a `UsageError` for what can't be meant. */
-function asked(given: Given, io: Io) {
+function asked(given: Given, io: Io, placed?: Launch['placed']) {
   const named = text(given, 'config');
   const file = named === undefined ? null : readTrainingFile(named, io.cwd);
   const request = trainingRequest(given, io, file);
@@ -54,7 +57,7 @@ function asked(given: Given, io: Io) {
     kind,
     run,
     config,
-    placed: (words) => file?.placed(words, config) ?? words,
+    placed: placed ?? ((words) => file?.placed(words, config) ?? words),
     isResumed: false,
     isDetached: given.values['detach'] === true,
     python: text(given, 'python'),

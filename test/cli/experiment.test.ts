@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { readExperiment } from '../../src/cli/experiment/experimentFile.ts';
+import { planOf } from '../../src/engine/core/experiment.ts';
 import { rehearsal, rehearsalIn } from '../support/terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rehearsal-experiment-'));
@@ -78,6 +79,7 @@ const say = (type) => fs.appendFileSync('events.jsonl', JSON.stringify({ type })
 say(process.argv.includes('--resume') ? 'resumed' : 'started');
 const before = fs.existsSync(config.model + '/stages') ? fs.readFileSync(config.model + '/stages', 'utf8') : '';
 if (kind === 'evaluate') {
+  if (before === 'sft,' && fs.existsSync('${folder}/cut')) { fs.rmSync('${folder}/cut'); process.exit(1); }
   fs.mkdirSync('trajectories/sampled', { recursive: true });
   const right = before.split(',').length - 1;
   const rows = ['a', 'b', 'c'].map((task, at) => JSON.stringify({ task, reward: at < right ? 1 : 0, calls: {} }));
@@ -167,6 +169,10 @@ case "$*" in *--check*) cat > /dev/null; echo 'error: steps: expected integer | 
       err: expect.stringMatching(/wrong\.experiment\.yaml:5: steps: expected integer/),
     });
     expect(existsSync(join(out, 'experiment.json'))).toBe(false);
+    const { placed } = readExperiment(wrong, folder);
+    const [stage] = planOf(readExperiment(wrong, folder).experiment).stages;
+    expect(stage && placed(stage, 'model: there is no such model')).toBe(`${wrong}:2: model: there is no such model`);
+    expect(stage && placed(stage, 'there is no memory')).toBe('there is no memory');
   });
 
   test('a folder of another experiment, and files that were changed, are refused by their name', async () => {
@@ -203,5 +209,17 @@ case "$*" in *--check*) cat > /dev/null; echo 'error: steps: expected integer | 
     const second = await rehearsal('experiment', file, '--out', out, '--python', python);
     expect(second).toMatchObject({ code: 0, out: expect.stringMatching(/66\.7/) });
     expect(second.err).not.toMatch(/: sft-seed1/);
+  });
+
+  test('an evaluation that was ended goes on with what it has not played', async () => {
+    const out = join(folder, 'cut-once');
+    writeFileSync(join(folder, 'cut'), '');
+    expect((await rehearsal('experiment', file, '--out', out, '--python', python)).code).toBe(2);
+    const second = await rehearsal('experiment', file, '--out', out, '--python', python);
+    expect(second).toMatchObject({ code: 0, out: expect.stringMatching(/66\.7/) });
+    const begun = readdirSync(join(out, 'runs')).filter((run) =>
+      readFileSync(join(out, 'runs', run, 'events.jsonl'), 'utf8').includes('"resumed"'),
+    );
+    expect(begun).toEqual([expect.stringMatching(/^evaluate-seed1/)]);
   });
 });

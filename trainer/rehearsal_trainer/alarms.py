@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Literal
 
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Json
@@ -17,6 +18,8 @@ Row = Mapping[str, float]
 Limits = Mapping[str, float]
 Facts = Mapping[str, Json]
 """A line of a step's `rollouts.jsonl`."""
+
+RunKind = Literal["sft", "grpo"]
 
 LOOP = 4
 """The same call, with the same values, this many times in a row is a loop."""
@@ -27,7 +30,7 @@ FEW = 3
 
 LIMITS: Mapping[str, tuple[float, str]] = {
     "window": (10, "optimizer steps that a value is compared with: the last ones, and for entropy the first ones"),
-    "patience": (3, "optimizer steps in a row that entropy, truncation and dead groups must be bad for"),
+    "patience": (3, "optimizer steps in a row that entropy, truncation, dead groups and loss must be bad for"),
     "kl": (0.5, "KL to the reference, per token, from which on it explodes"),
     "kl_growth": (5, "times the highest of the window at which KL explodes, too"),
     "kl_least": (0.05, "KL below which its growth means nothing"),
@@ -42,6 +45,14 @@ LIMITS: Mapping[str, tuple[float, str]] = {
     "stall_growth": (10, "times the median of the window that the rollouts of a step may take"),
     "idle_s": (600, "seconds in which no rollout of a step ends; told while the step still waits"),
     "stall_least_s": (120, "seconds of a step's rollouts below which their growth means nothing"),
+    "loss_growth": (1.5, "times the run's first losses above which the loss of SFT diverges"),
+    "loss_share": (0.75, "share of what was learned, in loss, that must be lost again for it to diverge, too"),
+    "loss_least": (0.3, "fall of the loss below which losing it again means nothing"),
+    "grad_norm": (1000, "norm of SFT's gradient, before clipping, from which on it explodes"),
+    "grad_growth": (10, "times the median of the window at which it explodes, too"),
+    "grad_least": (5, "norm of the gradient below which its growth means nothing"),
+    "too_long": (0.1, "share of the recordings that are longer than `context` and so left out"),
+    "overfit": (0.05, "share by which the validation loss must be above its lowest, patience measurements in a row"),
 }
 """Each limit with its default and what it is."""
 
@@ -65,6 +76,8 @@ class Kind:
     advice: str
     shows: Callable[[Facts], bool] = lambda _facts: False
     """Whether a rollout shows it, so that its recording is evidence."""
+    runs: Sequence[RunKind] = ("grpo",)
+    """The kinds of runs that it is looked for in: entropy, say, is to fall in SFT."""
 
 
 def completed(limits: Limits) -> dict[str, float]:
@@ -79,18 +92,23 @@ def completed(limits: Limits) -> dict[str, float]:
     return {name: limits.get(name, default) for name, (default, _) in LIMITS.items()}
 
 
-def known(names: Sequence[str]) -> list[str]:
-    """The names of alarms as they are; ConfigurationError names one that does not exist."""
+def known(names: Sequence[str], run: str) -> list[str]:
+    """The names of alarms as they are; ConfigurationError names one that such a run does not have."""
     for name in names:
-        if name not in KINDS:
-            raise ConfigurationError(f"pause_on: there is no alarm {name}; known are {', '.join(KINDS)}")
+        if name not in kinds_of(run):
+            raise ConfigurationError(f"pause_on: {run} has no alarm {name}; known are {', '.join(kinds_of(run))}")
     return list(names)
 
 
-def raised(rows: Sequence[Row], limits: Limits) -> list[Alarm]:
+def kinds_of(run: str) -> dict[str, Kind]:
+    """The alarms of a kind of run by name."""
+    return {name: kind for name, kind in KINDS.items() if run in kind.runs}
+
+
+def raised(rows: Sequence[Row], limits: Limits, run: str) -> list[Alarm]:
     """The alarms of the last row that the row before it did not have; rows ascend by their `step`."""
     found = []
-    for name, kind in KINDS.items():
+    for name, kind in kinds_of(run).items():
         bad = kind.look(rows, limits) if rows else None
         if bad is not None and (len(rows) < 2 or kind.look(rows[:-1], limits) is None):
             message, evidence = bad
@@ -163,6 +181,66 @@ def _stalled_rollouts(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[st
         return None
     said = f"the rollouts took {now:.0f} s, where they took {before:.0f} s"
     return said, {"rollout_seconds": now, "before": before, "limit": limits["stall_growth"] * before}
+
+
+def _not_a_number(rows: Sequence[Row], _limits: Limits) -> tuple[str, dict[str, float]] | None:
+    if not rows[-1].get("not_finite"):
+        return None
+    return "the loss or the norm of its gradient is no number any more", {"not_finite": 1.0}
+
+
+def _loss_divergence(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
+    values = _values(rows, "loss")
+    patience, window = int(limits["patience"]), int(limits["window"])
+    if "loss" not in rows[-1] or len(values) < FEW + patience:
+        return None
+    first, now = median(values[:FEW]), min(values[-patience:])
+    if now > limits["loss_growth"] * first:
+        return f"the loss rose from {first:.3g} to {values[-1]:.3g}", {
+            "loss": values[-1],
+            "before": first,
+            "limit": limits["loss_growth"] * first,
+        }
+    # Against the median of a window: one easy batch is no progress that could be lost.
+    ends = range(FEW, len(values) - patience + 1)
+    best = min(median(values[max(0, end - window) : end]) for end in ends)
+    most = best + limits["loss_share"] * (first - best)
+    if first - best < limits["loss_least"] or now <= most:
+        return None
+    said = f"the loss had fallen from {first:.3g} to {best:.3g} and is {values[-1]:.3g}"
+    return said, {"loss": values[-1], "before": best, "limit": most}
+
+
+def _gradient_explosion(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
+    now, before = _compared(rows, "grad_norm", limits)
+    if now is None:
+        return None
+    if now >= limits["grad_norm"]:
+        return f"the norm of the gradient is {now:.3g}", {"grad_norm": now, "limit": limits["grad_norm"]}
+    if before is None or now < limits["grad_least"] or now <= limits["grad_growth"] * before:
+        return None
+    said = f"the norm of the gradient is {now:.3g}, where it was {before:.3g}"
+    return said, {"grad_norm": now, "before": before, "limit": limits["grad_growth"] * before}
+
+
+def _overfitting(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
+    measured = [at for at, row in enumerate(rows) if "validation_loss" in row]
+    patience, window = int(limits["patience"]), int(limits["window"])
+    if len(measured) <= patience:
+        return None
+    losses = [rows[at]["validation_loss"] for at in measured]
+    lowest = min(losses[:-patience])
+    most = (1 + limits["overfit"]) * lowest
+    at_lowest, now = measured[losses.index(lowest)], measured[-1]
+    then = _values(rows[: at_lowest + 1], "loss")[-window:] or _values(rows, "loss")[:FEW]
+    trained = _values(rows[: now + 1], "loss")[-window:]
+    if min(losses[-patience:]) <= most or not then or median(trained) >= median(then):
+        return None
+    said = (
+        f"the validation loss was {lowest:.3g} and is {losses[-1]:.3g}, while the loss on what is learned fell from "
+        f"{median(then):.3g} to {median(trained):.3g}"
+    )
+    return said, {"validation_loss": losses[-1], "lowest": lowest, "limit": most, "loss": median(trained)}
 
 
 def _at_least(
@@ -251,6 +329,36 @@ KINDS: Mapping[str, Kind] = {
         _stalled_rollouts,
         "Rollouts hang. Check the user's model, tools and MCP servers for time-outs, and lower concurrency.",
         lambda facts: _failed(facts, "infrastructure", "timeout"),
+    ),
+    "not-a-number": Kind(
+        _not_a_number,
+        "The weights are lost from this optimizer step on. Delete the checkpoints since, and go on from the one before "
+        "with a lower learning rate, or with dtype float32.",
+        runs=("sft", "grpo"),
+    ),
+    "loss-divergence": Kind(
+        _loss_divergence,
+        "The model unlearns what it had learned. Lower the learning rate, warm up longer (warmup_steps), or enlarge "
+        "the batch.",
+        runs=("sft",),
+    ),
+    "gradient-explosion": Kind(
+        _gradient_explosion,
+        "One batch pulls the weights far away. Lower the learning rate, warm up longer (warmup_steps), or look for "
+        "recordings that are unlike the others.",
+        runs=("sft",),
+    ),
+    "rows-too-long": Kind(
+        _at_least("too_long", "too_long", "{value:.0%} of the recordings are longer than context and are left out"),
+        "Long conversations are not learned from, so the model will not know how they end. Raise context, or record "
+        "shorter ones.",
+        runs=("sft",),
+    ),
+    "overfitting": Kind(
+        _overfitting,
+        "The model learns the recordings by heart. Stop here and take an earlier checkpoint, train fewer epochs, lower "
+        "the learning rate, or record more tasks.",
+        runs=("sft",),
     ),
 }
 """The alarms by name."""

@@ -2,14 +2,17 @@
 
     python -m rehearsal_trainer evaluate --set domain=domains/parcel-desk --set run=runs/eval-base
     python -m rehearsal_trainer evaluate --config eval.json --set model=runs/sft/checkpoints/final
+    python -m rehearsal_trainer evaluate --config eval.json --resume
 
 One page: serve the model, play `trials` rollouts of each task at `temperature` and `greedy_trials` greedy
-ones, write `result.json` and its table, print the table. What it leaves out: pass^k and the ledger, which
+ones, write `result.json` and its table, print the table. One that was interrupted goes on with the
+rollouts that it has not finished. What it leaves out: pass^k and the ledger, which
 the engine's own `rehearsal eval` has; this is for a checkpoint of the trainer and the curve between checkpoints.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import sys
@@ -21,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from rehearsal_trainer import keys, rollout_keys
 from rehearsal_trainer.configuration import read_config
+from rehearsal_trainer.failures import ConfigurationError
 
 if TYPE_CHECKING:
     from rehearsal_trainer.rollouts import PlayedRollout, RolloutSettings, RolloutWorker
@@ -70,14 +74,14 @@ PROFILES = {"paper": {}, "gpu": {"context": 16384}, "cpu": _CPU, "trial": {**_CP
 
 def main(argv: Sequence[str]) -> int:
     """Runs an evaluation and prints its table; exit code 0 whatever the success."""
-    config, _ = read_config(Config, PROFILES, argv, "Measures success on a split.")
-    result = run_evaluation(config)
+    config, resume = read_config(Config, PROFILES, argv, "Measures success on a split.")
+    result = run_evaluation(config, resume)
     print(table(result))
     return 0
 
 
-def run_evaluation(config: Config) -> dict[str, Any]:
-    """Plays all rollouts; returns and writes what `result.json` holds."""
+def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any]:
+    """Plays all rollouts, or those that are missing; returns and writes what `result.json` holds."""
     import torch
 
     from rehearsal_trainer.progress import RunFolder
@@ -87,9 +91,11 @@ def run_evaluation(config: Config) -> dict[str, Any]:
 
     if config.threads:
         torch.set_num_threads(config.threads)
-    with RunFolder(config.run, "evaluate", config) as run:
+    if resume:
+        refuse_other_rollouts(config)
+    with RunFolder(config.run, "evaluate", config, resume) as run:
         started = time.monotonic()
-        sampling = Sampling(config.temperature, config.top_p, config.max_tokens)
+        sampling = Sampling.of(config)
         gateway = open_gateway(
             config.model, config.dialect, sampling, config.dtype, config.context, 2 * config.concurrency
         )
@@ -100,13 +106,12 @@ def run_evaluation(config: Config) -> dict[str, Any]:
                 Part("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
             ]
             settings = RolloutSettings.of(config)
-            played = {
-                part.name: summary(
-                    play(worker, settings, run.path / "trajectories" / part.name, config.seed, tasks, part), part
-                )
-                for part in parts
-                if part.trials > 0
-            }
+            played: dict[str, Any] = {}
+            for part in parts:
+                if part.trials > 0:
+                    folder = run.path / "trajectories" / part.name
+                    rollouts = play(worker, settings, folder, config.seed, tasks, part, resume)
+                    played[part.name] = summary(rollouts, part)
         result = {
             "model": config.model, "domain": config.domain, "split": config.split, "basis": config.basis,
             "tasks": len(tasks), "seconds": time.monotonic() - started, **played,
@@ -116,6 +121,24 @@ def run_evaluation(config: Config) -> dict[str, Any]:
         run.event("evaluated", result=result)
         run.event("finished")
         return result
+
+
+_OF_NO_ROLLOUT = frozenset(
+    ("run", "profile", "trials", "greedy_trials", "concurrency", "threads", "engine_command", "engine_cwd")
+)
+
+
+def refuse_other_rollouts(config: Config) -> None:
+    """ConfigurationError where a run's rollouts were played otherwise than these would be."""
+    file = Path(config.run) / "config.json"
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    now = json.loads(json.dumps(dataclasses.asdict(config)))
+    for key in now.keys() & before.keys() - _OF_NO_ROLLOUT:
+        if before[key] != now[key]:
+            raise ConfigurationError(
+                f"{key}: the rollouts of {config.run} were played with {json.dumps(before[key])}, and it can't go on "
+                f"with {json.dumps(now[key])}; name another folder"
+            )
 
 
 @dataclass(frozen=True)
@@ -128,10 +151,21 @@ class Part:
 
 
 def play(
-    worker: RolloutWorker, settings: RolloutSettings, folder: Path, seed: int, tasks: Sequence[str], part: Part
+    worker: RolloutWorker,
+    settings: RolloutSettings,
+    folder: Path,
+    seed: int,
+    tasks: Sequence[str],
+    part: Part,
+    goes_on: bool = False,
 ) -> list[PlayedRollout]:
-    """Plays one part of an evaluation; its recordings and their summary lie in the folder."""
-    from rehearsal_trainer.rollouts import RolloutRequest, write_summary
+    """Plays one part of an evaluation; its recordings and their summary lie in the folder.
+
+    A rollout's line is written when it ends, so that a part that `goes_on` plays none again that an earlier process
+    has finished.
+    """
+    from rehearsal_trainer.progress import append_line
+    from rehearsal_trainer.rollouts import SUMMARY, RolloutRequest, finished_before, line_of, write_summary
 
     folder.mkdir(parents=True, exist_ok=True)
     requests = [
@@ -145,15 +179,20 @@ def play(
         for trial in range(part.trials)
         for task in tasks
     ]
-    done: list[PlayedRollout] = []
+    done = finished_before(folder, requests) if goes_on else []
+    write_summary(folder, done)
+    known = {(each.request.task, each.request.member) for each in done}
 
     def note(rollout: PlayedRollout) -> None:
         done.append(rollout)
+        append_line(folder / SUMMARY, line_of(rollout))
         if len(done) % max(1, len(requests) // 8) == 0:
             right = sum((each.result.reward or 0) >= 1 for each in done)
             print(f"{part.name}: {len(done)} of {len(requests)} rollouts, {right} right", file=sys.stderr, flush=True)
 
-    played = worker.play(settings, requests, note)
+    worker.play(settings, [each for each in requests if (each.task, each.member) not in known], note)
+    place = {(each.task, each.member): at for at, each in enumerate(requests)}
+    played = sorted(done, key=lambda each: place[each.request.task, each.request.member])
     write_summary(folder, played)
     return played
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollouts import IntermediateRewards, PlayedRollout, RolloutWorker
-    from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import TaskSet
 
 
@@ -48,6 +47,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollouts import RolloutWorker
     from rehearsal_trainer.serving import gateway_over
+    from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import draw_order, trained_sets
 
     if config.threads:
@@ -65,7 +65,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
         dtype, autocast = training_dtype(config.dtype, config.lora_rank)
         model = load_model(config.model, dtype, trainable_adapter=True)
         gateway = gateway_over(
-            model, tokenizer, config.model, config.dialect, sampling_of(config), config.context, 2 * config.concurrency
+            model, tokenizer, config.model, config.dialect, Sampling.of(config), config.context, 2 * config.concurrency
         )
         with RolloutWorker(gateway, config.engine_command, config.engine_cwd, run.log) as worker:
             trained = trained_sets(config, worker)
@@ -105,6 +105,7 @@ def evaluation_of(
     """The run's evaluations, where it has any, on tasks that it does not train on."""
     from rehearsal_trainer.evaluate import Part
     from rehearsal_trainer.evaluation import Evaluation, Schedule
+    from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import evaluated_sets, refuse_overlap, say_apart
 
     evaluated = evaluated_sets(config, run, worker)
@@ -112,15 +113,8 @@ def evaluation_of(
     say_apart(run, trained, evaluated, steps)
     if not evaluated:
         return None
-    part = Part("evaluate", sampling_of(config), config.evaluate_trials)
+    part = Part("evaluate", Sampling.of(config), config.evaluate_trials)
     return Evaluation(run, worker, evaluated, Schedule(config.evaluate_every, steps), config.seed, part)
-
-
-def sampling_of(config: Config) -> Sampling:
-    """How the model is sampled in rollouts."""
-    from rehearsal_trainer.session import Sampling
-
-    return Sampling(config.temperature, config.top_p, config.max_tokens)
 
 
 def plans_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> tuple[Optimization, GrpoPlan]:
@@ -147,9 +141,10 @@ def step_player(
     """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
     from rehearsal_trainer.masks import CompletionRow
     from rehearsal_trainer.rollouts import Idle, IntermediateRewards, RolloutRequest, is_dead, write_summary
+    from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import draw_order, labels_of
 
-    gateway, sampling = worker.gateway, sampling_of(config)
+    gateway, sampling = worker.gateway, Sampling.of(config)
     of_label = {label: (each, task) for each in trained for label, task in labels_of(each, trained).items()}
 
     def play(prompts: Sequence[str], step: int) -> tuple[list[CompletionRow], list[float | None]]:

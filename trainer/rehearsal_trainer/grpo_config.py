@@ -67,7 +67,7 @@ class Config:
     def __post_init__(self) -> None:
         # config.json holds the limits that a run has, not only those that were given.
         object.__setattr__(self, "alarms", completed(self.alarms))
-        known(self.pause_on)
+        known(self.pause_on, "grpo")
         if wrong := sorted(set(self.user_prices) - {"input", "output"}):
             raise ConfigurationError(f"user_prices: there is no {wrong[0]}; known are input and output")
 

@@ -161,6 +161,17 @@ LeastReward = Annotated[
     float,
     Setting("A recording with a smaller reward is left out.", paper="successes and verified near-misses"),
 ]
+ValidationShare = Annotated[
+    float,
+    Setting(
+        "Share of the tasks whose recordings are not learned from, to measure `validation_loss` 20 times in a run; the "
+        "alarm `overfitting` needs it. 0 learns from all.",
+        trl="eval_dataset",
+        verl_sft="data.val_files",
+        least=0,
+        most=0.5,
+    ),
+]
 SftEpochs = Annotated[
     float,
     Setting(

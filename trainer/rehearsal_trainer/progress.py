@@ -27,6 +27,7 @@ class RunFolder:
 
     def __init__(self, path: str | Path, kind: str, config: Any, resume: bool = False) -> None:
         self.path = Path(path)
+        self.kind = kind
         self.stop_file = self.path / "stop"
         self._stopped = False
         self._limits: alarms.Limits | None = None
@@ -84,12 +85,17 @@ class RunFolder:
         return folder
 
     def metrics(self, step: int, values: Mapping[str, float | None]) -> None:
-        """Appends what was measured in a step; what is missing or not a number stays away."""
+        """Appends what was measured in a step; what is missing or not a number stays away.
+
+        Where the loss or its gradient is no number, that is said: `not_finite`.
+        """
         measured = {
             name: value
             for name, value in values.items()
             if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         }
+        if any(name in values and name not in measured for name in ("loss", "grad_norm")):
+            measured["not_finite"] = 1
         now = time.time()
         self._append("metrics.jsonl", {"step": step, "time": now, "attempt": self.attempt, **measured})
         if self._event_file is not None:
@@ -105,7 +111,7 @@ class RunFolder:
         last = step_of(self.latest_checkpoint()) if self.attempt > 1 else 0
         known = {int(line["step"]): line for line in self._lines("metrics.jsonl") if int(line["step"]) <= last}
         self._rows = [known[step] for step in sorted(known)]
-        self._limits, self._pause_on = alarms.completed(limits), alarms.known(pause_on)
+        self._limits, self._pause_on = alarms.completed(limits), alarms.known(pause_on, self.kind)
 
     def write_event_file(self) -> None:
         """From now on writes every metric into an event file of TensorBoard, too: a new one for each attempt."""
@@ -125,7 +131,7 @@ class RunFolder:
 
     def _look(self, row: dict[str, float], limits: alarms.Limits) -> None:
         self._rows.append(row)
-        for alarm in alarms.raised(self._rows, limits):
+        for alarm in alarms.raised(self._rows, limits, self.kind):
             self.raise_alarm(alarm)
 
     def ended_early(self, step: int) -> None:
@@ -165,16 +171,7 @@ class RunFolder:
         self.stop_file.unlink(missing_ok=True)
 
     def _append(self, name: str, value: Mapping[str, Json]) -> None:
-        file = self.path / name
-        line = (json.dumps(value, ensure_ascii=False) + "\n").encode()
-        try:
-            _append_whole(file, line)
-        except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            raise TrainingError(
-                f"{file}: {'the disk is full' if full else error.strerror}; what was written before is kept. "
-                "Make room and go on with --resume"
-            ) from error
+        append_line(self.path / name, value)
 
     def _lines(self, name: str) -> list[dict[str, Json]]:
         file = self.path / name
@@ -206,6 +203,18 @@ def running_trainer(run: Path) -> int | None:
     began = time.time() - uptime + int(fields[18]) / os.sysconf("SC_CLK_TCK")
     own = int(text) == os.getpid()
     return None if own or state == "Z" or began > written + 2 else int(text)
+
+
+def append_line(file: Path, value: Mapping[str, Json]) -> None:
+    """Appends a line of JSON to a file of a run, whole or not at all."""
+    try:
+        _append_whole(file, (json.dumps(value, ensure_ascii=False) + "\n").encode())
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise TrainingError(
+            f"{file}: {'the disk is full' if full else error.strerror}; what was written before is kept. "
+            "Make room and go on with --resume"
+        ) from error
 
 
 def _append_whole(path: Path, data: bytes) -> None:

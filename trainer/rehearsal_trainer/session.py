@@ -10,7 +10,8 @@ import hashlib
 import json
 import secrets
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Self
 
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.masks import Row, without_tail
@@ -24,6 +25,11 @@ class Sampling:
     temperature: float = 1.0
     top_p: float = 1.0
     max_tokens: int = 1024
+
+    @classmethod
+    def of(cls, config: object) -> Self:
+        """That of a script's configuration, which calls the fields the same."""
+        return cls(**{each.name: getattr(config, each.name) for each in fields(cls)})
 
 
 @dataclass

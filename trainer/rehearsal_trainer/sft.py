@@ -12,13 +12,14 @@ row that is longer than `context` is dropped and counted).
 from __future__ import annotations
 
 import contextlib
+import random
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rehearsal_trainer import keys, rollout_keys
+from rehearsal_trainer import alarms, keys, rollout_keys
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Conversation
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollouts import RolloutWorker
-    from rehearsal_trainer.session import Sampling
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Config:
     dialect: keys.Dialect = "compact"
     least_reward: keys.LeastReward = 1.0
     evaluate_split: keys.EvaluatedSplit = "test"
+    validation_share: keys.ValidationShare = 0.0
     epochs: keys.SftEpochs = 2.0
     steps: keys.SftSteps = None
     batch: keys.SftBatch = 128
@@ -69,6 +70,13 @@ class Config:
     keep_checkpoints: keys.KeepCheckpoints = 2
     seed: keys.Seed = 1
     threads: keys.Threads = None
+    alarms: keys.AlarmLimits = field(default_factory=dict)
+    pause_on: keys.PauseOn = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        # config.json holds the limits that a run has, not only those that were given.
+        object.__setattr__(self, "alarms", alarms.completed(self.alarms))
+        alarms.known(self.pause_on, "sft")
 
 
 _CPU = {
@@ -123,7 +131,12 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     tokenizer = load_tokenizer(config.model)
     chat = Chat(tokenizer, dialect_named(config.dialect))
     every = [chat.row_of(conversation) for conversation in conversations]
-    rows = [row for row in every if len(row.ids) <= config.context]
+    kept = validation_tasks(conversations, config.validation_share, config.seed)
+    fitting = [
+        (row, each.task) for row, each in zip(every, conversations, strict=True) if len(row.ids) <= config.context
+    ]
+    rows = [row for row, task in fitting if task not in kept]
+    validation = [row for row, task in fitting if task in kept]
     if not rows:
         raise TrainingError(
             f"nothing to learn from: of {len(files)} recordings {len(conversations)} have a reward of at least "
@@ -131,6 +144,8 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         )
     if empty := [row for row, each in zip(every, conversations, strict=True) if not any(row.mask)]:
         raise TrainingError(f"{len(empty)} recordings have no token to learn from: the agent says nothing in them")
+    if kept and not validation:
+        raise TrainingError(f"validation_share: no recording of {len(kept)} tasks fits into {config.context} tokens")
     steps = config.steps or max(1, round(config.epochs * len(rows) / config.batch))
     micro = min(config.micro_batch, config.batch)
     accumulation = config.batch // micro
@@ -138,10 +153,12 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     # Model and run folder.
     with RunFolder(config.run, "sft", config, resume) as run, contextlib.ExitStack() as opened:
         run.event(
-            "data", recordings=len(files), rows=len(rows), too_long=len(every) - len(rows),
-            tokens=sum(len(row.ids) for row in rows), trained_tokens=sum(sum(row.mask) for row in rows), steps=steps,
+            "data", recordings=len(files), rows=len(rows), validation_rows=len(validation),
+            too_long=len(every) - len(fitting), tokens=sum(len(row.ids) for row in rows),
+            trained_tokens=sum(sum(row.mask) for row in rows), steps=steps,
         )  # fmt: skip
         run.stop_on_signals()
+        run.watch(config.alarms, config.pause_on)
         dtype, autocast = training_dtype(config.dtype, config.lora_rank)
         model = load_model(config.model, dtype, trainable_adapter=True)
         plan = Optimization(
@@ -155,7 +172,10 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         # Train, save, say so.
         worker = opened.enter_context(worker_over(config, model, tokenizer, run)) if config.evaluate_every else None
         evaluation = evaluation_of(config, run, worker, steps) if worker else None
-        trainer = sft_trainer(model, tokenizer, rows, plan, run, Measurements(), evaluation)
+        measured = Measurements()
+        if run.latest_checkpoint() is None:
+            measured.values["too_long"] = (len(every) - len(fitting)) / len(every)
+        trainer = sft_trainer(model, tokenizer, rows, plan, run, measured, evaluation, validation)
         if worker:
             worker.gateway.generator.decoder.adopt(trainer.model)
         print(
@@ -163,7 +183,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         )
         reached = train(trainer, run.latest_checkpoint() if resume else None)
         if reached < steps:
-            run.event("stopped", step=reached)
+            run.ended_early(reached)
             return run.checkpoints / f"checkpoint-{reached}"
         save(trainer, tokenizer, run.checkpoints / "final", merge=True)
         run.event("finished", step=reached, path="final")
@@ -183,9 +203,10 @@ def worker_over(config: Config, model: Any, tokenizer: Any, run: RunFolder) -> R
     """A gateway over the live weights and an engine, for evaluations."""
     from rehearsal_trainer.rollouts import RolloutWorker
     from rehearsal_trainer.serving import gateway_over
+    from rehearsal_trainer.session import Sampling
 
     slots = 2 * config.concurrency
-    gateway = gateway_over(model, tokenizer, config.model, config.dialect, sampling_of(config), config.context, slots)
+    gateway = gateway_over(model, tokenizer, config.model, config.dialect, Sampling.of(config), config.context, slots)
     return RolloutWorker(gateway, config.engine_command, config.engine_cwd, run.log)
 
 
@@ -196,6 +217,7 @@ def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: 
     from rehearsal_trainer.grpo_config import name_of
     from rehearsal_trainer.rollout_keys import DomainShare
     from rehearsal_trainer.rollouts import RolloutSettings
+    from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import TaskSet, say_apart
 
     share = DomainShare(str(config.domain))
@@ -206,15 +228,19 @@ def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: 
     tasks = [task["id"] for task in worker.tasks(share.folder, config.evaluate_split)]
     sets = [TaskSet(name_of(share), share, tasks, settings)]
     say_apart(run, [], sets, steps)
-    part = Part("evaluate", sampling_of(config), config.evaluate_trials)
+    part = Part("evaluate", Sampling.of(config), config.evaluate_trials)
     return Evaluation(run, worker, sets, Schedule(config.evaluate_every, steps), config.seed, part)
 
 
-def sampling_of(config: Config) -> Sampling:
-    """How the model is sampled in evaluations."""
-    from rehearsal_trainer.session import Sampling
-
-    return Sampling(config.temperature, config.top_p, config.max_tokens)
+def validation_tasks(conversations: Sequence[Conversation], share: float, seed: int) -> set[str]:
+    """The tasks that are not learned from. Whole tasks: another recording of a task would tell its answer."""
+    tasks = sorted({each.task for each in conversations})
+    if share == 0:
+        return set()
+    if len(tasks) < 2:
+        raise ConfigurationError("validation_share: the recordings are of one task; record more, or set it to 0")
+    count = max(1, round(share * len(tasks)))
+    return set(random.Random(f"{seed}/validation").sample(tasks, count))
 
 
 def refuse_evaluated(conversations: Sequence[Conversation], split: str | None) -> None:

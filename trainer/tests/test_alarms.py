@@ -9,14 +9,18 @@ from typing import Any
 
 import pytest
 from conftest import SCRIPTED_ENGINE, TESTS
-from test_training import grpo_config, lines
+from test_training import gold_recordings, grpo_config, lines, sft_config
+from trl import SFTTrainer  # noqa: TID251
 
-from rehearsal_trainer.alarms import KINDS, LIMITS, Row, completed, raised
+from rehearsal_trainer.alarms import KINDS, LIMITS, Row, completed, kinds_of, raised
+from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.generation import Generator
 from rehearsal_trainer.grpo import run_grpo
+from rehearsal_trainer.masks import Row as TokenRow
 from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings, RolloutWorker, measure
 from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.sft import run_sft
 
 DEFAULTS = completed({})
 
@@ -29,9 +33,9 @@ def rows_of(**series: Sequence[float]) -> list[Row]:
     ]
 
 
-def history(rows: Sequence[Row], limits: Any = DEFAULTS) -> list[tuple[str, int]]:
+def history(rows: Sequence[Row], limits: Any = DEFAULTS, run: str = "grpo") -> list[tuple[str, int]]:
     """All alarms of a run, as they were raised one optimizer step after the other."""
-    found = [alarm for end in range(len(rows)) for alarm in raised(rows[: end + 1], limits)]
+    found = [alarm for end in range(len(rows)) for alarm in raised(rows[: end + 1], limits, run)]
     return [(alarm.name, alarm.step) for alarm in found]
 
 
@@ -52,6 +56,39 @@ FAILING: list[tuple[list[Row], list[tuple[str, int]]]] = [
     (rows_of(drift=[1e-6, 0.2]), [("token-drift", 2)]),
     (rows_of(stalled=[0.0, 0.03]), [("stalled-rollouts", 2)]),
     (rows_of(rollout_seconds=[20.0, 22.0, 21.0, 300.0]), [("stalled-rollouts", 4)]),
+    (rows_of(not_finite=[0.0, 1.0, 1.0]), [("not-a-number", 2)]),
+]
+FELL = [2.0, 1.5, 1.1, 0.8, 0.6, 0.5, 0.4, 0.35, 0.3, 0.28, 0.26, 0.25]
+SFT_FAILING: list[tuple[list[Row], list[tuple[str, int]]]] = [
+    (rows_of(loss=[2.0, 2.1, 1.9, 3.5, 4.0, 5.0, 6.0]), [("loss-divergence", 6)]),
+    (rows_of(loss=[*FELL, 1.8, 1.9, 1.9, 2.0]), [("loss-divergence", 15)]),
+    (rows_of(grad_norm=[1.0, 1.2, 0.9, 30.0, 1.0]), [("gradient-explosion", 4)]),
+    (rows_of(grad_norm=[2000.0]), [("gradient-explosion", 1)]),
+    (rows_of(not_finite=[0.0, 1.0]), [("not-a-number", 2)]),
+    (rows_of(too_long=[0.25]), [("rows-too-long", 1)]),
+    (
+        rows_of(loss=FELL, validation_loss=[2.0, 1.6, 1.3, 1.1, 1.0, 1.0, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5]),
+        [("overfitting", 9)],
+    ),
+    (
+        [
+            {key: value for key, value in row.items() if key == "loss" or row["step"] % 2 == 0 or key == "step"}
+            for row in rows_of(loss=FELL, validation_loss=[0, 1.0, 0, 1.1, 0, 1.2, 0, 1.3, 0, 1.4, 0, 1.5])
+        ],
+        [("overfitting", 8)],
+    ),
+]
+SFT_QUIET: list[list[Row]] = [
+    rows_of(loss=FELL, entropy=[1.0, 0.9, 0.9, 0.1, 0.05, 0.01, 0.005, 0.005, 0.005, 0.005, 0.005, 0.005]),
+    rows_of(loss=[*FELL, 0.02, 0.2, 0.1, 0.3, 0.05, 0.4, 0.3, 0.4]),
+    rows_of(loss=[0.8, 0.9, 0.7, 0.85, 0.9, 0.75, 0.95, 0.7, 0.9, 0.8]),
+    rows_of(loss=[*FELL, 1.9, 0.2, 1.9, 0.2]),
+    rows_of(grad_norm=[0.1, 0.1, 0.2, 3.0]),
+    rows_of(grad_norm=[40.0, 30.0, 20.0, 25.0, 60.0]),
+    rows_of(too_long=[0.05]),
+    rows_of(loss=FELL, validation_loss=[2.0, 1.6, 1.3, 1.1, 1.0, 1.02, 1.01, 1.03, 1.0, 1.04, 1.02, 1.03]),
+    rows_of(loss=FELL[::-1], validation_loss=[1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0, 2.1])[:7],
+    rows_of(stalled=[1.0], truncated=[1.0]),
 ]
 QUIET: list[list[Row]] = [
     rows_of(kl=[0.0, 0.001, 0.002, 0.02, 0.04, 0.08]),
@@ -75,9 +112,20 @@ def test_what_is_no_failure_raises_nothing(rows: list[Row]) -> None:
     assert history(rows) == []
 
 
+@pytest.mark.parametrize(("rows", "expected"), SFT_FAILING)
+def test_an_alarm_of_sft_is_raised_where_it_begins(rows: list[Row], expected: list[tuple[str, int]]) -> None:
+    assert history(rows, run="sft") == expected
+
+
+@pytest.mark.parametrize("rows", SFT_QUIET)
+def test_what_is_no_failure_of_sft_raises_nothing(rows: list[Row]) -> None:
+    assert history(rows, run="sft") == []
+
+
 def test_every_alarm_has_a_failing_case_and_advice() -> None:
-    assert {name for _, expected in FAILING for name, _ in expected} == set(KINDS)
-    assert len(KINDS) == 8
+    for run, failing in (("grpo", FAILING), ("sft", SFT_FAILING)):
+        assert {name for _, expected in failing for name, _ in expected} == set(kinds_of(run))
+    assert (len(kinds_of("grpo")), len(kinds_of("sft")), len(KINDS)) == (9, 5, 13)
     assert [kind.advice for kind in KINDS.values() if len(kind.advice) < 40] == []
 
 
@@ -95,7 +143,7 @@ def test_limits_are_configuration() -> None:
         ({"alarms": {"kl": "much"}}, "alarms: kl: expected a number above 0, found 'much'"),
         ({"alarms": {"kl": 0}}, "alarms: kl: expected a number above 0, found 0"),
         ({"alarms": {"patience": 0.5}}, "alarms: window and patience: expected at least 1"),
-        ({"pause_on": ["boredom"]}, "pause_on: there is no alarm boredom; known are kl-explosion, "),
+        ({"pause_on": ["boredom"]}, "pause_on: grpo has no alarm boredom; known are kl-explosion, "),
         ({"user_prices": {"inputs": 1}}, "user_prices: there is no inputs; known are input and output"),
     ],
 )
@@ -113,6 +161,51 @@ def test_the_numbers_of_a_real_healthy_run_raise_nothing() -> None:
     assert len(rows) >= 10
     assert all(needed <= set(row) for row in rows)
     assert history(rows) == []
+
+
+def test_sft_on_what_it_can_learn_raises_nothing_and_measures_what_it_does_not_learn(tmp_path: Path) -> None:
+    recordings = gold_recordings(tmp_path / "gold", 12)
+    run_sft(sft_config(tmp_path / "run", recordings, steps=24, learning_rate=0.005, lora_rank=0, validation_share=0.25))
+    rows = lines(tmp_path / "run" / "metrics.jsonl")
+    assert rows[-1]["loss"] < 0.5 * rows[1]["loss"]
+    measured = [row["validation_loss"] for row in rows if "validation_loss" in row]
+    assert len(measured) == 25 and measured[-1] < measured[0]
+    assert [event for event in lines(tmp_path / "run" / "events.jsonl") if event["type"] == "alarm"] == []
+    (data,) = [event for event in lines(tmp_path / "run" / "events.jsonl") if event["type"] == "data"]
+    assert (data["rows"], data["validation_rows"]) == (9, 3)
+
+
+def test_sft_with_a_learning_rate_that_is_far_too_high_is_paused_by_its_alarm(tmp_path: Path) -> None:
+    recordings = gold_recordings(tmp_path / "gold", 12)
+    run, changes = tmp_path / "run", {"lora_rank": 0, "pause_on": ["loss-divergence"], "warmup_steps": 0}
+    run_sft(sft_config(run, recordings, steps=40, learning_rate=2.0, **changes))
+    assert "loss-divergence" in alarms_of(run)
+    assert lines(run / "events.jsonl")[-1]["type"] == "paused"
+
+
+def test_sft_says_a_loss_that_is_no_number_and_what_does_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        SFTTrainer,
+        "compute_loss",
+        lambda self, model, *_, **__: sum(p.sum() for p in model.parameters() if p.requires_grad) * float("nan"),
+    )
+    recordings = gold_recordings(tmp_path / "gold", 4)
+    long = Chat.row_of
+    monkeypatch.setattr(
+        Chat,
+        "row_of",
+        lambda self, each: (
+            long(self, each) if each.task != "move-0" else TokenRow([1] * 3000, [1] * 3000, [None] * 3000)
+        ),
+    )
+    run_sft(sft_config(tmp_path / "run", recordings, steps=2))
+    found = alarms_of(tmp_path / "run")
+    assert set(found) == {"not-a-number", "rows-too-long"}
+    assert (found["not-a-number"]["step"], found["rows-too-long"]["evidence"]) == (1, {"too_long": 0.25, "limit": 0.1})
+    with pytest.raises(ConfigurationError, match="pause_on: sft has no alarm kl-explosion; known are not-a-number"):
+        sft_config(tmp_path / "run", recordings, pause_on=["kl-explosion"])
 
 
 def test_an_alarm_pauses_a_run_that_then_goes_on(tmp_path: Path) -> None:

@@ -30,17 +30,22 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def started(run: Path, resume: bool) -> subprocess.Popen[bytes]:
-    config = {
-        "domain": str(REPOSITORY / "domains" / "parcel-desk"), "run": str(run), "model": "tiny", "profile": "trial",
-        "engine_command": [node_of(), str(ENGINE), "serve", "--stdio"], "engine_cwd": str(REPOSITORY),
-        "steps": STEPS, "tasks_per_step": TASKS, "group_size": GROUP, "micro_batch": 2, "max_tokens": 8, "turn_cap": 2,
-        "save_every": 1, "evaluate_every": 0,
-    }  # fmt: skip
+ENGINE_COMMAND = {
+    "domain": str(REPOSITORY / "domains" / "parcel-desk"), "model": "tiny", "profile": "trial",
+    "engine_command": [node_of(), str(ENGINE), "serve", "--stdio"], "engine_cwd": str(REPOSITORY), "turn_cap": 2,
+    "max_tokens": 8,
+}  # fmt: skip
+GRPO = {
+    "steps": STEPS, "tasks_per_step": TASKS, "group_size": GROUP, "micro_batch": 2, "save_every": 1,
+    "evaluate_every": 0,
+}  # fmt: skip
+
+
+def started(run: Path, resume: bool, kind: str = "grpo", own: dict[str, Any] = GRPO) -> subprocess.Popen[bytes]:
     run.parent.mkdir(parents=True, exist_ok=True)
     path = run.parent / f"{run.name}.json"
-    path.write_text(json.dumps(config))
-    command = [sys.executable, "-m", "rehearsal_trainer", "grpo", "--config", str(path)]
+    path.write_text(json.dumps({**ENGINE_COMMAND, "run": str(run), **own}))
+    command = [sys.executable, "-m", "rehearsal_trainer", kind, "--config", str(path)]
     with (run.parent / f"{run.name}.log").open("ab") as log:
         return subprocess.Popen(
             command + (["--resume"] if resume else []), cwd=REPOSITORY / "trainer", stdout=log, stderr=log
@@ -105,6 +110,32 @@ def test_a_trainer_that_is_killed_at_random_moments_goes_on_from_its_last_checkp
     assert outlived > 0, "no engine was there when the trainer was killed"
     attempts = [line["attempt"] for line in lines(run / "events.jsonl") if line["type"] in ("started", "resumed")]
     assert attempts == sorted(attempts) and len(attempts) >= 2
+
+
+def test_an_evaluation_that_is_killed_plays_no_finished_rollout_again(tmp_path: Path) -> None:
+    run, draw = tmp_path / "run", random.Random(SEED)
+    own = {"trials": 2, "greedy_trials": 0, "concurrency": 4}
+    summary = run / "trajectories" / "sampled" / "rollouts.jsonl"
+    finished: dict[str, tuple[str, int]] = {}
+    for kill in range(3):
+        process = started(run, kill > 0, "evaluate", own)
+        until("a rollout", lambda known=finished: len(lines(summary)) > len(known), process)
+        time.sleep(draw.uniform(0, 0.3))
+        engines = engines_of(process.pid)
+        assert engines, "the evaluation was over when it was to be killed"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        expect_gone(engines)
+        recorded = [summary.parent / line["recording"] for line in lines(summary)]
+        now = {file.name: (file.read_text(), file.stat().st_mtime_ns) for file in recorded}
+        assert finished.items() <= now.items()
+        finished = now
+    assert started(run, True, "evaluate", own).wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
+    played = lines(summary)
+    assert len(played) == len({(line["task"], line["member"]) for line in played}) == 64
+    for name, (text, written) in finished.items():
+        assert ((summary.parent / name).read_text(), (summary.parent / name).stat().st_mtime_ns) == (text, written)
+    assert json.loads((run / "result.json").read_text())["sampled"]["rollouts"] == 64
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="looks for the engine's process with pgrep")

@@ -23,7 +23,7 @@ from rehearsal_trainer.grpo import run_grpo, training_rows
 from rehearsal_trainer.grpo_config import check
 from rehearsal_trainer.masks import Row
 from rehearsal_trainer.models import load_model
-from rehearsal_trainer.rollouts import IntermediateRewards, PlayedRollout, RolloutRequest, is_dead
+from rehearsal_trainer.rollouts import IntermediateRewards, PlayedRollout, RolloutRequest, RolloutWorker, is_dead
 from rehearsal_trainer.session import Sampling, SessionRow
 from rehearsal_trainer.sft import run_sft
 from rehearsal_trainer.shared_prefix import share_prefix, shared_length
@@ -217,16 +217,62 @@ def test_sft_refuses_recordings_without_a_token_to_learn(tmp_path: Path, monkeyp
         run_sft(sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold")))
 
 
-def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
+def evaluation_config(run: Path, **changes: Any) -> evaluate.Config:
     values = {
-        "domain": "parity", "run": str(tmp_path / "run"), "model": "tiny", "engine_command": SCRIPTED_ENGINE,
+        "domain": "parity", "run": str(run), "model": "tiny", "engine_command": SCRIPTED_ENGINE,
         "engine_cwd": TESTS, "trials": 2, "turn_cap": 1, "max_tokens": 4,
     }  # fmt: skip
-    result = run_evaluation(from_values(evaluate.Config, evaluate.PROFILES, values))
+    return from_values(evaluate.Config, evaluate.PROFILES, {**values, **changes})
+
+
+def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
+    result = run_evaluation(evaluation_config(tmp_path / "run"))
     assert (result["sampled"]["right"], result["sampled"]["rollouts"]) == (4, 8)
     assert (result["greedy"]["right"], result["greedy"]["rollouts"]) == (16, 32)
     assert json.loads((tmp_path / "run" / "result.json").read_text())["tasks"] == 4
     assert "50.0 % (4 of 8, 95 % interval 22-78 %)" in table(result)
+
+
+def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    whole = run_evaluation(evaluation_config(run, greedy_trials=1))
+    first, second, third, *_ = [json.dumps(line) for line in lines(run / "trajectories" / "sampled" / "rollouts.jsonl")]
+    cancelled = json.dumps({**json.loads(third), "end_reason": "cancelled", "reward": None})
+    left = "\n".join([second, first, first, cancelled, third[:40]])
+    (run / "trajectories" / "sampled" / "rollouts.jsonl").write_text(left)
+    kept = [run / "trajectories" / "sampled" / json.loads(line)["recording"] for line in (first, second)]
+    for file in kept:
+        file.write_text("as it was left")
+
+    played: list[str] = []
+    play = RolloutWorker.play
+
+    def counted(self: Any, settings: Any, requests: Any, *more: Any) -> Any:
+        played.extend(f"{request.task}.{request.member}" for request in requests)
+        return play(self, settings, requests, *more)
+
+    monkeypatch.setattr(RolloutWorker, "play", counted)
+    again = run_evaluation(evaluation_config(run, greedy_trials=1), resume=True)
+    assert len(played) == 6 and not any(f"{name.stem.removesuffix('.traj')}" in played for name in kept)
+    assert [file.read_text() for file in kept] == ["as it was left"] * 2
+    summary = lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
+    assert [(line["member"], line["task"]) for line in summary] == sorted(
+        (m, f"move-{t}") for m in (0, 1) for t in range(100, 104)
+    )
+    timed = ("slowest_rollout_seconds",)
+    for part in ("sampled", "greedy"):
+        assert {k: v for k, v in again[part].items() if k not in timed} == {
+            k: v for k, v in whole[part].items() if k not in timed
+        }
+    assert [line["type"] for line in lines(run / "events.jsonl")][-3:] == ["resumed", "evaluated", "finished"]
+
+    with pytest.raises(ConfigurationError, match=r'^model: the rollouts of .* were played with "tiny"'):
+        run_evaluation(evaluation_config(run, model="smollm2"), resume=True)
+    played.clear()
+    run_evaluation(evaluation_config(run, greedy_trials=0))
+    assert len(played) == 8
 
 
 def test_wilson() -> None:

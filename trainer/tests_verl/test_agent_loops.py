@@ -85,7 +85,7 @@ def engines() -> list[int]:
     return found
 
 
-def test_rows_are_what_was_sampled_bit_for_bit(loops: Any, store: Any, server: Any) -> None:
+def test_rows_are_what_was_sampled_bit_for_bit(loops: Any, store: Any, server: Any, tmp_path: Path) -> None:
     config, manager = loops(2)
     before = len(ray.get(server.asked.remote()))
     prompts = prompts_of(config, 2, step=1)
@@ -117,8 +117,8 @@ def test_rows_are_what_was_sampled_bit_for_bit(loops: Any, store: Any, server: A
         rewards = data["rm_scores"][index].tolist()
         assert len(rewards) == len(response) and not any(rewards[:-1])
     assert turns == len(asked) == sum(int(count) for count in data["num_turns"])
-    assert ray.get(store.count.remote(1)) == 8
     assert set(ray.get(store.finish.remote(1, False))) >= {"reward", "turns", "response_length", "all_wrong"}
+    assert len((tmp_path / "run" / "trajectories" / "step-000001" / "rollouts.jsonl").read_text().splitlines()) == 8
 
 
 def spans_of(mask: list[int]) -> Iterator[tuple[int, int]]:
@@ -148,7 +148,7 @@ def test_rollouts_per_second(loops: Any, store: Any, workers: int, record_proper
     assert len(rows) == 32
 
 
-def test_a_worker_that_is_killed_loses_nothing_and_counts_nothing_twice(loops: Any, store: Any) -> None:
+def test_a_worker_that_is_killed_loses_nothing_and_counts_nothing_twice(loops: Any, store: Any, tmp_path: Path) -> None:
     config, manager = loops(2)
     warm = prompts_of(config, 2, step=300)
     manager.generate_sequences(warm)
@@ -166,5 +166,6 @@ def test_a_worker_that_is_killed_loses_nothing_and_counts_nothing_twice(loops: A
         groups.setdefault(uid, []).append(rest)
     assert len(groups) == 8
     assert all(sorted(members) == ["0_0", "1_0", "2_0", "3_0"] for members in groups.values())
-    assert ray.get(store.count.remote(301)) == 32
+    ray.get(store.finish.remote(301, False))
+    assert len((tmp_path / "run" / "trajectories" / "step-000301" / "rollouts.jsonl").read_text().splitlines()) == 32
     assert manager.replaced == 1

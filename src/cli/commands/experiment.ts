@@ -39,14 +39,14 @@ Exit code 0: done. 2: ended before the last stage, or could not be done.
   run: async (given, io) => {
     const [file] = given.positionals;
     if (file === undefined) throw new UsageError('say which experiment: rehearsal experiment FILE');
-    const { experiment: asked, inPlace } = readExperiment(file, io.cwd);
+    const { experiment: asked, placed } = readExperiment(file, io.cwd);
     const plan = planOf(asked);
     const named = text(given, 'out');
     const name = basename(file).replace(/(?:\.experiment)?\.ya?ml$/, '');
     const folder = named === undefined ? join(io.cwd, '.rehearsal', 'experiments', name) : resolve(io.cwd, named);
     const runs = named === undefined ? join(io.cwd, '.rehearsal', 'training') : join(folder, 'runs');
     const place = { file: resolve(io.cwd, file), target: text(given, 'target'), python: text(given, 'python') };
-    const stages = stagesIn(folder, runs, asked.model, place);
+    const stages = stagesIn(folder, runs, asked.model, place, placed);
     const isJson = given.values['json'] === true;
     if (given.values['plan'] === true) {
       const told = plan.stages.map((stage) => ({ ...stage, state: stages.stateOf(stage) }));
@@ -56,8 +56,7 @@ Exit code 0: done. 2: ended before the last stage, or could not be done.
     makeRunFolder(folder);
     const left = plan.stages.filter((stage) => stages.stateOf(stage) === 'not begun');
     // The seeds differ in nothing that could be wrong.
-    for (const stage of left.filter(({ seed }) => seed === asked.seeds[0]))
-      await inPlace(stage, () => stages.preflight(stage, io));
+    for (const stage of left.filter(({ seed }) => seed === asked.seeds[0])) await stages.preflight(stage, io);
     stages.keepPlace();
     for (const [at, stage] of plan.stages.entries()) {
       if (stages.stateOf(stage) === 'finished') continue;

@@ -2,7 +2,6 @@ import { dirname, resolve } from 'node:path';
 import { type Experiment, experimentFileSchema, type Stage } from '../../engine/core/experiment.ts';
 import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
 import { type Diagnostic, formatDiagnostic } from '../../engine/shell/diagnostic.ts';
-import { messageOf } from '../../engine/shell/fault.ts';
 import { describeIssues } from '../../engine/shell/load/issue.ts';
 import { nearest } from '../../engine/shell/load/nearest.ts';
 import { readSource } from '../../engine/shell/load/source.ts';
@@ -22,8 +21,8 @@ type Stages = Pick<Experiment, TrainingKind>;
 /** An experiment as a person wrote it. */
 export type ExperimentFile = {
   readonly experiment: Experiment;
-  /** Does something with a stage; where that refuses a key, the refusal names its line in the experiment. */
-  readonly inPlace: (stage: Stage, act: () => Promise<void>) => Promise<void>;
+  /** The trainer's words about a key of a stage, with the line of the experiment before them where it stands there. */
+  readonly placed: (stage: Stage, words: string) => string;
 };
 
 /**
@@ -48,34 +47,25 @@ export function readExperiment(path: string, cwd: string): ExperimentFile {
   const problems = [...keyProblems(experiment, places), ...pairProblems(experiment, places)];
   if (problems.length > 0) return refuse(problems);
   const folder = dirname(file);
-  const placed = (stages: Stages): Stages =>
+  const wholeIn = (stages: Stages): Stages =>
     Object.fromEntries(
       trainingKinds.flatMap((kind) => (stages[kind] ? [[kind, wholePaths(kind, stages[kind], folder)]] : [])),
     );
   const { domain, model } = wholePaths('grpo', { domain: experiment.domain, model: experiment.model }, folder);
-  const lineOf = ({ kind, arms }: Stage, key: string): number => {
-    const paths = [...arms.map((arm) => ['arms', arm, kind, key]), [kind, key]];
-    const held = paths.find(
-      (at) => at.reduce<unknown>((each, part) => (each as Values | undefined)?.[part], value) !== undefined,
-    );
-    return places.key(held ?? []).line;
-  };
   return {
     experiment: {
       ...experiment,
-      ...placed(experiment),
+      ...wholeIn(experiment),
       domain: String(domain),
       model: String(model),
-      arms: Object.fromEntries(Object.entries(experiment.arms).map(([arm, stages]) => [arm, placed(stages)])),
+      arms: Object.fromEntries(Object.entries(experiment.arms).map(([arm, stages]) => [arm, wholeIn(stages)])),
     },
-    inPlace: async (stage, act) => {
-      try {
-        await act();
-      } catch (error) {
-        const [, words = '', key = ''] = /\.training\.yaml:\d+: (([a-z_]+): .*)$/s.exec(messageOf(error)) ?? [];
-        if (!(error instanceof UsageError) || key === '') throw error;
-        throw new UsageError(`${path}:${lineOf(stage, key)}: ${words}`);
-      }
+    placed: ({ kind, arms }, words) => {
+      const key = /^([a-z_]+):/.exec(words)?.[1] ?? '';
+      const held = [...arms.map((arm) => ['arms', arm, kind, key]), [kind, key], [key]].find(
+        (at) => at.reduce<unknown>((each, part) => (each as Values | undefined)?.[part], value) !== undefined,
+      );
+      return held ? `${path}:${places.key(held).line}: ${words}` : words;
     },
   };
 }

@@ -1,30 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import * as z from 'zod';
 import type { Measured, Stage } from '../../engine/core/experiment.ts';
 import { makeFolder, replaceFile } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { checkpointsOf, lastWordOf, rolloutOfLine } from '../../engine/shell/trainingRun.ts';
 import type { Given } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
-import { checkpointsOf, lastWordOf } from '../targets/runFolder.ts';
-import { placeOf } from '../targets/targets.ts';
+import { placeIn, placeOf } from '../targets/targets.ts';
 import { preflightTraining, startTraining } from '../training.ts';
 import { runOperation } from '../trainingOperations.ts';
 
 export type StageState = 'finished' | 'unfinished' | 'not begun';
 
 /** The file of an experiment, and where its stages are trained; undefined: this machine, and its own Python. */
-type Place = { readonly file: string; readonly target?: string | undefined; readonly python?: string | undefined };
-
-const placeSchema = z.object({ file: z.string(), target: z.string().optional(), python: z.string().optional() });
-
-const lineSchema = z.object({
-  task: z.string(),
-  reward: z.number().nullable(),
-  calls: z.record(z.string(), z.number()).default({}),
-});
+type Asked = { readonly file: string; readonly target?: string | undefined; readonly python?: string | undefined };
 
 /**
  * The stages of an experiment, each a run of `rehearsal train`.
@@ -32,13 +23,20 @@ const lineSchema = z.object({
  * @param runs the folder of their runs
  * @param model what a stage begins with that has none before it
  * @param asked where they are trained; what an earlier call said counts where this one says nothing
+ * @param placed puts before the trainer's words about a key of a stage where it was written
  */
-export function stagesIn(folder: string, runs: string, model: string, asked: Place) {
+export function stagesIn(
+  folder: string,
+  runs: string,
+  model: string,
+  asked: Asked,
+  placed: (stage: Stage, words: string) => string,
+) {
   const kept = join(folder, 'experiment.json');
-  const known = placeIn(kept);
-  if (known && known.file !== asked.file)
-    throw new UsageError(`${folder} is of the experiment ${known.file}; name another folder with --out`);
-  const place = { target: asked.target ?? known?.target, python: asked.python ?? known?.python };
+  const known = placeIn(kept, { target: 'local' });
+  if (known && known['file'] !== asked.file)
+    throw new UsageError(`${folder} is of the experiment ${known['file']}; name another folder with --out`);
+  const place = { target: asked.target ?? known?.target ?? 'local', python: asked.python ?? known?.python };
   const runOf = (name: string) => join(runs, name);
   const stateOf = ({ name }: Pick<Stage, 'name'>): StageState => {
     const { type } = lastWordOf(runOf(name));
@@ -67,19 +65,20 @@ export function stagesIn(folder: string, runs: string, model: string, asked: Pla
     keepPlace: (): void => replaceFile(kept, `${JSON.stringify({ file: asked.file, ...place })}\n`),
 
     /** Finds what would make a stage fail; the checkpoint that it begins with may not be there yet. */
-    preflight: (stage: Stage, io: Io): Promise<void> => preflightTraining(asTraining(stage, model), io),
+    preflight: (stage: Stage, io: Io): Promise<void> =>
+      preflightTraining(asTraining(stage, model), io, (words) => placed(stage, words)),
 
-    /** Runs a stage, or goes on with it from its last checkpoint; an evaluation has none and begins anew. */
+    /** Runs a stage, or goes on with it: from its last checkpoint, and an evaluation from what it has played. */
     run: async (stage: Stage, io: Io): Promise<void> => {
       const run = runOf(stage.name);
       const silent: Io = { ...io, out: () => undefined };
       if (trainerOf(run)?.isRunning)
         throw new UsageError(`${run} is being trained by another process: wait for it, or stop it`);
-      if (stage.kind !== 'evaluate' && stateOf(stage) === 'unfinished')
+      if (stateOf(stage) === 'unfinished')
         await runOperation('resume', { positionals: ['resume', run], values: { python: place.python } }, silent);
       else {
         const begin = stage.after === null ? model : await checkpointAfter(runOf(stage.after), silent);
-        await startTraining(asTraining(stage, begin), silent);
+        await startTraining(asTraining(stage, begin), silent, (words) => placed(stage, words));
       }
     },
 
@@ -90,28 +89,13 @@ export function stagesIn(folder: string, runs: string, model: string, asked: Pla
       const lines = file ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
       if (!file || lines.length === 0) throw broken(runOf(name), 'the evaluation has no rollouts');
       return lines.map((line, at) => {
-        const { data } = lineSchema.safeParse(parsed(line));
-        if (!data) throw broken(`${file}:${at + 1}`, 'no rollout of an evaluation: the file was changed since');
-        const { task, reward, calls } = data;
+        const rollout = rolloutOfLine(line);
+        if (!rollout) throw broken(`${file}:${at + 1}`, 'no rollout of an evaluation: the file was changed since');
+        const { task, reward, calls } = rollout;
         return { task, reward, route: JSON.stringify(Object.entries(calls).toSorted()) };
       });
     },
   };
-}
-
-function placeIn(file: string): Place | undefined {
-  if (!existsSync(file)) return undefined;
-  const { data } = placeSchema.safeParse(parsed(readFileSync(file, 'utf8')));
-  if (!data) throw new UsageError(`${file} was changed after Rehearsal wrote it: delete it, and name --target anew`);
-  return data;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The checkpoint that a stage ended with; brought here where it was trained elsewhere. */

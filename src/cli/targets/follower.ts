@@ -4,8 +4,9 @@ import { setTimeout as setTimer } from 'node:timers/promises';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { lockRun } from '../../engine/shell/runLock.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { lastWordOf } from '../../engine/shell/trainingRun.ts';
 import type { Io } from '../io.ts';
-import { isGone, lastWordOf } from './runFolder.ts';
+import { isGone } from './runFolder.ts';
 
 const longestPauseMs = 30_000;
 

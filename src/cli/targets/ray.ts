@@ -39,8 +39,9 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       uploaded = await jobs.upload(brought.name, brought.content);
       const check = { entrypoint: commandOf(launch, '--check'), runtime_env: { working_dir: uploaded } };
       const { job, logs } = await jobs.run(check, io.signal);
+      const words = lastLineOf(logs) || (job.message ?? '');
       if (job.status !== 'SUCCEEDED')
-        throw new UsageError(`the trainer refuses these options: ${lastLineOf(logs) || job.message}`);
+        throw new UsageError(`the trainer refuses these options: ${launch.placed?.(words) ?? words}`);
     },
     start: async (launch, io) => {
       if (!uploaded) throw new Error('a run is prepared before it is started');

@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
-import { isLifecycle, type Lifecycle } from '../../engine/shell/trainingEvents.ts';
+import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
 import { UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
 
@@ -15,25 +15,6 @@ export function sizeOf(path: string): number {
 export function lastLineOf(words: string): string {
   const last = words.trim().split('\n').at(-1) ?? '';
   return last.replace(/^error: /, '');
-}
-
-/** How far a run has come by its own words: `type` is the last of its beginnings and ends, null where it said none. */
-export function lastWordOf(run: string): { readonly type: Lifecycle | null; readonly message: string } {
-  const path = join(run, 'events.jsonl');
-  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
-  for (const line of lines.reverse()) {
-    const { type, message = '' } = parsed(line);
-    if (isLifecycle(type)) return { type, message };
-  }
-  return { type: null, message: '' };
-}
-
-function parsed(line: string): { readonly type?: string; readonly message?: string } {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return {};
-  }
 }
 
 /**
@@ -78,19 +59,6 @@ export function checkpointOf(run: string, name: string | undefined): string {
   if (chosen !== undefined && names.includes(chosen)) return join(run, 'checkpoints', chosen);
   const known = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none yet';
   throw new UsageError(`${run} has no checkpoint${chosen ? ` "${chosen}"` : ''}; ${known}`);
-}
-
-/** The names of the checkpoints that lie in a run's folder on this machine, ascending by step. */
-export function checkpointsOf(run: string): readonly string[] {
-  const folder = join(run, 'checkpoints');
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  return names.filter((name) => /^(final|checkpoint-\d+)$/.test(name)).sort(byStep);
-}
-
-/** Ascending by step; `final` is the last one. */
-export function byStep(one: string, other: string): number {
-  const step = (name: string) => (name === 'final' ? Number.MAX_SAFE_INTEGER : Number(name.split('-').at(-1)) || 0);
-  return step(one) - step(other);
 }
 
 /** Waits for the end of the process of a run that another process has started; false where the wait was ended. */

@@ -1,11 +1,12 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
+import { byStep } from '../../engine/shell/trainingRun.ts';
 import { type Io, UsageError } from '../io.ts';
 import { askFarSide, callFarSide } from './farSide.ts';
 import { domainsOf, keysOf } from './keys.ts';
 import { had, mirror } from './mirror.ts';
-import { byStep, throwIfFailed } from './runFolder.ts';
+import { throwIfFailed } from './runFolder.ts';
 import { readAddress, type SshAddress } from './sshAddress.ts';
 import { type FarRun, followFarRun } from './sshFollow.ts';
 import { farPython, lookAt, type Machine } from './sshPreflight.ts';

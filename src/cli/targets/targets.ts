@@ -31,18 +31,25 @@ export function targetAt({ target, python }: Place): Target {
 
 const local: Place = { target: 'local' };
 
-/**
- * Where a run is: what was asked for, else where it was started. Throws a `UsageError` for a file that is none of
- * Rehearsal's.
- */
+/** Where a run is: what was asked for, else where it was started. */
 export function placeOf(run: string, asked?: string, python?: string): Place {
   if (asked !== undefined) return { target: asked, ...(python ? { python } : {}) };
-  const path = join(run, 'target.json');
-  if (!existsSync(path)) return local;
+  return placeIn(join(run, 'target.json')) ?? local;
+}
+
+/**
+ * The place that a file keeps, with whatever else stands there. Throws a `UsageError` for a file that is none of
+ * Rehearsal's.
+ * @param otherwise what counts where the file does not say it
+ */
+export function placeIn(path: string, otherwise: Partial<Place> = {}): Place | undefined {
+  if (!existsSync(path)) return undefined;
   try {
-    return placeSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return placeSchema.parse({ ...otherwise, ...JSON.parse(readFileSync(path, 'utf8')) });
   } catch {
-    throw new UsageError(`${path} does not say where the run was started: it is made by rehearsal train --target`);
+    throw new UsageError(
+      `${path} was changed after Rehearsal wrote it, and does not say any more where training was started: write its target there again, such as {"target": "ssh://user@host/folder"}`,
+    );
   }
 }
 

@@ -5,12 +5,11 @@ import type { Checked, SpotCheck } from '../../engine/shell/coldStart/spotCheck.
 import { activeFile } from '../activeFile.ts';
 import { openRecording, recordingOf } from '../runs/runCommands.ts';
 import { mayRun } from '../trust.ts';
+import { sampleSizeOf } from './sampleSize.ts';
 import { pickSynthesis } from './synthFolders.ts';
 
 /** A row of the Spot Check view: one rollout of the sample. */
 export type CheckedNode = { readonly type: 'checked'; readonly recording: string; readonly checked: Checked };
-
-const sampleSize = 50;
 
 const changed = new vscode.EventEmitter<void>();
 let view: vscode.TreeView<CheckedNode> | undefined;
@@ -26,7 +25,10 @@ export function registerSpotCheck(): vscode.Disposable {
     getTreeItem: itemOf,
   };
   view = vscode.window.createTreeView('rehearsal.spotCheck', { treeDataProvider });
-  return view;
+  const settings = vscode.workspace.onDidChangeConfiguration((change) => {
+    if (change.affectsConfiguration('rehearsal.synth.spotCheckSize')) void refreshSpotCheck();
+  });
+  return vscode.Disposable.from(view, settings);
 }
 
 /**
@@ -49,7 +51,8 @@ export async function startSpotCheck(target: unknown): Promise<number | undefine
 export async function refreshSpotCheck(): Promise<void> {
   if (folder === undefined) return;
   const { spotCheckOf } = await import('../../engine/shell/coldStart/spotCheck.ts');
-  const check = spotCheckOf(folder, sampleSize, '1');
+  const size = sampleSizeOf(vscode.workspace.getConfiguration('rehearsal').get('synth.spotCheckSize'));
+  const check = spotCheckOf(folder, size, '1');
   nodes = check.queue.map((checked) => ({
     type: 'checked',
     recording: join(folder ?? '', checked.row.recording),

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { trainingRuns } from './runFolders.ts';
@@ -8,16 +8,13 @@ export type CheckpointItem = vscode.QuickPickItem & { readonly model: string };
 
 /** Every checkpoint of every training run: the newest run first, and of a run the one that it ended with, then the newest. */
 export async function checkpointItems(): Promise<readonly CheckpointItem[]> {
-  return (await trainingRuns()).flatMap(({ id, folder }) => {
-    const all = join(folder, 'checkpoints');
-    if (!existsSync(all)) return [];
-    return readdirSync(all)
-      .filter(
-        (name) => existsSync(join(all, name, 'config.json')) || existsSync(join(all, name, 'adapter_config.json')),
-      )
-      .sort((a, b) => stepOf(b) - stepOf(a))
-      .map((name) => ({ label: id, description: describe(name), model: join(all, name) }));
-  });
+  const { checkpointsOf } = await import('../../engine/shell/trainingRun.ts');
+  return (await trainingRuns()).flatMap(({ id, folder }) =>
+    checkpointsOf(folder)
+      .map((name) => ({ label: id, description: describe(name), model: join(folder, 'checkpoints', name) }))
+      .filter(({ model }) => ['config.json', 'adapter_config.json'].some((file) => existsSync(join(model, file))))
+      .toReversed(),
+  );
 }
 
 /** The seat of the checkpoint that a person chooses; undefined where there is none, or nothing was chosen. */
@@ -34,9 +31,6 @@ export async function pickCheckpointSeat(): Promise<string | undefined> {
   const chosen = await vscode.window.showQuickPick(items, { placeHolder, matchOnDescription: true });
   return chosen && `checkpoint:${chosen.model}`;
 }
-
-/** What a run ended with stands behind every step. */
-const stepOf = (name: string) => (name === 'final' ? Number.POSITIVE_INFINITY : Number(/\d+$/.exec(name)?.[0] ?? -1));
 
 const describe = (name: string) =>
   name === 'final' ? 'what the run ended with' : `optimizer step ${/\d+$/.exec(name)?.[0] ?? name}`;

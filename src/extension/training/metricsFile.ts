@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
-import { isLifecycle, type Lifecycle } from '../../engine/shell/trainingEvents.ts';
+import { isLifecycle, type Lifecycle, parseEvent, type RunEvent, valueOfLine } from '../../engine/shell/trainingRun.ts';
 import type { Alarm, Point, RunStatus } from '../../webview/protocol.ts';
 import { tailLines } from './lineTail.ts';
 
@@ -114,12 +114,10 @@ const metricsLineSchema = z.looseObject({
   time: timeSchema,
   attempt: z.int().optional().catch(undefined),
 });
-const eventLineSchema = z.looseObject({ type: z.string(), message: z.string().optional().catch(undefined) });
-type RunEvent = z.infer<typeof eventLineSchema>;
 
 /** One line of `metrics.jsonl`, or a sentence that says what is wrong with it. */
 export function parseMetrics(text: string): Attempted | string {
-  const value = parseJson(text);
+  const value = valueOfLine(text);
   if (value === undefined) return 'is not JSON and was left out';
   const parsed = metricsLineSchema.safeParse(value);
   if (!parsed.success) return 'expected an object with a whole number "step"; the line was left out';
@@ -129,14 +127,6 @@ export function parseMetrics(text: string): Attempted | string {
     if (typeof metric === 'number' && Number.isFinite(metric)) metrics[name] = metric;
   }
   return { attempt, point: { step, time: epochMilliseconds(time), metrics } };
-}
-
-/** One line of `events.jsonl`, or a sentence that says what is wrong with it. */
-export function parseEvent(text: string): RunEvent | string {
-  const value = parseJson(text);
-  if (value === undefined) return 'is not JSON and was left out';
-  const parsed = eventLineSchema.safeParse(value);
-  return parsed.success ? parsed.data : 'expected an object with a "type"; the line was left out';
 }
 
 const alarmLineSchema = z.looseObject({
@@ -160,20 +150,6 @@ function withAlarm(alarms: readonly Alarm[], event: RunEvent): readonly Alarm[] 
 /** A resumed run does what came after its checkpoint again. */
 function alarmsUpTo(alarms: readonly Alarm[], step: unknown): readonly Alarm[] {
   return typeof step === 'number' ? alarms.filter((alarm) => alarm.step <= step) : alarms;
-}
-
-/** Python writes NaN and Infinity, which JSON does not know; such a value was not measured. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    const repaired = text.replace(/([:[,]\s*)-?(?:NaN|Infinity)(?=\s*[,}\]])/g, '$1null');
-    try {
-      return JSON.parse(repaired);
-    } catch {
-      return undefined;
-    }
-  }
 }
 
 function epochMilliseconds(time: number | string | undefined): number | null {

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { trainingKinds } from '../../engine/core/trainingKind.ts';
 import { parseRecording } from '../../engine/shell/recording.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { rolloutOfLine, valueOfLine } from '../../engine/shell/trainingRun.ts';
 import type { Rollout, Run } from '../../webview/protocol.ts';
 
 const configSchema = z.looseObject({
@@ -107,21 +108,11 @@ function stepFolder(step: number): string {
   return `trajectories/step-${String(step).padStart(6, '0')}`;
 }
 
-const rolloutLineSchema = z.looseObject({
-  task: z.string(),
-  member: z.int().nullable().catch(null),
-  reward: z.number().nullable().catch(null),
-  turns: z.number().nullable().catch(null),
-  end_reason: z.string().nullable().catch(null),
-  failure: z.looseObject({ who: z.string(), message: z.string() }).nullable().catch(null),
-  recording: z.string().nullable().catch(null),
-});
-
 /** One line of the summary; an empty or torn line is no rollout. */
 function summarized(line: string, folder: string): Rollout[] {
-  const parsed = rolloutLineSchema.safeParse(parseJson(line));
-  if (!parsed.success) return [];
-  const { task, member, reward, turns, end_reason: endReason, failure, recording } = parsed.data;
+  const rollout = rolloutOfLine(line);
+  if (!rollout) return [];
+  const { task, member, reward, turns, end_reason: endReason, failure, recording } = rollout;
   const file = recording === null ? null : `${folder}/${basename(recording)}`;
   return [{ file, task, member, reward, turns, endReason, failure: failure && failureText(failure) }];
 }
@@ -148,13 +139,5 @@ function failureText({ who, message }: { readonly who: string; readonly message:
 }
 
 async function readJson(path: string): Promise<unknown> {
-  return parseJson(await readFile(path, 'utf8').catch(() => ''));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return valueOfLine(await readFile(path, 'utf8').catch(() => ''));
 }

@@ -30,13 +30,18 @@ const anywhere: readonly [null, null] = [null, null];
 
 const reward = { name: 'reward', label: 'Reward', meaning: 'Mean reward of the optimizer step’s rollouts', ...share };
 const loss = { name: 'loss', label: 'Loss', meaning: 'Training loss' };
+const validation = {
+  name: 'validation_loss',
+  label: 'Validation loss',
+  meaning: 'Loss on recordings that SFT does not learn from',
+};
 const kl = { name: 'kl', label: 'KL', meaning: 'Distance from the reference model' };
 const turns = { name: 'turns', label: 'Turns', meaning: 'Mean number of turns of a rollout', decimals: 1 };
 
 /** The dashboard's charts, in their order. */
 export const chartKinds: readonly ChartKind[] = [
   { ...reward, metrics: [reward], color: 'green', range: toShare, isLead: true },
-  { ...loss, metrics: [loss], color: 'red', range: anywhere, isLead: true },
+  { ...loss, metrics: [loss, validation], color: 'red', range: anywhere, isLead: true },
   { ...kl, metrics: [kl], color: 'purple', range: upwards, isLead: true },
   { ...turns, metrics: [turns], color: 'blue', range: upwards, isLead: true },
   {

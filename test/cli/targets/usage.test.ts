@@ -36,7 +36,7 @@ test.each([
   ],
   [
     ['follow', runWith({ 'launch.json': '{}', 'target.json': '[]' })],
-    /target\.json does not say where the run was started/,
+    /target\.json was changed after Rehearsal wrote it, and does not say any more where training was started/,
   ],
   [['stop', runWith({ 'launch.json': '{}' })], /is not being trained$/],
   [['fetch', runWith({ 'launch.json': '{}' })], /has no checkpoint; it has none yet$/],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseEvent, parseMetrics, readMetrics } from '../../../src/extension/training/metricsFile.ts';
+import { parseMetrics, readMetrics } from '../../../src/extension/training/metricsFile.ts';
 import type { RunStatus } from '../../../src/webview/protocol.ts';
 import { runFolder } from './runFolder.ts';
 
@@ -25,13 +25,6 @@ describe('parseMetrics', () => {
 
   it.each(['{"step": 1, "lo', '{"loss": 1}', '{"step": 1.5}', '[]', '12'])('says what is wrong with %s', (text) => {
     expect(parseMetrics(text)).toMatch(/^(is not JSON|expected an object)/);
-  });
-});
-
-describe('parseEvent', () => {
-  it('takes an event and refuses anything else', () => {
-    expect(parseEvent('{"time": 1, "type": "checkpoint", "step": 3}')).toMatchObject({ type: 'checkpoint' });
-    expect(parseEvent('{"time": 1}')).toMatch(/^expected an object with a "type"/);
   });
 });
 

@@ -7,7 +7,7 @@ import contextlib
 import os
 import sys
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -47,7 +47,6 @@ class StationPlan:
     agent: str | None = None
     store: str | None = None
     """The name of the actor that keeps what was played; without one nothing is kept."""
-    env: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, values: Any) -> Self:
@@ -120,7 +119,6 @@ class Station:
         async with self._starting:
             if self._engine is None or self._engine is ended:
                 await self._engines.aclose()
-                os.environ.update(self.plan.env)
                 os.environ.setdefault("REHEARSAL_NODE", node_of_wheel())
                 started = running(self.plan.engine_command, self.plan.engine_cwd, lambda _level, words: say(words))
                 self._engine = await self._engines.enter_async_context(started)

@@ -27,10 +27,6 @@ class RolloutStore:
         kept = replace(played, result=replace(played.result, recording=str(path) if recording is not None else None))
         self._played.setdefault((step, is_evaluation), {})[request.task, request.member] = kept
 
-    def count(self, step: int, is_evaluation: bool = False) -> int:
-        """How many rollouts of a step there are."""
-        return len(self._played.get((step, is_evaluation), {}))
-
     def finish(self, step: int, is_evaluation: bool) -> Mapping[str, float]:
         """Writes a step's summary and measures it; the step is forgotten. Nothing where nothing was played."""
         played = [rollout for _, rollout in sorted(self._played.pop((step, is_evaluation), {}).items())]
