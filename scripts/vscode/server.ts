@@ -58,13 +58,12 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const temporary = options.userData === undefined;
   const userData = options.userData ?? mkdtempSync(join(tmpdir(), 'rehearsal-vscode-'));
   writeSettings(userData, options.settings ?? {});
-  for (const extension of options.extensions ?? [])
-    cpSync(extension, join(userData, 'extensions', basename(extension)), { recursive: true });
   const folders = folderArguments(userData);
   const env = { ...process.env, ...options.env };
   if (options.vsix && temporary)
     cpSync(await installedExtension(entry, options.vsix, env), join(userData, 'extensions'), { recursive: true });
   else if (options.vsix) await installExtension(entry, folders, options.vsix, env);
+  for (const extension of options.extensions ?? []) copyExtension(extension, join(userData, 'extensions'));
   const home = mkdtempSync(join(tmpdir(), 'rehearsal-socket-'));
   const socket = join(home, 'vscode.sock');
   const child = spawn(process.execPath, [entry, ...folders, ...listenArguments(socket, options)], {
@@ -104,6 +103,19 @@ function writeSettings(userData: string, settings: Record<string, unknown>): voi
   // A setting of the scope "machine" is read from here, as on any machine that a window is connected to.
   mkdirSync(join(userData, 'Machine'), { recursive: true });
   writeFileSync(join(userData, 'Machine', 'settings.json'), `${JSON.stringify(settings, undefined, 2)}\n`);
+}
+
+/** Copies an extension's folder among the installed ones. Where there is a list of those, only what it names is loaded. */
+function copyExtension(extension: string, extensions: string): void {
+  const folder = join(extensions, basename(extension));
+  cpSync(extension, folder, { recursive: true });
+  const list = join(extensions, 'extensions.json');
+  if (!existsSync(list)) return;
+  const { publisher, name, version } = JSON.parse(readFileSync(join(extension, 'package.json'), 'utf8'));
+  const listed = JSON.parse(readFileSync(list, 'utf8')) as object[];
+  const location = { $mid: 1, path: folder, scheme: 'file' };
+  const entry = { identifier: { id: `${publisher}.${name}` }, version, location, relativeLocation: basename(folder) };
+  writeFileSync(list, JSON.stringify([...listed, entry]));
 }
 
 function folderArguments(userData: string): string[] {

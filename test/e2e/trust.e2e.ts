@@ -28,16 +28,6 @@ afterAll(async () => {
   domain.remove();
 });
 
-type Contributed = {
-  readonly commands: readonly {
-    readonly command: string;
-    readonly title: string;
-    readonly category: string;
-    readonly enablement?: string;
-  }[];
-  readonly menus: { readonly commandPalette: readonly { readonly command: string; readonly when?: string }[] };
-};
-
 /** Nothing of the domain ran, and nothing was recorded. */
 function expectNothingRan(): void {
   expect([existsSync(mark), existsSync(join(domain.folder, '.rehearsal'))]).toEqual([false, false]);
@@ -101,23 +91,6 @@ test.each([
   await workbench.press('Control+F4');
   await workbench.openFile('tasks/lamp-variant.task.yaml');
   expectNothingRan();
-});
-
-test('no command of the palette starts anything', async () => {
-  const { commands, menus } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')).contributes as Contributed;
-  const hidden = new Set(menus.commandPalette.flatMap(({ command, when }) => (when ? [command] : [])));
-  // One that is not enabled here is not in the palette.
-  const shown = commands.filter(({ command, enablement }) => !hidden.has(command) && !enablement);
-  expect(shown.length).toBeGreaterThan(15);
-  for (const { title, category } of shown) {
-    await workbench.runCommand(`${category}: ${title}`);
-    // What it asks for is left unanswered.
-    await workbench.page.waitForTimeout(300);
-    await workbench.press('Escape', 'Escape', 'Escape');
-    expectNothingRan();
-  }
-  await workbench.runCommand('Notifications: Clear All Notifications');
-  await workbench.runCommand('View: Close All Editors');
 });
 
 test('F5 asks for trust first, and starts nothing when it is refused', async () => {

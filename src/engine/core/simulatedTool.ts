@@ -48,6 +48,13 @@ export function describeSimulated(declared: SimulatedTool): Tool {
   };
 }
 
+/** The fields of a tool's result with their schemas; null where they are not known, as for tools of code. */
+export function resultFields({ source }: Tool): Readonly<Record<string, Json>> | null {
+  if (source.type !== 'simulated') return null;
+  const { properties } = (source.result ?? {}) as { readonly properties?: Readonly<Record<string, Json>> };
+  return properties ?? null;
+}
+
 /** Where what a simulator sees of a database stands. */
 export function pathsVisible({ reads }: Pick<Simulated, 'reads'>, args: JsonObject, db: Database): readonly Path[] {
   return reads.flatMap((pattern) => expanded(db, filled(pattern, args)));

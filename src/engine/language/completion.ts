@@ -6,6 +6,7 @@ import { type LanguageDomain, textOf, toolsOf } from './languageDomain.ts';
 import { toolOffer } from './nameOffers.ts';
 import { type Completion, offered, snippetOffer } from './offer.ts';
 import { isYaml, roleAt, type YamlKind } from './roles.ts';
+import { sentenceCompletions } from './sentenceCompletion.ts';
 import { snippetsAt } from './snippets.ts';
 import type { Position } from './symbols.ts';
 import { offsetOf } from './text.ts';
@@ -80,6 +81,7 @@ function ofCursor(
 ): readonly Completion[] {
   const role = roleAt(kind, cursor.path, cursor.isKey);
   if (role?.type === 'expression') return expressionCompletions(domain, kind, source, cursor, offset);
+  if (role?.type === 'sentence') return sentenceCompletions(domain, source, cursor, offset);
   const offers = cursor.isKey ? keyOffers(domain, kind, cursor) : valueOffers(domain, kind, cursor);
   return offers.map((offer) => {
     const insert = offer.isSnippet ? (offer.insert ?? offer.label) : written(offer.insert ?? offer.label, cursor);

@@ -78,6 +78,8 @@ function ofScalar(kind: YamlKind, source: Source, scalar: YamlScalar, context: M
       return [{ kind: 'argument', name: `*.${text}`, declares: false, from, to }];
     case 'expression':
       return inExpression(source, scalar, sidesOf(kind, source, scalar.path), context);
+    case 'sentence':
+      return inSentence(source, scalar);
     case 'place':
       return inPlace(source, scalar, role, context);
     case 'step':
@@ -91,6 +93,15 @@ function ofScalar(kind: YamlKind, source: Source, scalar: YamlScalar, context: M
 
 /** `writes` and `all` stand for tools, where one text stands in place of a list. */
 const isWordOfRules = (kind: YamlKind, text: string) => kind === 'rules' && (text === 'writes' || text === 'all');
+
+/** The arguments that a sentence of the lexicon speaks of, or in `tell` the fields of the result. */
+function inSentence(source: Source, scalar: YamlScalar): readonly Mention[] {
+  const tool = String(scalar.path.at(-3));
+  return [...wordsOf(source, scalar).matchAll(/\{([A-Za-z_]\w*)\}/g)].map(({ 1: slot = '', index }) => {
+    const from = scalar.from + index + 1;
+    return { kind: 'argument', name: `${tool}.${slot}`, declares: false, from, to: from + slot.length };
+  });
+}
 
 type Sides = Readonly<Record<string, Side>>;
 

@@ -54,7 +54,11 @@ export function toolOffer(domain: LanguageDomain, label: string): Offer {
 
 /** The arguments of the call whose map of arguments this is: by the tool's schema, else as other calls have them. */
 export function argumentNames(domain: LanguageDomain, source: Source, args: Path): readonly Offer[] {
-  const tool = String(valueAt(source, [...args.slice(0, -1), 'tool']));
+  return argumentsOfTool(domain, String(valueAt(source, [...args.slice(0, -1), 'tool'])));
+}
+
+/** The arguments of a tool: by its schema, else as calls of it have them. */
+export function argumentsOfTool(domain: LanguageDomain, tool: string): readonly Offer[] {
   const known = toolsOf(domain).get(tool);
   const parameters = known ? parametersOf(known) : null;
   const names = parameters ? Object.keys(parameters) : usedArguments(domain, tool);

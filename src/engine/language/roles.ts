@@ -15,6 +15,8 @@ export type Role =
   | { readonly type: 'argument' }
   | { readonly type: 'argumentName' }
   | { readonly type: 'expression' }
+  /** A sentence of the lexicon about a call: `{order_id}` in it stands for an argument. */
+  | { readonly type: 'sentence' }
   /** A place of a database in one text, `orders.W1.status`. */
   | { readonly type: 'place'; readonly side: 'beside' | 'agent' }
   /** One part of a place of a database that is written as a list. */
@@ -42,6 +44,7 @@ const declares = (kind: Exclude<SymbolKind, 'argument' | 'field' | 'row'>): Role
 const argument: Role = { type: 'argument' };
 const argumentName: Role = { type: 'argumentName' };
 const expression: Role = { type: 'expression' };
+const sentence: Role = { type: 'sentence' };
 const step: Role = { type: 'step' };
 const file: Role = { type: 'file' };
 const place = (side: 'beside' | 'agent'): Role => ({ type: 'place', side });
@@ -57,6 +60,10 @@ const table: Readonly<Record<YamlKind, Readonly<Record<string, Role>>>> = {
   domain: {
     'lexicon.facts.*:key': declares('fact'),
     'lexicon.tools.*:key': tool,
+    'lexicon.tools.*.propose.*': sentence,
+    'lexicon.tools.*.done.*': sentence,
+    'lexicon.tools.*.instruct.*': sentence,
+    'lexicon.tools.*.tell.*': sentence,
     policy: file,
     rules: file,
     tools: file,

@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
-import { debugType } from '../contributions.ts';
-import { chosenFrame } from './stoppedSession.ts';
+import { chosenFrame, debuggedSession } from './stoppedSession.ts';
 
 type Shown = { readonly name: string; readonly body: string };
 
@@ -10,11 +9,8 @@ type Shown = { readonly name: string; readonly body: string };
  * has the focus. Gives its text.
  */
 export async function showRequest(target: unknown): Promise<string | undefined> {
-  const session = vscode.debug.activeDebugSession;
-  if (session?.type !== debugType) {
-    void vscode.window.showInformationMessage('A request can be shown while a rollout or a recording is debugged.');
-    return undefined;
-  }
+  const session = debuggedSession('A request can be shown while a rollout or a recording is debugged.');
+  if (!session) return undefined;
   try {
     const frameId = await chosenFrame(session, target);
     const { body }: Shown = await session.customRequest('rehearsal/request', frameId === undefined ? {} : { frameId });

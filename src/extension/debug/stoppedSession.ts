@@ -1,13 +1,16 @@
 import * as vscode from 'vscode';
 import { debugType } from '../contributions.ts';
+import { mayRun } from '../trust.ts';
 
 type Frames = { readonly stackFrames: readonly { readonly id: number; readonly name: string }[] };
 
 /** The rollout or recording that is debugged; says what to do where there is none. */
-export function debuggedSession(): vscode.DebugSession | undefined {
+export function debuggedSession(
+  hint = 'Debug a task (F5) or a recording first: this works where it is paused.',
+): vscode.DebugSession | undefined {
   const session = vscode.debug.activeDebugSession;
   if (session?.type === debugType) return session;
-  void vscode.window.showInformationMessage('Debug a task (F5) or a recording first: this works where it is paused.');
+  if (mayRun('Debug sessions')) void vscode.window.showInformationMessage(hint);
   return undefined;
 }
 

@@ -36,6 +36,7 @@ export function registerCompletion(client: LanguageClient): vscode.Disposable {
     ':',
     ' ',
     '[',
+    '{',
     '.',
     '"',
     '#',

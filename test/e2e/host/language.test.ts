@@ -96,6 +96,13 @@ describe('language features', () => {
       ['status', 'payments'],
     ],
     ['tools in the policy', 'policy.md', '', '\n- Use `|\n', ['cancel_order']],
+    [
+      'arguments in a sentence of the lexicon',
+      'domain.yaml',
+      '\n  tools:',
+      "\n    get_order: { done: ['I looked at {|'] }",
+      ['order_id'],
+    ],
     ['keys of domain.yaml', 'domain.yaml', '', '\n|\n', ['greeting', 'mcpServers']],
   ];
   for (const [what, file, behind, text, expected] of marked) {

@@ -20,6 +20,8 @@ export type WorkbenchOptions = {
   viewport?: { width: number; height: number };
   /** Asks whether the folder is to be trusted, as VS Code does; otherwise every folder is. */
   workspaceTrust?: boolean;
+  /** The folder of an extension that is installed beside the packaged one. */
+  beside?: string;
 };
 
 const quickInput = '.quick-input-widget:not([style*="display: none"])';
@@ -46,8 +48,20 @@ export class Workbench {
   /** Starts VS Code on a folder and resolves when the workbench stands. */
   static async open(folder: string, options: WorkbenchOptions = {}): Promise<Workbench> {
     const vsix = options.vsix ?? process.env.REHEARSAL_VSIX ?? (await packageExtension());
-    const { settings = {}, env = {}, viewport = { width: 1440, height: 900 }, workspaceTrust = false } = options;
-    const server = await startServer({ vsix, settings, env, workspaceTrust });
+    const {
+      settings = {},
+      env = {},
+      viewport = { width: 1440, height: 900 },
+      workspaceTrust = false,
+      beside,
+    } = options;
+    const server = await startServer({
+      vsix,
+      settings,
+      env,
+      workspaceTrust,
+      ...(beside ? { extensions: [beside] } : {}),
+    });
     const browser = await launchBrowser();
     try {
       const page = await browser.newPage({ viewport });

@@ -107,6 +107,71 @@ it.each([
   expect(labelsAt('rules.yaml', text).slice(0, expected.length)).toEqual(expected);
 });
 
+const sentence = (tool: string, lines: string) => `name: desk
+policy: policy.md
+userDatabase: user.json
+lexicon:
+  tools:
+    ${tool}: ${lines}
+`;
+const weather = `name: find_weather
+description: Weather of a day.
+behaviour: Sunny.
+owner: user
+parameters: { type: object, properties: { day: { type: string } }, required: [day] }
+result: { type: object, properties: { sky: { type: string }, day: { type: string } } }
+`;
+
+it.each([
+  ['behind an open brace', sentence('cancel_order', "{ propose: ['Shall I cancel {|?'] }"), '{order}?'],
+  [
+    'of which a part is written',
+    sentence('cancel_order', "{ done: ['Done, {or| is gone.'] }"),
+    'Done, {order} is gone.',
+  ],
+  ['within the word', sentence('cancel_order', "{ done: ['Done, {o|r} is gone.'] }"), 'Done, {order} is gone.'],
+  [
+    'between braces that are closed',
+    sentence('cancel_order', '{ instruct: ["Cancel {|}, please."] }'),
+    'Cancel {order}, please.',
+  ],
+  [
+    'behind signs that are escaped',
+    sentence('cancel_order', '{ propose: ["\\"It\'s\\" {|}?"] }'),
+    '"It\'s\\" {order}?',
+  ],
+  [
+    'without quotes',
+    sentence('cancel_order', '\n      propose:\n        - Shall I cancel {|'),
+    'Shall I cancel {order}\n',
+  ],
+  [
+    'in a block',
+    sentence('cancel_order', '\n      propose:\n        - >-\n          Shall I\n          cancel {|?'),
+    'cancel {order}?',
+  ],
+])('offers an argument in a sentence of the lexicon %s', (_, text, expected) => {
+  expect(labelsAt('domain.yaml', text)).toEqual(['order']);
+  expect(taken('domain.yaml', text, 'order')).toContain(expected);
+});
+
+it.each([
+  ['nothing outside of braces', "{ propose: ['Shall I cancel |?'] }"],
+  ['nothing behind a brace that is closed', "{ propose: ['Shall I cancel {order}|?'] }"],
+  ['nothing in words that ask for it', "{ synonyms: ['{|'] }"],
+])('offers %s', (_, text) => {
+  expect(labelsAt('domain.yaml', sentence('cancel_order', text))).toEqual([]);
+});
+
+it('offers in what a user tells also the fields of the result, and all of it', () => {
+  const files = { ...office, 'tools/weather.tool.yaml': weather };
+  const text = sentence('find_weather', "{ tell: ['It is {|}.'] }");
+  expect(labelsAt('domain.yaml', text, files)).toEqual(['day', 'sky', 'result']);
+  const told = offeredAt('domain.yaml', text, files).map(({ label, detail }) => `${label}: ${detail}`);
+  expect(told).toEqual(['day: string', 'sky: of the result, string', 'result: all of the result']);
+  expect(labelsAt('domain.yaml', sentence('cancel_order', "{ tell: ['{|}'] }"))).toEqual(['order', 'result']);
+});
+
 it('offers the keys that a check has, and none of another one', () => {
   const labels = labelsAt('rules.yaml', '- rule: confirm\n  check: before\n  |\n');
   expect(labels).toEqual(expect.arrayContaining(['tools', 'require', 'same', 'gate']));

@@ -22,6 +22,7 @@ it.each([
   ['a field', 'rules.yaml', 'status ==', ['orders.*.status', '"pending", "done"']],
   ['a row', 'tasks/second.task.yaml', 'W2, status', ['"status": "done"']],
   ['an argument', 'tasks/second.task.yaml', 'order: W2 } }', ['`order`: string', '(find_order)']],
+  ['an argument in a sentence of the lexicon', 'domain.yaml', 'order} is', ['`order`: string', '(cancel_order)']],
   ['a row that an argument names', 'tasks/second.task.yaml', 'W2 } }', ['**orders.W2**', '"status": "done"']],
   ['a key', 'tasks/second.task.yaml', 'verifiers', ['Names of verifiers that verifiers.ts exports']],
   ['a key of a check', 'rules.yaml', 'gate', ['boolean, false by default', 'makes the reward 0']],

@@ -2,7 +2,8 @@ import { wordsOf } from '../dialogue/text.ts';
 import { namesValue } from '../dialogue.ts';
 import type { Domain } from '../domain.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { ValueIndex, wordPattern } from '../masking/valueIndex.ts';
+import { wordPattern } from '../masking/script.ts';
+import { ValueIndex } from '../masking/valueIndex.ts';
 import { factOf } from '../task.ts';
 import type { Tool } from '../tool.ts';
 

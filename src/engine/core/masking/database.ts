@@ -1,6 +1,8 @@
 import type { Json, JsonObject } from '../json.ts';
+import { isFullName, partsOfName } from './eastAsianNames.ts';
 import { kindOfField } from './fields.ts';
 import type { MaskOptions } from './masker.ts';
+import { isEastAsian } from './script.ts';
 import { ValueIndex } from './valueIndex.ts';
 
 /** Somebody of the database: the words of the name, and what tells that a conversation is about this person. */
@@ -38,8 +40,9 @@ export function knownFrom(databases: readonly JsonObject[]): Pick<MaskOptions, '
 /** Text values and keys, in lower case; without names of one word, which many people share. */
 function* valuesIn(value: Json, field = ''): Iterable<string> {
   if (typeof value === 'string') {
-    const isFirstName = kindOfField(field) === 'name' && !/\s/.test(value.trim());
-    if (value.length >= shortest && value.length <= 200 && !isFirstName) yield value.toLowerCase();
+    const isFirstName = kindOfField(field) === 'name' && !/\s/.test(value.trim()) && !isFullName(value);
+    if (value.length >= (isFullName(value) ? 2 : shortest) && value.length <= 200 && !isFirstName)
+      yield value.toLowerCase();
   } else if (Array.isArray(value)) for (const each of value) yield* valuesIn(each, field);
   else if (typeof value === 'object' && value !== null)
     for (const [key, each] of Object.entries(value)) {
@@ -62,10 +65,16 @@ function personOf(key: string, row: Json): Person | null {
   const isPerson = fields.some(([field]) => /mail|phone|first_?name|last_?name|surname|postcode|zip|dob/i.test(field));
   const named = fields.filter(([field]) => kindOfField(field) === 'name' || (isPerson && /^name$/i.test(field)));
   if (named.length === 0) return null;
-  const names = named.flatMap(([, value]) => value.toLowerCase().match(/\p{L}[\p{L}'’]*\p{L}/gu) ?? []);
+  const eastAsianNames = named.filter(([, value]) => isEastAsian(value)).map(([, value]) => value.trim());
+  const names = [
+    ...named.flatMap(([, value]) => value.toLowerCase().match(/\p{L}[\p{L}'’]*\p{L}/gu) ?? []),
+    ...eastAsianNames.flatMap((name) => [name, ...partsOfName(name)]),
+  ];
   const emails = fields.flatMap(([, value]) => (/@/.test(value) ? [value.toLowerCase()] : []));
   const whole = named.map(([, value]) => value.toLowerCase()).filter((value) => /\s/.test(value));
-  const marks = [key.toLowerCase(), ...emails, ...whole, names.join(' ')].filter((mark) => mark.length >= shortest);
+  const marks = [key.toLowerCase(), ...emails, ...whole, ...eastAsianNames.filter(isFullName), names.join(' ')].filter(
+    (mark) => mark.length >= shortest || isFullName(mark),
+  );
   return { names, marks: [...new Set(marks)] };
 }
 

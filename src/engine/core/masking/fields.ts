@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.ts';
 import type { PersonalKind } from './kind.ts';
+import { isEastAsian } from './script.ts';
 
 const byName: readonly (readonly [RegExp, PersonalKind])[] = [
   [/^e?mail(address)?$|email/, 'email'],
@@ -20,11 +21,22 @@ const byName: readonly (readonly [RegExp, PersonalKind])[] = [
   [/(^|[a-z])(id|ids|number|no|nr|ref|reference|uuid|guid|ssn|passport|iccid|imei|vin)$/, 'id'],
 ];
 
+/** The same in Chinese, Japanese and Korean. */
+const eastAsianFields: readonly (readonly [RegExp, PersonalKind])[] = [
+  [/^(?:客户|用户|顾客|收件人|收货人|联系人|乘客|会员)?(?:姓名|名字)$|^(?:收件人|收货人|联系人|持卡人)$/, 'name'],
+  [/^(?:お客様|顧客|会員)?(?:氏名|名前|お名前|お客様名|顧客名)$|^(?:姓|名)$/, 'name'],
+  [/^(?:고객|회원|사용자|수령인)?\s?(?:이름|성명|성함)$|^(?:고객명|회원명|수령인|예금주)$/, 'name'],
+  [/邮箱|郵箱|电子邮件|メール|이메일|전자우편/, 'email'],
+  [/电话|電話|手机|手機|携帯|전화|휴대폰|연락처/, 'phone'],
+  [/地址|住址|住所|주소/, 'address'],
+];
+
 /** Fields whose end is that of an id, and that count or measure something. */
 const measures = /amount|price|total|count|quantity|turn|step|page|size|version|line(number|no)|phonenumber/;
 
 /** What the value of a field is by the field's name; null where the name says nothing. */
 export function kindOfField(name: string): PersonalKind | null {
+  if (isEastAsian(name)) return eastAsianFields.find(([pattern]) => pattern.test(name.trim()))?.[1] ?? null;
   const bare = name.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
   const found = byName.find(([pattern]) => pattern.test(bare) || pattern.test(name.toLowerCase()))?.[1] ?? null;
   return found === 'id' && measures.test(bare) ? null : found;
@@ -36,6 +48,6 @@ const besideName = /mail|phone|first_?name|last_?name|surname|postcode|zip|birth
 
 /** Whether a field that is called `name` alone is of a person: by what it stands in, and by what stands beside it. */
 export function isPersonName(value: string, beside: JsonObject, within: string): boolean {
-  if (!/^\p{L}[\p{L}'’.-]*(?: \p{L}[\p{L}'’.-]*){0,4}$/u.test(value)) return false;
+  if (!/^\p{L}[\p{L}'’.·・-]*(?:[ 　]\p{L}[\p{L}'’.-]*){0,4}$/u.test(value)) return false;
   return ofPerson.test(within) || Object.keys(beside).some((key) => besideName.test(key));
 }

@@ -1,12 +1,14 @@
 import type { Json, JsonObject } from '../json.ts';
 import { put } from '../json.ts';
 import { isTooDeep } from '../nesting.ts';
+import { eastAsianNamesIn, partsOfName, standsAlone } from './eastAsianNames.ts';
 import { isPersonName, kindOfField } from './fields.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { isAlsoWord, namesIn } from './names.ts';
 import { patternsIn } from './patterns.ts';
+import { isEastAsian, isJoined, piecesApart, wordPattern } from './script.ts';
 import { keyOf, standInFor } from './standIn.ts';
-import { type Span, ValueIndex, wordPattern } from './valueIndex.ts';
+import { type Span, ValueIndex } from './valueIndex.ts';
 
 export type MaskOptions = {
   /** The same seed gives the same stand-ins. Who has it can find out whom one stands for. */
@@ -91,6 +93,9 @@ class Book {
   readonly #given = new ValueIndex();
   /** Cards in full, by their last four digits. */
   readonly #cards = new Map<string, string>();
+  /** Names in Chinese, Japanese and Korean, whole and their parts, by the first sign. */
+  readonly #eastAsian = new Map<string, Set<string>>();
+  readonly #fullNames = new Set<string>();
   /** Words of the sources, which no stand-in may be. */
   readonly #said = new Set<string>();
   readonly #learned = new Set<string>();
@@ -121,8 +126,52 @@ class Book {
   }
 
   /** A name in full: each of its words is masked, wherever it stands. */
-  learnName(name: string): void {
-    for (const [word] of name.matchAll(/\p{L}[\p{L}'’]*\p{L}/gu)) this.#add('name', word);
+  learnName(name: string, keptNames: ReadonlySet<string> = new Set()): void {
+    const [whole] = isEastAsian(name) ? (/[\p{L}々·・][\p{L}々ー·・ 　]*/u.exec(name) ?? []) : [];
+    if (whole !== undefined) this.#addEastAsian(whole.trim(), keptNames);
+    else
+      for (const [word] of name.matchAll(/\p{L}[\p{L}'’]*\p{L}/gu))
+        if (!keptNames.has(word.toLowerCase())) this.#add('name', word);
+  }
+
+  /** Where a text says names in Chinese, Japanese or Korean: those known, and those that it tells itself. */
+  eastAsianIn(text: string, keptNames: ReadonlySet<string>): readonly Span[] {
+    if (!isEastAsian(text)) return [];
+    const kept = this.keptIn(text);
+    const told = eastAsianNamesIn(text);
+    const known = [...this.#knownIn(text)];
+    const isKept = ({ start, end }: Span) =>
+      kept.some((span) => span.start < end && span.end > start) || keptNames.has(text.slice(start, end));
+    const all = [...told, ...known].filter((span) => !isKept(span));
+    const spans: Span[] = [];
+    for (const span of all.toSorted((a, b) => a.start - b.start || b.end - a.end))
+      if (span.start >= (spans.at(-1)?.end ?? 0)) spans.push(span);
+    return spans;
+  }
+
+  *#knownIn(text: string): Iterable<Span> {
+    for (let start = 0; start < text.length; start++)
+      for (const name of this.#eastAsian.get(text[start] ?? '') ?? [])
+        if (text.startsWith(name, start) && standsAlone(text, { start, end: start + name.length }))
+          yield { start, end: start + name.length };
+  }
+
+  /** Surname and given name have a stand-in each, so that who is called by one of them is the same person. */
+  eastAsianStandIn(name: string): string {
+    return partsOfName(name)
+      .map((part) => this.standIn('name', part))
+      .join(' ');
+  }
+
+  #addEastAsian(name: string, keptNames: ReadonlySet<string>): void {
+    if (keptNames.has(name)) return;
+    this.#fullNames.add(name);
+    for (const each of [name, ...partsOfName(name)]) {
+      const first = each[0] ?? '';
+      const group = this.#eastAsian.get(first);
+      if (group) group.add(each);
+      else this.#eastAsian.set(first, new Set([each]));
+    }
   }
 
   entriesAt(word: string): Iterable<Entry> {
@@ -158,6 +207,7 @@ class Book {
     const all = [...this.#entries.values()].flatMap((each) => [...each.values()]);
     const counts: Partial<Record<PersonalKind, number>> = {};
     for (const { kind } of all) counts[kind] = (counts[kind] ?? 0) + 1;
+    if (this.#fullNames.size > 0) counts.name = (counts.name ?? 0) + this.#fullNames.size;
     return counts;
   }
 
@@ -179,16 +229,28 @@ class Book {
     const kept = this.keptIn(text);
     const whole = this.#ofField(text, field, beside, within);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
-    const all = [...found, ...patternsIn(text), ...this.#shapesIn(text), ...namesIn(text)];
+    const all = [...found, ...piecesApart(text).flatMap((piece) => this.#foundIn(piece, text))];
+    for (const { start, end } of eastAsianNamesIn(text))
+      if (!kept.some((span) => span.start < end && span.end > start))
+        this.#addEastAsian(text.slice(start, end), keptNames);
     for (const each of all) {
       if (all.some((other) => isInside(each, other))) continue;
       if (kept.some(({ start, end }) => start <= each.start && end >= each.end)) continue;
       const value = text.slice(each.start, each.end);
       if (each.kind !== 'name') this.#add(each.kind, value);
-      else
-        for (const [word] of value.matchAll(/\p{L}[\p{L}'’]*\p{L}/gu))
-          if (!keptNames.has(word.toLowerCase())) this.#add('name', word);
+      else this.learnName(value, keptNames);
     }
+  }
+
+  /** What is found in a piece of a text, as it stands in the whole of it. */
+  #foundIn(piece: { readonly text: string; readonly start: number }, whole: string): readonly Found[] {
+    const all = [...patternsIn(piece.text), ...this.#shapesIn(piece.text), ...namesIn(piece.text)];
+    return all.flatMap((each) => {
+      const [start, end] = [each.start + piece.start, each.end + piece.start];
+      const isAmount =
+        (each.kind === 'phone' || each.kind === 'id') && /^\s?[元円圆圓원万萬億亿만억]/u.test(whole.slice(end));
+      return isAmount ? [] : [{ ...each, start, end }];
+    });
   }
 
   #ofField(text: string, field: string, beside: JsonObject, within: string): PersonalKind | null {
@@ -237,6 +299,7 @@ function isInside(one: Span, other: Span): boolean {
 }
 
 function inCase(like: string, name: string): string {
+  if (like.toUpperCase() === like.toLowerCase()) return name;
   if (like.length > 1 && like === like.toUpperCase() && like !== like.toLowerCase()) return name.toUpperCase();
   if (like === like.toLowerCase()) return name.toLowerCase();
   return name[0]?.toUpperCase() + name.slice(1).toLowerCase();
@@ -277,6 +340,15 @@ function maskedText(text: string, book: Book, keptNames: ReadonlySet<string>): s
 }
 
 function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
+  let [made, done] = ['', 0];
+  for (const { start, end } of book.eastAsianIn(text, keptNames)) {
+    made += `${withoutWords(text.slice(done, start), book, keptNames)}${book.eastAsianStandIn(text.slice(start, end))}`;
+    done = end;
+  }
+  return made + withoutWords(text.slice(done), book, keptNames);
+}
+
+function withoutWords(text: string, book: Book, keptNames: ReadonlySet<string>): string {
   const kept = book.keptIn(text);
   let [made, done] = ['', 0];
   for (const { 0: word, index } of text.matchAll(wordPattern)) {
@@ -309,10 +381,7 @@ function longest(entries: Iterable<Entry>, fits: (entry: Entry) => boolean): Ent
   return found;
 }
 
-const isWordSign = (sign: string | undefined) => sign !== undefined && /[\p{L}\p{N}]/u.test(sign);
-
 /** Whether a piece of a text stands for itself, and is no part of a longer word. */
 function isWhole(text: string, start: number, end: number): boolean {
-  const isBegun = isWordSign(text[start]) && isWordSign(text[start - 1]);
-  return start >= 0 && !isBegun && !(isWordSign(text[end - 1]) && isWordSign(text[end]));
+  return start >= 0 && !isJoined(text[start - 1], text[start]) && !isJoined(text[end - 1], text[end]);
 }

@@ -3,6 +3,8 @@ import type { Found } from './kind.ts';
 const word = String.raw`\p{Lu}[\p{L}'’-]{0,40}\p{L}`;
 const particle = '(?:van|von|der|den|de|del|della|di|da|dos|la|le|bin|ibn|al|el|ten|zu|zur)';
 const names = String.raw`(?<name>(?:\p{Lu}\.[ \t]?){0,3}${word}(?:[ \t]+(?:${particle}[ \t]+){0,2}${word}){0,3})`;
+/** Not within a word, nor behind a dash of one: a text of capitals with dashes would be read again from each of them. */
+const beginning = String.raw`(?<![\p{L}\p{N}]|[\p{L}\p{N}]-)`;
 /** Where somebody says a name in so many words, it may be written small. */
 const anyCase = String.raw`(?<name>\p{L}[\p{L}'’-]*(?:[ \t]+\p{L}[\p{L}'’-]*){0,2})`;
 const relatives =
@@ -27,7 +29,7 @@ const patterns: readonly RegExp[] = [
     'gu',
   ),
   /^(?:(?:hi|hey|hello|good (?:morning|afternoon|evening))[ ,!]*(?:there[ ,!]*)?)?(?<name>\p{L}[\p{L}'’-]+(?: \p{L}[\p{L}'’-]+)?) (?:here|speaking)\b/gimu,
-  new RegExp(String.raw`(?<![\p{L}\p{N}])${names} (?:here|speaking)\b`, 'gu'),
+  new RegExp(String.raw`${beginning}${names} (?:here|speaking)\b`, 'gu'),
   new RegExp(String.raw`\b(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Herr|Frau|Señora?|Mme|Monsieur|Madame)\.?[ \t]+${names}`, 'gu'),
   new RegExp(
     String.raw`\b(?:Hi|Hello|Hey|Dear|Hallo|Liebe[rs]?|Guten Tag|Good (?:morning|afternoon|evening|day)|[Ww]elcome(?: back)?|[Tt]hanks|[Tt]hank you(?: so much| very much| for (?:waiting|calling|your patience))?|Cheers|[Ss]orry|Bonjour|Hola|Danke)(?: again)?,?[ \t]+${names}(?=[ \t]*(?:[,.!?;:)\n–—-]|$))`,
@@ -43,7 +45,7 @@ const patterns: readonly RegExp[] = [
     'gmu',
   ),
   // Before an address, as on a letter or in a mail program.
-  new RegExp(String.raw`(?<![\p{L}\p{N}])${names}(?="?[ \t]*<[^<>\s]+@)`, 'gu'),
+  new RegExp(String.raw`${beginning}${names}(?="?[ \t]*<[^<>\s]+@)`, 'gu'),
   new RegExp(String.raw`\bto[ \t]+(?<name>${word}(?:[ \t]+${word}){1,3})(?=,[ \t]*\d)`, 'gu'),
   new RegExp(String.raw`\b[Mm]y (?:${relatives})(?:'s name is|,| is(?: called| named)?)?[ \t]+${names}`, 'gu'),
   new RegExp(

@@ -61,6 +61,7 @@ export function keyOf(kind: PersonalKind, value: string): string {
 }
 
 function inCaseOf(value: string, name: string): string {
+  if (value.toUpperCase() === value.toLowerCase()) return name;
   if (value.length > 1 && value === value.toUpperCase() && value !== value.toLowerCase()) return name.toUpperCase();
   return value === value.toLowerCase() ? name.toLowerCase() : name;
 }

@@ -1,5 +1,8 @@
+import type { Lexicon } from '../../core/lexicon.ts';
+import { resultFields } from '../../core/simulatedTool.ts';
 import type { Task } from '../../core/task.ts';
-import { type Diagnostic, errorsOf } from '../diagnostic.ts';
+import type { Tool } from '../../core/tool.ts';
+import { type Diagnostic, errorsOf, type Location } from '../diagnostic.ts';
 import { checkAmbient } from './checkAmbient.ts';
 import { checkCoverage } from './checkCoverage.ts';
 import { checkGold } from './checkGold.ts';
@@ -75,19 +78,34 @@ function checkDomainFile({ file }: Parts, known: KnownTools, note: Note): void {
     if (!checkToolName(name, file.places.key(['lexicon', 'tools', name]), 'domain', known, note)) continue;
     const tool = known.tools.get(name);
     if (!tool) continue;
-    const named = argumentsOf(tool);
-    for (const key of ['propose', 'done', 'instruct'] as const) {
+    for (const key of ['propose', 'done', 'instruct', 'tell'] as const) {
+      const slots = slotsOf(tool, key);
+      if (!slots) continue;
       for (const [index, text] of words[key].entries()) {
-        for (const { 1: slot = '', index: offset } of text.matchAll(/\{([A-Za-z_]\w*)\}/g)) {
-          if (named.includes(slot)) continue;
-          const message = `{${slot}} is no argument of ${name}.`;
-          const whole = placeOf(file, 'lexicon', 'tools', name, key, index);
-          const at = within(whole, text, offset + 1, slot.length);
-          const hint = didYouMean(slot, named, `Its arguments are ${named.join(', ')}.`);
-          const fix = at === whole ? undefined : respelt(at, slot, named);
-          note(whole, 'error', 'domain/unknown-argument', message, hint, fix);
-        }
+        const whole = placeOf(file, 'lexicon', 'tools', name, key, index);
+        checkSlots(whole, text, name, slots, note);
       }
     }
+  }
+}
+
+type Slots = { readonly what: string; readonly names: readonly string[] };
+
+/** What `{}` can stand for in a sentence about a call. Null where nobody knows, as what code returns in `tell`. */
+function slotsOf(tool: Tool, key: keyof Lexicon['tools'][string]): Slots | null {
+  const named = argumentsOf(tool);
+  if (key !== 'tell') return { what: 'argument', names: named };
+  const fields = resultFields(tool);
+  return fields && { what: 'argument or result', names: [...new Set([...named, ...Object.keys(fields), 'result'])] };
+}
+
+function checkSlots(whole: Location, text: string, tool: string, { what, names }: Slots, note: Note): void {
+  for (const { 1: slot = '', index: offset } of text.matchAll(/\{([A-Za-z_]\w*)\}/g)) {
+    if (names.includes(slot)) continue;
+    const message = `{${slot}} is no ${what} of ${tool}.`;
+    const at = within(whole, text, offset + 1, slot.length);
+    const all = names.length === 0 ? 'It has none.' : `Its ${what}s are ${names.join(', ')}.`;
+    const fix = at === whole ? undefined : respelt(at, slot, names);
+    note(whole, 'error', 'domain/unknown-argument', message, didYouMean(slot, names, all), fix);
   }
 }

@@ -277,6 +277,23 @@ describe('with the tools described', () => {
       '{odrer} is no argument of cancel_order. Did you mean order?',
     ],
     [
+      'a field that a simulated tool does not return, in the lexicon',
+      {
+        'tools/weather.tool.yaml': `name: find_weather
+description: Weather of a day.
+behaviour: Sunny.
+owner: user
+parameters: { type: object, properties: { day: { type: string } }, required: [day] }
+result: { type: object, properties: { sky: { type: string } } }
+`,
+        'domain.yaml':
+          "name: desk\nuserDatabase: user.json\nlexicon: { tools: { find_weather: { tell: ['{day} {sky} {result} {sku}'] } } }\n",
+        'user.json': '{}',
+      },
+      ['domain.yaml:3:44 error domain/unknown-argument', 'tools/weather.tool.yaml:1:7 warning tool/no-simulator'],
+      '{sku} is no argument or result of find_weather. Did you mean sky?',
+    ],
+    [
       'a tool that no task uses',
       task(good.replace(/ {2}- \{ tool: find_order.*\n/, '')),
       ['tools.ts:4:14 info tool/unused'],

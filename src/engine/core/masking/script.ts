@@ -1,0 +1,29 @@
+/** Signs of Chinese, Japanese and Korean, which are written without spaces between the words, or with endings at them. */
+export const eastAsian = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー`;
+
+const sign = new RegExp(`[${eastAsian}]`, 'u');
+
+/** Whether a text holds signs of Chinese, Japanese or Korean. */
+export const isEastAsian = (text: string | undefined): boolean => text !== undefined && sign.test(text);
+
+/**
+ * The words of a text: runs of letters and digits. East Asian signs are words apart from the letters and digits beside
+ * them: a phone number stands right behind the word for it.
+ */
+export const wordPattern = new RegExp(String.raw`[${eastAsian}]+|[[\p{L}\p{N}]--[${eastAsian}]]+`, 'gv');
+
+const isWordSign = (text: string | undefined) => text !== undefined && /[\p{L}\p{N}]/u.test(text);
+
+/** Whether two signs beside each other belong to one word. */
+export function isJoined(before: string | undefined, after: string | undefined): boolean {
+  return isWordSign(before) && isWordSign(after) && isEastAsian(before) === isEastAsian(after);
+}
+
+/** The pieces of a text between East Asian signs, with where they begin; the whole of a text without any. */
+export function piecesApart(text: string): readonly { readonly text: string; readonly start: number }[] {
+  if (!isEastAsian(text)) return [{ text, start: 0 }];
+  return [...text.matchAll(new RegExp(`[^${eastAsian}]+`, 'gu'))].map(({ 0: piece, index }) => ({
+    text: piece,
+    start: index,
+  }));
+}

@@ -1,0 +1,41 @@
+/**
+ * Runs commands for a test in a window where no test can run: VS Code trusts every folder in which it loads tests. A
+ * command is asked for by a file, and answered by one when it is over.
+ */
+const { existsSync, readFileSync, renameSync, rmSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+const vscode = require('vscode');
+
+const folder = process.env.REHEARSAL_PROBE;
+require('./spy.cjs');
+
+/** A path that stands for a file is given to a command as the file's address. */
+function revived(value) {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(revived);
+  return typeof value.file === 'string' && Object.keys(value).length === 1 ? vscode.Uri.file(value.file) : value;
+}
+
+async function run({ id, command, args }) {
+  const answer = { value: null, error: null };
+  try {
+    answer.value = (await vscode.commands.executeCommand(command, ...args.map(revived))) ?? null;
+  } catch (error) {
+    answer.error = String(error);
+  }
+  const file = join(folder, `answer-${id}.json`);
+  writeFileSync(`${file}.new`, JSON.stringify(answer));
+  renameSync(`${file}.new`, file);
+}
+
+exports.activate = ({ subscriptions }) => {
+  const ask = join(folder, 'ask.json');
+  const timer = setInterval(() => {
+    if (!existsSync(ask)) return;
+    const asked = JSON.parse(readFileSync(ask, 'utf8'));
+    rmSync(ask);
+    void run(asked);
+  }, 50);
+  subscriptions.push({ dispose: () => clearInterval(timer) });
+  writeFileSync(join(folder, 'is-up'), String(vscode.workspace.isTrusted));
+};
