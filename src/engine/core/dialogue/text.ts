@@ -106,7 +106,7 @@ function spelledWords(text: string): readonly string[] {
 
 function oneForm(word: string): string {
   if (/^[\d.,]+$/.test(word)) return numberForm(word.replaceAll(',', ''));
-  return numberWords.get(word) ?? singular(word);
+  return fullForms.get(word) ?? singular(word);
 }
 
 /** 24.50 and 24.5 are one number; a leading zero marks a code (a postcode) and stays. */
@@ -122,18 +122,12 @@ function singular(word: string): string {
   return word.endsWith('s') ? word.slice(0, -1) : word;
 }
 
-const numberWords: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    two: '2',
-    three: '3',
-    four: '4',
-    five: '5',
-    six: '6',
-    seven: '7',
-    eight: '8',
-    nine: '9',
-    ten: '10',
-    eleven: '11',
-    twelve: '12',
-  }),
-);
+const numberWords =
+  'two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty';
+/** Short forms of the words of an address, as they are written after a name: "12 Mill Ln". */
+const streetWords =
+  'st:street rd:road ave:avenue av:avenue ln:lane cl:close clo:close ct:court dr:drive sq:square pl:place blvd:boulevard cres:crescent gdn:garden gdns:garden ter:terrace terr:terrace hwy:highway pkwy:parkway apt:apartment';
+const fullForms: ReadonlyMap<string, string> = new Map([
+  ...numberWords.split(' ').map((word, at) => [word, String(at + 2)] as const),
+  ...streetWords.split(' ').map((pair) => pair.split(':') as [string, string]),
+]);

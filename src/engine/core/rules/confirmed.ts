@@ -12,11 +12,17 @@ import { type ToolCall, utterancesOf } from '../message.ts';
 import type { RuleOf } from '../rule.ts';
 import { excerpt, type Finding, held, type Moment, violated } from './finding.ts';
 import { isLeftOpen, isSpoken, type Rivals, rivalsOf, valuesOf } from './naming.ts';
+import { isReferredTo, nounsFor } from './reference.ts';
 import { binds, type Seen } from './seen.ts';
 
 type Spoken = ReturnType<typeof utterancesOf>[number];
 /** A value that a call has, and what else it could have been. */
-type Named = { readonly name: string; readonly value: string; readonly rivals: Rivals };
+type Named = {
+  readonly name: string;
+  readonly value: string;
+  readonly rivals: Rivals;
+  readonly nouns: ReadonlySet<string>;
+};
 
 /**
  * The last thing the user did before a call of `tools` is a yes to a proposal that named the values of the arguments
@@ -64,7 +70,12 @@ function valuesIn(names: readonly string[], call: ToolCall, { domain, calls }: S
   const args = call.arguments;
   const tool = domain.tools.find((each) => each.name === call.name);
   return names.flatMap((name) =>
-    valuesOf(args[name]).map((value) => ({ name, value, rivals: once(() => rivalsOf(value, name, tool, calls())) })),
+    valuesOf(args[name]).map((value) => ({
+      name,
+      value,
+      rivals: once(() => rivalsOf(value, name, tool, calls())),
+      nouns: nounsFor(name, value, domain.lexicon),
+    })),
   );
 }
 
@@ -78,13 +89,16 @@ type Standing = { readonly chain: readonly Spoken[]; readonly missing: readonly 
 function standing(spoken: readonly Spoken[], named: readonly Named[]): Standing {
   const chain: Spoken[] = [];
   let missing = named;
+  const isMissing = ({ value, rivals, nouns }: Named, text: string, at: number) =>
+    !isSpoken(text, value, rivals) &&
+    !isReferredTo(text, value, rivals, nouns, spoken.slice(0, at).map(({ content }) => content));
   for (let at = spoken.length - 2; at >= 0 && chain.length < 3; at -= 2) {
     const [message, answer] = [spoken[at], spoken[at + 1]];
     if (message?.role !== 'agent') break;
     if (chain.length > 0 && !(answer?.role === 'user' && isAskedBack(message, answer, named))) break;
     chain.push(message);
     const text = chain.map(({ content }) => content).join('\n');
-    missing = missing.filter(({ value, rivals }) => !isSpoken(text, value, rivals));
+    missing = missing.filter((each) => isMissing(each, text, at));
     const isComplete = missing.length === 0 && chain.some(({ content }) => invitationOf(content, named) !== null);
     if (isComplete || missing.some(({ value, rivals }) => namesOther(message.content, value, rivals))) break;
   }

@@ -108,11 +108,13 @@ export function isSpoken(proposal: string, value: string, rivals: Rivals): boole
  */
 export function isLeftOpen(proposal: string, value: string, rivals: Rivals): boolean {
   if (!/\bor\b/i.test(proposal) || rivals().length === 0) return false;
-  const sentences = sentencesOf(plain(proposal)).filter(({ text }) => isSpoken(text, value, rivals));
+  const sentences = sentencesOf(plain(proposal))
+    .flatMap(({ text }) => text.split(/,? (?:so|therefore|hence|thus|but|then)\b|\s-\s/))
+    .filter((text) => isSpoken(text, value, rivals));
   const isChoice = (text: string) =>
     /\bor (?!(?:not|no)(?=$|[,.])|(?:leave|keep|stay|would you rather)\b)/.test(text) &&
     rivals().some((rival) => namesValue(text, rival));
-  return sentences.length > 0 && sentences.every(({ text }) => isChoice(text));
+  return sentences.length > 0 && sentences.every(isChoice);
 }
 
 function picksOut(said: readonly string[], words: readonly string[], rivals: readonly string[]): boolean {

@@ -38,7 +38,7 @@ function verdictOn({ agent, user, values, rivals = [], before = [] }: Row) {
   const args = Object.fromEntries(values.map((value, at) => [`value${at}`, value]));
   const call = { id: 'c', name: 'write', arguments: args };
   const seen = {
-    domain: { tools: [{ name: 'write', effect: 'write', owner: 'agent', parameters: {} }] } as unknown as Domain,
+    domain: { tools: [{ name: 'write', effect: 'write', owner: 'agent', parameters: {} }], lexicon: { facts: {} } } as unknown as Domain,
     state: { messages: spoken } as unknown as RolloutState,
     calls: () => [
       { tool: 'list', args: {}, result: [values.at(-1) ?? '', ...rivals], failed: false, by: 'agent', step: 0 },
