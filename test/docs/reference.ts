@@ -120,7 +120,7 @@ export function trainingReference(): string {
   });
   return `# Keys of a training run
 
-A \`*.training.yaml\` holds any of them, and \`kind\`: \`rehearsal train --config first.training.yaml\` reads it, options stand above it, and its paths are relative to it. The editor completes and explains its keys; \`rehearsal train grpo --explain\` prints them.
+A \`*.training.yaml\` holds any of them, and \`kind\`: \`rehearsal train --config first.training.yaml\` reads it, options stand above it, and its paths are relative to it. The editor completes and explains its keys, and trains by *Train* above its first line or *Train with a Configuration…*, which also begins a new one; \`rehearsal train grpo --explain\` prints the keys.
 
 \`\`\`yaml
 kind: grpo
