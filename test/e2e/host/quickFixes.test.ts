@@ -86,13 +86,13 @@ describe('quick fixes', () => {
 
   it('mends everything in a file, and everything in the domain', async () => {
     const one = join(folder, 'tasks/returns.task.yaml');
-    const other = join(folder, 'rules.yaml');
+    const other = join(folder, 'personas/changeable.persona.yaml');
     const [first, second] = [readFileSync(one, 'utf8'), readFileSync(other, 'utf8')];
     writeFileSync(
       one,
       first.replaceAll('tool: return_item', 'tool: retrun_item').replace('persona: patient', 'persona: pateint'),
     );
-    writeFileSync(other, second.replaceAll('require: [get_order]', 'require: [get_oder]'));
+    writeFileSync(other, second.replace('style:', 'stlye:'));
     const { document } = await show(one);
     await eventually(() => assert.ok(found(document.uri).length > 1 && found(vscode.Uri.file(other)).length > 0));
     const [diagnostic] = found(document.uri);
