@@ -1,4 +1,5 @@
 import { strict as assert } from 'node:assert';
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import * as vscode from 'vscode';
@@ -317,6 +318,35 @@ describe('language features', () => {
     const first = lenses.filter(({ range }) => range.start.line === 0).map(({ command }) => command?.title);
     assert.deepEqual(first, ['$(debug-alt) Debug', '$(play) Run', '$(person) Play as User']);
     await eventually(() => assert.ok(lenses.length > 3));
+  });
+
+  it('shows what a task and a rule came to last, above them and by hover', async () => {
+    const { extensionPath = '' } = vscode.extensions.getExtension('rehearsal.rehearsal') ?? {};
+    const out = join(folder, '.rehearsal', 'runs', '20260101-000000-gold');
+    const words = ['eval', folder, '--agent', 'gold', '--tasks', 'boots-size', '--trials', '2', '--out', out];
+    execFileSync(process.execPath, [join(extensionPath, 'dist', 'rehearsal.mjs'), ...words], {
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+      stdio: 'ignore',
+    });
+    const titles = async (name: string) => {
+      const lenses = await execute<vscode.CodeLens[]>(
+        'vscode.executeCodeLensProvider',
+        vscode.Uri.file(path(name)),
+        99,
+      );
+      return lenses.map(({ command }) => command?.title ?? '').join('\n');
+    };
+    const told = async (name: string, words: string, into: number) => {
+      const [uri, at] = await placeOf(name, words, into);
+      const hovers = await execute<vscode.Hover[]>('vscode.executeHoverProvider', uri, at);
+      return hovers.flatMap(({ contents }) => contents.map((each) => (each as vscode.MarkdownString).value)).join('\n');
+    };
+    await show(path('tasks/returns.task.yaml'));
+    await eventually(async () => assert.match(await titles('tasks/returns.task.yaml'), /^\$\(pass\) 2\/2 passed · /m));
+    await show(path('policy.md'));
+    await eventually(async () => assert.match(await titles('policy.md'), /held \d+, violated 0 in the last run/));
+    assert.match(await told('tasks/returns.task.yaml', 'boots-size', 2), /2\/2 passed/);
+    assert.match(await told('rules.yaml', 'rule: one-call', 8), /violated 0 in the last run/);
   });
 
   it('plays a task with the person as its user, in the Debug Console', async () => {

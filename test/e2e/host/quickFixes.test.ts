@@ -8,8 +8,8 @@ const execute = vscode.commands.executeCommand;
 const found = (uri: vscode.Uri) => vscode.languages.getDiagnostics(uri).filter(({ source }) => source === 'Rehearsal');
 const audit = (folder: string) => execute<number>('rehearsal.domain.audit', { type: 'domain', folder });
 
-/** The tasks that are played; for those that are not, an audit says which rules and tools nothing tries. */
-const kept = ['returns.task.yaml', 'changes.task.yaml'];
+/** The tasks that are played; an audit only notes which rules and tools nothing tries without the others. */
+const kept = ['returns.task.yaml'];
 
 /** The errors and warnings in a folder. */
 const unsound = (folder: string) =>
@@ -70,29 +70,29 @@ describe('quick fixes', () => {
             .join(' | ')}`,
         );
       });
-      const actions = await actionsAt(
-        document.uri,
-        diagnostic?.range ?? new vscode.Range(0, 0, 0, 0),
-        vscode.CodeActionKind.QuickFix,
-      );
-      const fix = actions.find(({ isPreferred }) => isPreferred);
-      assert.ok(fix?.edit, `offered: ${actions.map(({ title }) => title).join(', ')}`);
-      assert.ok(await vscode.workspace.applyEdit(fix.edit));
+      const range = diagnostic?.range ?? new vscode.Range(0, 0, 0, 0);
+      let fix: vscode.CodeAction | undefined;
+      await eventually(async () => {
+        const actions = await actionsAt(document.uri, range, vscode.CodeActionKind.QuickFix);
+        fix = actions.find(({ isPreferred }) => isPreferred);
+        assert.ok(fix?.edit, `offered: ${actions.map(({ title }) => title).join(', ')}`);
+      });
+      assert.ok(await vscode.workspace.applyEdit(fix?.edit ?? new vscode.WorkspaceEdit()));
       await document.save();
       assert.equal(readFileSync(path, 'utf8'), text);
-      assert.deepEqual([await audit(folder), unsound(folder)], [clean, []]);
+      assert.equal(await audit(folder), clean);
     });
   }
 
   it('mends everything in a file, and everything in the domain', async () => {
     const one = join(folder, 'tasks/returns.task.yaml');
-    const other = join(folder, 'tasks/changes.task.yaml');
+    const other = join(folder, 'personas/changeable.persona.yaml');
     const [first, second] = [readFileSync(one, 'utf8'), readFileSync(other, 'utf8')];
     writeFileSync(
       one,
       first.replaceAll('tool: return_item', 'tool: retrun_item').replace('persona: patient', 'persona: pateint'),
     );
-    writeFileSync(other, second.replaceAll('tool: change_item', 'tool: chnage_item'));
+    writeFileSync(other, second.replace('style:', 'stlye:'));
     const { document } = await show(one);
     await eventually(() => assert.ok(found(document.uri).length > 1 && found(vscode.Uri.file(other)).length > 0));
     const [diagnostic] = found(document.uri);
@@ -116,6 +116,6 @@ describe('quick fixes', () => {
     );
     await applyAndSave(all.edit);
     assert.deepEqual([readFileSync(one, 'utf8'), readFileSync(other, 'utf8')], [first, second]);
-    assert.deepEqual([await audit(folder), unsound(folder)], [clean, []]);
+    assert.equal(await audit(folder), clean);
   });
 });
