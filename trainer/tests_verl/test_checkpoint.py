@@ -91,4 +91,5 @@ def test_a_checkpoint_is_fetched_from_a_real_head(head: Head, tmp_path: Path, lo
     here = load_model(out.strip(), torch.float32, trainable_adapter=lora).state_dict()
     assert here.keys() == there.keys()
     for name, value in there.items():
-        torch.testing.assert_close(here[name].float(), value.bfloat16().float())
+        is_brought = not lora or "lora_" in name  # an adapter's base is that of this machine
+        torch.testing.assert_close(here[name], value.bfloat16().float() if is_brought else value)
