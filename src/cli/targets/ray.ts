@@ -5,6 +5,7 @@ import { setTimeout as setTimer } from 'node:timers/promises';
 import { Fault } from '../../engine/shell/fault.ts';
 import { type Io, UsageError } from '../io.ts';
 import { domainsOf } from './keys.ts';
+import { fetchFromRay } from './rayFetch.ts';
 import { followedOf, followJob, keepFollowed } from './rayFollow.ts';
 import { RayJobs } from './rayJobs.ts';
 import { packageOf, type RayPackage } from './rayPackage.ts';
@@ -17,7 +18,7 @@ const module = 'rehearsal_trainer.backends.verl.job';
 
 /**
  * Training with verl on a Ray cluster, as a job of the cluster. The engine, the trainer and the domain travel with the
- * job; checkpoints stay in the cluster's storage.
+ * job; checkpoints stay in the cluster's storage until they are fetched.
  * @param name its address, `ray://HOST:8265`
  */
 export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process.env): Target {
@@ -59,11 +60,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       await jobs.stop(job);
       writeFileSync(join(run, 'stop'), '');
     },
-    fetch: async (run) => {
-      throw new UsageError(
-        `the checkpoints of ${run} lie in the storage of ${jobs.name} (storage in config.json), and Ray's job interface brings no files: copy the folder from there`,
-      );
-    },
+    fetch: (run, checkpoint, io) => fetchFromRay(run, checkpoint, jobs, io),
   };
 }
 

@@ -13,6 +13,7 @@ import { sizeOf } from './runFolder.ts';
 const mark = '@rehearsal ';
 
 const pieceSchema = z.object({ path: z.string(), offset: z.int().min(0), data: z.base64() });
+type Piece = z.infer<typeof pieceSchema>;
 const followedSchema = z.object({ job: z.string(), told: z.int().min(0) });
 
 /** Which job trains a run, and how much of its log has been read. */
@@ -89,19 +90,26 @@ export class LogReader {
     const at = line.indexOf(mark);
     const words = at < 0 ? line : line.slice(0, at);
     if (words.trim() || at < 0) appendFileSync(join(this.#run, 'log.txt'), `${words}\n`);
-    if (at >= 0) this.#write(line.slice(at + mark.length));
+    const piece = pieceIn(line);
+    if (piece) writePiece(this.#run, piece);
   }
+}
 
-  #write(piece: string): void {
-    const { path, offset, data } = pieceSchema.parse(JSON.parse(piece));
-    const target = inside(this.#run, path);
-    const content = gunzipSync(Buffer.from(data, 'base64'));
-    mkdirSync(dirname(target), { recursive: true });
-    if (offset === 0) writeFileSync(target, content);
-    else if (sizeOf(target) >= offset) {
-      // What stands behind the offset was of an attempt before.
-      truncateSync(target, offset);
-      appendFileSync(target, content);
-    }
+/** The piece of a run's folder that a line of a job's log holds. */
+export function pieceIn(line: string): Piece | undefined {
+  const at = line.indexOf(mark);
+  return at < 0 ? undefined : pieceSchema.parse(JSON.parse(line.slice(at + mark.length)));
+}
+
+/** Writes a piece into the folder of its run. */
+export function writePiece(run: string, { path, offset, data }: Piece): void {
+  const target = inside(run, path);
+  const content = gunzipSync(Buffer.from(data, 'base64'));
+  mkdirSync(dirname(target), { recursive: true });
+  if (offset === 0) writeFileSync(target, content);
+  else if (sizeOf(target) >= offset) {
+    // What stands behind the offset was of an attempt before.
+    truncateSync(target, offset);
+    appendFileSync(target, content);
   }
 }

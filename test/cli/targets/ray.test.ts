@@ -1,9 +1,20 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { fetchFromRay, mostInLog } from '../../../src/cli/targets/rayFetch.ts';
 import { followedOf, LogReader } from '../../../src/cli/targets/rayFollow.ts';
 import { RayJobs } from '../../../src/cli/targets/rayJobs.ts';
 import { packageOf } from '../../../src/cli/targets/rayPackage.ts';
@@ -150,6 +161,81 @@ test('the same content is the same package', async () => {
   expect(await name(one, '{}')).not.toBe(await name(one, '{"a": 1}'));
   expect(await name(one, '{}')).toMatch(/^_ray_pkg_[0-9a-f]{32}\.zip$/);
   expect(await name(other, '{}')).toBe(await name(one, '{}'));
+});
+
+/** A head whose job says this. */
+const saying = (logs: string) =>
+  headWith({
+    '/api/jobs/': [200, { submission_id: 'j' }],
+    '/api/jobs/j': [200, { status: 'SUCCEEDED' }],
+    '/api/jobs/j/logs': [200, { logs }],
+  });
+const sha = (text: string) => createHash('sha256').update(text).digest('hex');
+const told = (files: Readonly<Record<string, string>>, more: object = {}) =>
+  `@checkpoint ${JSON.stringify({
+    ...{ name: 'checkpoint-4', folder: '/none/model', adapter: false },
+    files: Object.fromEntries(Object.entries(files).map(([name, text]) => [name, [text.length, sha(text)]])),
+    ...more,
+  })}\n`;
+const trained = () => {
+  const run = folder();
+  writeFileSync(join(run, 'config.json'), '{"kind": "grpo", "run": "/shared/a run"}');
+  writeFileSync(join(run, 'launch.json'), '{"model": "Qwen/Qwen3-0.6B"}');
+  return run;
+};
+const quiet = { err: () => undefined, signal };
+
+test('a checkpoint comes through the log of a job, and an adapter names its base', async () => {
+  const run = trained();
+  const config = '{"r": 32}';
+  const log = told({ 'adapter_config.json': config, w: 'weights' }, { adapter: true });
+  const pieces =
+    piece('checkpoints/.checkpoint-4/w', 0, 'wei') +
+    piece('checkpoints/.checkpoint-4/w', 3, 'ghts') +
+    piece('checkpoints/.checkpoint-4/adapter_config.json', 0, config);
+  const jobs = await saying(`words\n${log}${pieces}`);
+  const place = await fetchFromRay(run, undefined, jobs, quiet);
+  expect(place).toBe(join(run, 'checkpoints', 'checkpoint-4'));
+  expect(readFileSync(join(place, 'w'), 'utf8')).toBe('weights');
+  expect(JSON.parse(readFileSync(join(place, 'adapter_config.json'), 'utf8'))).toEqual({
+    r: 32,
+    base_model_name_or_path: 'Qwen/Qwen3-0.6B',
+  });
+});
+
+test('a large one comes out of a storage that is seen here, and else is told where it lies', async () => {
+  const [run, storage] = [trained(), folder()];
+  const weights = 'w'.repeat(20);
+  writeFileSync(join(storage, 'w'), weights);
+  truncateSync(join(storage, 'w'), mostInLog + 1);
+  const digest = createHash('sha256')
+    .update(readFileSync(join(storage, 'w')))
+    .digest('hex');
+  const files = { w: [mostInLog + 1, digest] };
+  const place = await fetchFromRay(run, 'checkpoint-4', await saying(told({}, { folder: storage, files })), quiet);
+  expect(statSync(join(place, 'w')).size).toBe(mostInLog + 1);
+  server?.close();
+  await expect(fetchFromRay(run, 'checkpoint-4', await saying(told({}, { files })), quiet)).rejects.toThrow(
+    /checkpoint-4 has 100 MB, and through the log of a Ray job come 100 MB: copy \/none\/model from the cluster to .*checkpoint-4, or make it visible here/,
+  );
+});
+
+test.each([
+  [undefined, '@checkpoint {"known": []}\n', /has no checkpoint on 127\.0\.0\.1:\d+; it has none yet/],
+  ['checkpoint-9', '@checkpoint {"known": ["checkpoint-4"]}\n', /no checkpoint "checkpoint-9" .*; it has checkpoint-4/],
+  ['final', '', /--checkpoint final: on a Ray cluster a checkpoint is called checkpoint-STEP/],
+  [undefined, 'Traceback\nno memory\n', /did not tell what checkpoints there are: no memory/],
+  [undefined, '@checkpoint {"name": "checkpoint-4", "error": "no shard 3"}\n', /can't make a model of .*: no shard 3/],
+  [undefined, told({ w: 'weights' }), /w of checkpoint-4 came from .* in another form/],
+  [undefined, told({ '../../x': '' }) + piece('checkpoints/.checkpoint-4/../../x', 0, ''), /has no place in a run/],
+])('of a checkpoint %s, where the job says %j', async (asked, log, message) => {
+  const run = trained();
+  await expect(fetchFromRay(run, asked, await saying(log), quiet)).rejects.toThrow(message);
+  expect(existsSync(join(run, 'checkpoints', 'checkpoint-4'))).toBe(false);
+});
+
+test('a run that has not begun there has no checkpoint', async () => {
+  await expect(fetchFromRay(folder(), undefined, await saying(''), quiet)).rejects.toThrow(/has not begun to train on/);
 });
 
 test('a model that is too large for a package', async () => {

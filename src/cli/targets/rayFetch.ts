@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, createReadStream, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import * as z from 'zod';
+import { replaceFile } from '../../engine/shell/disk.ts';
+import { Fault } from '../../engine/shell/fault.ts';
+import { valueOfLine } from '../../engine/shell/trainingRun.ts';
+import { type Io, UsageError } from '../io.ts';
+import { trainerFolder } from '../pythonEnvironment.ts';
+import { shellWord } from '../shellWord.ts';
+import { inside } from './mirror.ts';
+import { pieceIn, writePiece } from './rayFollow.ts';
+import type { RayJobs } from './rayJobs.ts';
+import { lastLineOf, sizeOf } from './runFolder.ts';
+
+/** What comes through a job's log, which Ray hands over in one answer. */
+export const mostInLog = 100e6;
+
+const mark = '@checkpoint ';
+
+const foundSchema = z.union([
+  z.object({ known: z.array(z.string()) }),
+  z.object({ name: z.string(), error: z.string() }),
+  z.object({
+    name: z.string().regex(/^checkpoint-\d+$/),
+    folder: z.string(),
+    files: z.record(z.string(), z.tuple([z.int(), z.string()])),
+    adapter: z.boolean(),
+  }),
+]);
+type Found = Extract<z.infer<typeof foundSchema>, { readonly files: unknown }>;
+
+/**
+ * Brings a checkpoint from the storage of a cluster: a job there makes it a model folder, whose files come through the
+ * job's log where they are small, and else out of the storage where this machine sees it, too.
+ */
+export async function fetchFromRay(
+  run: string,
+  asked: string | undefined,
+  jobs: RayJobs,
+  io: Pick<Io, 'err' | 'signal'>,
+): Promise<string> {
+  const folder = textIn(join(run, 'config.json'), 'run');
+  if (folder === undefined) throw new UsageError(`${run} has not begun to train on ${jobs.name}`);
+  const step = asked === undefined ? '0' : /^(?:checkpoint-|global_step_)(\d+)$/.exec(asked)?.[1];
+  if (step === undefined)
+    throw new UsageError(`--checkpoint ${asked}: on a Ray cluster a checkpoint is called checkpoint-STEP`);
+  io.err(`${jobs.name} makes a model folder of the checkpoint\n`);
+  const script = readFileSync(join(trainerFolder(), 'rehearsal_trainer', 'backends', 'verl', 'checkpoint.py'));
+  const code = `import base64; exec(base64.b64decode('${script.toString('base64')}'))`;
+  const entrypoint = `python -c "${code}" ${shellWord(folder)} ${Number(step)} ${mostInLog}`;
+  const { job, logs } = await jobs.run({ entrypoint, runtime_env: {} }, io.signal);
+  const lines = logs.split('\n');
+  const said = lines.find((line) => line.startsWith(mark));
+  if (said === undefined)
+    throw failed(`${jobs.name} did not tell what checkpoints there are: ${lastLineOf(logs) || job.message}`);
+  const found = foundSchema.parse(JSON.parse(said.slice(mark.length)));
+  if ('known' in found) {
+    const known = found.known.length > 0 ? `it has ${found.known.join(', ')}` : 'it has none yet';
+    throw new UsageError(`${run} has no checkpoint${asked ? ` "${asked}"` : ''} on ${jobs.name}; ${known}`);
+  }
+  if ('error' in found) throw failed(`verl can't make a model of ${found.name} on ${jobs.name}: ${found.error}`);
+  return brought(run, found, lines, jobs.name);
+}
+
+async function brought(run: string, found: Found, lines: readonly string[], cluster: string): Promise<string> {
+  const coming = join(run, 'checkpoints', `.${found.name}`);
+  const place = join(run, 'checkpoints', found.name);
+  rmSync(coming, { recursive: true, force: true });
+  const sizes = Object.entries(found.files);
+  const bytes = sizes.reduce((sum, [, [size]]) => sum + size, 0);
+  if (bytes <= mostInLog)
+    for (const line of lines) {
+      const piece = pieceIn(line);
+      if (piece?.path.startsWith(`checkpoints/.${found.name}/`)) writePiece(run, piece);
+    }
+  else if (sizes.every(([path, [size]]) => sizeOf(join(found.folder, path)) === size))
+    for (const [path] of sizes) {
+      const target = inside(coming, path);
+      mkdirSync(dirname(target), { recursive: true });
+      copyFileSync(join(found.folder, path), target);
+    }
+  else
+    throw new UsageError(
+      `${found.name} has ${(bytes / 1e6).toFixed(0)} MB, and through the log of a Ray job come ${mostInLog / 1e6} MB: copy ${found.folder} from the cluster to ${place}, or make it visible here at the same path and fetch again`,
+    );
+  for (const [path, [, digest]] of sizes)
+    if ((await digestOf(join(coming, path))) !== digest)
+      throw failed(`${path} of ${found.name} came from ${cluster} in another form than it has there: fetch again`);
+  if (found.adapter) nameBase(run, coming);
+  rmSync(place, { recursive: true, force: true });
+  renameSync(coming, place);
+  return place;
+}
+
+/** verl's adapter does not say what it adapts; here that is what the run was started with. */
+function nameBase(run: string, adapter: string): void {
+  const file = join(adapter, 'adapter_config.json');
+  const base = textIn(join(run, 'launch.json'), 'model');
+  const config = { ...JSON.parse(readFileSync(file, 'utf8')), ...(base ? { base_model_name_or_path: base } : {}) };
+  replaceFile(file, `${JSON.stringify(config, null, 2)}\n`);
+}
+
+async function digestOf(path: string): Promise<string | undefined> {
+  if (!existsSync(path)) return undefined;
+  const digest = createHash('sha256');
+  for await (const chunk of createReadStream(path)) digest.update(chunk);
+  return digest.digest('hex');
+}
+
+function textIn(file: string, key: string): string | undefined {
+  const values = existsSync(file) ? valueOfLine(readFileSync(file, 'utf8')) : undefined;
+  const value = (values as Readonly<Record<string, unknown>> | undefined)?.[key];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function failed(message: string): Fault {
+  return new Fault({ who: 'environment', code: 'ray/checkpoint', message });
+}

@@ -1,0 +1,114 @@
+"""Makes a checkpoint of verl a model folder, beside it on the cluster, and tells its files in the log of a job.
+
+python checkpoint.py FOLDER_OF_THE_RUN STEP MOST_BYTES    (STEP 0: the newest)
+
+One line `@checkpoint {...}` says what there is: name, folder, size and SHA-256 of each file. Where all of them are at
+most so many bytes, the files follow in lines of `@rehearsal`, as a run's folder does. An adapter is told without the
+weights of its base. Runs alone, with Python's own library and verl's merger.
+"""
+
+import base64
+import gzip
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+CHUNK = 256 * 1024
+OF_THE_BASE = ("config.json", "generation_config.json")
+
+
+def tell(run: Path, step: int, most: int) -> None:
+    """Merges, and tells what came of it."""
+    known = steps_of(run / "checkpoints")
+    chosen = step or max(known, default=0)
+    if chosen not in known:
+        return say({"known": [f"checkpoint-{each}" for each in known]})
+    place = run / "checkpoints" / f"global_step_{chosen}"
+    model = place / "model"
+    if not model.is_dir() and (words := merge(place / "actor", place / "model.part", model)):
+        return say({"name": f"checkpoint-{chosen}", "error": words})
+    files = files_of(model)
+    sizes = {name: [path.stat().st_size, digest_of(path)] for name, path in files.items()}
+    say({"name": f"checkpoint-{chosen}", "folder": str(model), "files": sizes, "adapter": is_adapter(model)})
+    if sum(size for size, _ in sizes.values()) <= most:
+        for name, path in files.items():
+            for line in pieces_of(f"checkpoints/.checkpoint-{chosen}/{name}", path):
+                sys.stdout.write(f"@rehearsal {line}\n")
+    sys.stdout.flush()
+    return None
+
+
+def steps_of(checkpoints: Path) -> "list[int]":
+    """The optimizer steps whose checkpoints are whole, ascending: verl writes down the last one when it is."""
+    latest = checkpoints / "latest_checkpointed_iteration.txt"
+    text = latest.read_text().strip() if latest.exists() else ""
+    whole = [path.parent.parent.name for path in checkpoints.glob("global_step_*/actor/fsdp_config.json")]
+    steps = sorted(int(name.rpartition("_")[2]) for name in whole)
+    return [step for step in steps if text.isdigit() and step <= int(text)]
+
+
+def merge(actor: Path, part: Path, model: Path) -> "str | None":
+    """Writes shards as one model, whole or not at all; what verl's merger said where it failed."""
+    shutil.rmtree(part, ignore_errors=True)
+    command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
+    done = subprocess.run(
+        [*command, "--local_dir", str(actor), "--target_dir", str(part)], capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        shutil.rmtree(part, ignore_errors=True)
+        return (done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"])[-1]
+    part.rename(model)
+    return None
+
+
+def is_adapter(model: Path) -> bool:
+    return (model / "lora_adapter").is_dir()
+
+
+def files_of(model: Path) -> "dict[str, Path]":
+    """What is brought, by its name in the checkpoint's folder: an adapter with the tokenizer, or the whole model."""
+    whole = {path.relative_to(model).as_posix(): path for path in sorted(model.rglob("*")) if path.is_file()}
+    if not is_adapter(model):
+        return whole
+    adapter = {path.name: path for path in sorted((model / "lora_adapter").iterdir())}
+    tokenizer = {
+        name: path
+        for name, path in whole.items()
+        if "/" not in name and ".safetensors" not in name and name not in OF_THE_BASE
+    }
+    return {**tokenizer, **adapter}
+
+
+def digest_of(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while data := file.read(CHUNK):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def pieces_of(name: str, path: Path) -> "list[str]":
+    """A file in pieces, as mirror.py tells them."""
+    data = path.read_bytes()
+    return [
+        json.dumps(
+            {
+                "path": name,
+                "offset": at,
+                "data": base64.b64encode(gzip.compress(data[at : at + CHUNK], mtime=0)).decode(),
+            }
+        )
+        for at in range(0, max(1, len(data)), CHUNK)
+    ]
+
+
+def say(found: "dict[str, object]") -> None:
+    sys.stdout.write(f"@checkpoint {json.dumps(found)}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    tell(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
