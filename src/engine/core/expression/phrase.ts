@@ -54,7 +54,7 @@ function follows(said: readonly string[], start: number, parts: readonly (readon
 const marked = String.raw`(?:[$€£]\s?(\d[\d,]*(?:\.\d+)?))|(?:(\d[\d,]*(?:\.\d+)?)\s?(?:[$€£]|(?:eur|euros?|usd|dollars?|gbp|pounds?)\b))`;
 const decimal = String.raw`(?<![\d.])(\d[\d,]*\.\d{1,2})(?!\d|\.\d|\s?(?:cm|kg|km|m|mm|ml|l|g)\b)`;
 const counted = String.raw`(?!\d|[.,]\d|\s?(?:%|-|to \d|(?:business |working )?(?:days?|weeks?|hours?|months?|minutes?|times?|items?|orders?|pieces?|of)\b))`;
-const said = String.raw`\b(?:total(?:s|ling)?|sum|altogether|together|comes? to|adds? up to|makes?|get|receive|refund)(?: is| are| of| to| that is| would be| will be)?,? (\d[\d,]*)${counted}|(?<![\w.-])(\d[\d,]*) back\b`;
+const said = String.raw`\b(?:total(?:s|ling)?|sum|altogether|together|comes? to|adds? up to|makes?|get|receive|refund|difference|cheaper by|costs?|price|save|instead of|extra|another)(?: is| are| of| to| that is| would be| will be)?,? (\d[\d,]*)${counted}|(?<![\w.-])(\d[\d,]*) (?:back|more|less|extra|cheaper|dearer|on top|in total|in all|altogether|together)\b`;
 const amount = new RegExp([marked, decimal, said].join('|'), 'gi');
 
 /** Amounts that a text states, in order: numbers with a currency sign, with decimals, or said of a sum of money. */
@@ -73,7 +73,7 @@ export function numbersIn(text: string): readonly number[] {
 const promising = new Set(['within', 'in', 'take', 'about', 'to', 'least', 'most', 'another']);
 const units = new Set(['minute', 'hour', 'day', 'week', 'month', 'year']);
 const unnumbered =
-  /\b(?:within|in|under|takes?|only|just|another) (?:about |just |less than |under )?(half an?|an?|the|one|a couple of|a few) (?:(?:business|working|full) )?(?:minute|hour|day|week|month)s?\b(?! ago)/g;
+  /\b(?:within|in|under|takes?|another) (?:about |just |less than |under )?(half an?|an?|the|one|a couple of|a few) (?:(?:business|working|full) )?(?:hour|day|week|month)s?\b(?! ago)/g;
 
 /**
  * Lengths of time that a text promises: the numbers of "within 5 to 7 business days", and half of "in half an hour", but
