@@ -2,6 +2,7 @@ import { type AgentActs, recogniseAgent } from './dialogue/agentActs.ts';
 import { demandsIn, saysMore } from './dialogue/echo.ts';
 import { memo } from './dialogue/memo.ts';
 import { type Vocabulary, vocabularyOf } from './dialogue/mention.ts';
+import { withoutOtherMatters } from './dialogue/otherMatter.ts';
 import { proposesIn } from './dialogue/proposal.ts';
 import { type Reply, replyTo } from './dialogue/reply.ts';
 import { recogniseUser, type UserActs } from './dialogue/userActs.ts';
@@ -10,7 +11,7 @@ import type { Lexicon } from './lexicon.ts';
 export { namesValue } from './dialogue/value.ts';
 export { announces, closedQuestionOf } from './dialogue/verdict.ts';
 export type { AgentActs, UserActs };
-export { demandsIn, type Reply, replyTo, saysMore };
+export { demandsIn, type Reply, replyTo, saysMore, withoutOtherMatters };
 
 /**
  * The one recogniser of dialogue acts. The agenda user understands the agent with it, the gold seat

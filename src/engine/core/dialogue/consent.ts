@@ -1,5 +1,5 @@
 const deeds =
-  'cancel|change|redirect|return|exchange|update|book|rebook|send|resend|hold|refund|modify|deliver|reschedule|process|complete|swap|switch|replace|save|submit|issue|move|make|put|place|file|register|arrange|bring|reserve|remove|add|ship|start|finish|credit|upgrade|extend|leave|keep|close|open|order|use|charge|apply|forward|postpone|schedule|renew|confirm|pay';
+  'cancel|change|redirect|return|exchange|update|book|rebook|send|resend|hold|refund|modify|deliver|reschedule|process|complete|swap|switch|replace|save|submit|issue|move|make|put|place|file|register|arrange|bring|reserve|remove|add|ship|start|finish|credit|upgrade|extend|leave|keep|close|open|order|use|charge|apply|forward|postpone|schedule|renew|confirm|pay|try';
 /** A single word that says what is to be done. */
 export const isDeed = new RegExp(`^(?:${deeds})$`);
 const deictic =

@@ -25,7 +25,7 @@ const asideQuestion = /(?<=[.!]\s*)(?:and|also)\b[^.?!]*\?/gi;
  */
 export function departsFrom(proposal: string, answer: string): boolean {
   const asksMore = sentencesOf(plainText(proposal)).some(({ text, question }) => question && factQuestion.test(text));
-  const said = answer.replace(asideQuestion, '');
+  const said = answer.replace(asideQuestion, '').replace(/(\d\w*),? (?:and )?not (?:the )?(?:number )?\d\w*/gi, '$1');
   return names(asksMore ? agreeing(said) : said, new Set(wordsOf(proposal)));
 }
 
@@ -43,7 +43,7 @@ const companions =
   /^(?:mum|mom|mother|dad|father|wife|husband|partner|son|daughter|kid|kids|child|children|family|friend|sister|brother|boss|colleague|work|birthday|christmas|holiday|trip|party|sure|certain|real|pleasure|joy|gusto|thanks|gratitude|relief|being|taking|heaven|goodness|god|honest|fair|clear|god|good|ages|now|ever|always|once|then|long|weeks|days|months|years|christ)$/;
 /** "We have no room for a lamp": what is told beside the answer, with a subject of its own. */
 const told =
-  /^(?:because |as |since |and |so |but |then |for )*(?:i|we|it|he|she|they|there|(?:that|this|my \w+|the \w+|nobody|everybody)(?= (?:is|are|was|were|has|have|had|will|would|does|did|never|just|keeps?|broke|works?|goes|\w+ed)\b))(?: \w+ly| just| really| only| also| already| have| has| had)? (?!(?:would|want|need|prefer|meant|mean|said|should|must|has to|needs to)\b)\w+/;
+  /^(?:because |as |since |and |so |but |then |for )*(?:i|we|it|he|she|they|there|(?:that|this|my \w+|the \w+|nobody|everybody)(?= (?:is|are|was|were|has|have|had|will|would|does|did|never|just|keeps?|broke|works?|goes|\w+ed)\b))(?: \w+ly| just| really| only| also| already| have| has| had)? (?!(?:would(?! not)|want|need(?! to)|prefer|meant|mean|said|should|must|has to|needs to)\b)\w+/;
 
 /** What an answer asks for: without its questions, and without what is told beside it. */
 export function demandsIn(answer: string): string {
@@ -118,14 +118,14 @@ const contentOf = (clause: string) => wordsOf(clause).filter((word) => !empty.ha
 const deedGroups: readonly (readonly string[])[] = [
   ['exchange', 'swap', 'switch', 'change', 'replace', 'trade', 'make', 'take'],
   ['return', 'refund', 'send', 'take', 'give', 'credit', 'ship'],
-  ['cancel', 'drop', 'scrap', 'remove', 'delete', 'kill', 'bin', 'stop'],
+  ['cancel', 'drop', 'scrap', 'remove', 'delete', 'kill', 'bin', 'stop', 'get rid of'],
   ['send', 'redirect', 'deliver', 'ship', 'forward', 'move', 'readdress', 'bring', 'reroute', 'resend', 'change'],
   ['charge', 'pay', 'use', 'bill', 'debit', 'put', 'switch', 'change'],
   ['book', 'reserve', 'schedule', 'reschedule', 'postpone', 'move', 'rebook', 'arrange'],
   ['transfer', 'hand', 'connect', 'pass', 'forward'],
 ];
 const anyDeed =
-  /^(?:do|go|process|proceed|book|submit|complete|finish|start|confirm|arrange|sort|file|execute|register|apply|save)$/;
+  /^(?:do|go|try|process|proceed|book|submit|complete|finish|start|confirm|arrange|sort|file|execute|register|apply|save)$/;
 const deedLead =
   /^(?:(?:and|so|then|please|just|kindly|now|ok|okay|fine|right|well|yes|yeah|sure|great|go ahead and|let us|you (?:can|may|should)|i (?:want|would like) you to|oh|all right|alright)[ ,]+)+/;
 /** "Oak it is", "the gift card please": what was proposed, taken. */
@@ -134,7 +134,10 @@ const taken =
 
 /** Whether a clause orders or takes just what the proposal named: "cancel it", "swap it for the red one", "oak it is". */
 export function isDeedOf(clause: string, proposal: string): boolean {
-  const bare = clause.replace(deedLead, '');
+  const bare = clause
+    .replace(deedLead, '')
+    .replace(/^get rid of\b/, 'remove')
+    .replace(/^(?!go )(\w+) away$/, '$1');
   if (/\b(?:instead|rather|second thoughts?|mind|scratch|correction|not|never|no|meant|mean|prefer)\b/.test(bare))
     return false;
   const proposed = plainText(proposal);

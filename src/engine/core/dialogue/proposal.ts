@@ -21,6 +21,7 @@ const proposals: readonly RegExp[] = [
   /\b(?:can|could) (?:i|we) (?:go ahead|proceed|continue|confirm|do (?:that|this|it)|cancel|change|move|book|update|return|refund|exchange|process|send|redirect|reschedule|report)\b/,
   /\b(?:do|would) you (?:still |really )?(?:want|like|wish|prefer)(?: for)? (?:me|us) to$|^(?:want|like) (?:me|us) to$/,
   /\b(?:do|would) you (?:still |really )?(?:want|like|wish)(?: to have)? (?:me to do )?(?:the|this|that|an?|your) (?:[\w-]+ ){0,2}(?:change|swap|switch|exchange|return|refund|cancellation|booking|transfer|redirection|update)\b(?! (?:code|policy|form|number|date|window|rules?)\b)/,
+  /\b(?:do|would) you (?:still |really )?(?:like|want|wish)(?: to have)? [\w ,]{1,40} (?:sent|changed|cancell?ed|returned|exchanged|swapped|refunded|redirected|moved|charged|booked|delivered|updated|handed)\b/,
   /\b(?:once|as soon as|when|after) you (?:say (?:so|yes|the word)|agree|confirm|approve|give me (?:your|the|a) [\w -]+|have (?:said yes|agreed|confirmed))\b,? (?:then )?(?:i|we) (?!(?:cannot|need)\b)/,
   /\b(?:do|would|did|are) you (?:still |really |also )?(?:want|like|wish|prefer|okay with|ok with|fine with|comfortable with|happy with|happy for|ready for)(?: for)? (?:me|us) to (?!(?:help|assist)\b)/,
   /\b(?:do|would) you (?:still |really )?(?:want|like|wish) to (?:proceed|go ahead|continue|confirm|move forward|go (?:on|through) with|do (?:this|that|it))\b/,

@@ -29,7 +29,7 @@ const denials: readonly RegExp[] = [
   /\bnot what i (?:want|wanted|asked|said|meant|need|needed|ordered|had in mind)\b/,
   /\b(?:under no circumstances?|on no account|in no way|by no means|out of the question|over my dead body|not (?:a|in a million) (?:chance|years)|no deal)\b/,
   /^(?:and |so |please |just |no |ok |wait )*(?:stop(?! (?:by|over))|hold off|forget (?:it|about (?:it|that)|that)|never ?mind$|scrap (?:it|that)|drop it|abort|hands off|count me out|call it off|refrain|leave (?:it|that|them|everything|my \w+|the \w+)(?: (?:as (?:it|they) (?:is|are|was|were)|alone|be|like (?:that|it is)|at that|the way (?:it|they) \w+|unchanged|untouched|for now|out|there))|leave it$|keep (?:it|everything|that|things|my \w+|the \w+) (?:as (?:it|they) (?:is|are|was|were)|the way (?:it|they) \w+|unchanged|like (?:that|it is)))\b/,
-  /\b(?:not yet|that is a no|my answer is no|so no$|then no$|(?:i|we) (?:am |are )?(?:going to |will |would |have to |must |want to )?(?:say|saying|said) no|a (?:hard|firm|clear|definite|big) no)\b/,
+  /\b(?:not yet|that is a no|my answer is no|so no$|then no$|i mean(?:t)? no$|(?:i|we) (?:am |are )?(?:going to |will |would |have to |must |want to )?(?:say|saying|said) no|a (?:hard|firm|clear|definite|big) no)\b/,
   /^(?:thanks |thank you |but |so |well |actually |no )*(?:i|we) (?:have decided|decided|would like|want|prefer|am going|would rather|will)(?: just| rather)? (?:to )?keep (?:it|them|that|this|everything|what i have)(?: after all| then| thanks| for now)?$/,
   /\b(?:i|we) (?:\w+ )?(?:have )?changed my mind.*\b(?:do not|no longer|not)\b/,
 ];

@@ -1,6 +1,7 @@
 import { marksChange } from './change.ts';
 import { answerOf } from './consent.ts';
 import { departsFrom, echoes, isDeedOf, ordersOther } from './echo.ts';
+import { withoutOtherMatters } from './otherMatter.ts';
 import { isDenial } from './refusal.ts';
 import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
 import { soundsAgreed } from './tone.ts';
@@ -17,7 +18,7 @@ export type Reply = 'yes' | 'assent' | 'no' | 'change' | 'condition' | 'delay' |
 type Kind = Reply | 'courtesy' | 'aside';
 
 const lead =
-  '(?:(?:oh|ah|aha|but|yes|yeah|yep|yup|ya|yea|aye|well|um+|uh+|erm?|hm+|haha|lol|and|so|then|ok|okay|right|sure|now|honestly|thanks|thank you|sorry|please|just) )*';
+  '(?:(?:oh|ah|aha|indeed|but|yes|yeah|yep|yup|ya|yea|aye|well|um+|uh+|erm?|hm+|haha|lol|and|so|then|ok|okay|right|sure|now|honestly|thanks|thank you|sorry|please|just) )*';
 const tail =
   '(?: (?:then|please|thanks|thank you|indeed|so|now|too|also|lol|mate|sir|madam|dear|love|actually|really|exactly|today|there|from (?:me|us|my side|our side)|of you|of course|all (?:of it|of them|of that)|to me|to us|for me|for us|by me|by us|with me|with us|(?:with|about|to|for|by|on) (?:that|this|it|both|everything|all of it|all of that|the plan|me doing that|you doing that)))*';
 const degree =
@@ -28,24 +29,26 @@ const person = 'i|we|it|that|this|they|these|those|you|he|she|both|all|everythin
 const auxiliaries = 'am|are|is|do|does|would|will|have|has|can|may|should|shall';
 /** "It is indeed", "I do", "you may": the question's own verb said again. */
 const elliptic = new RegExp(
-  `^${lead}(?:${person}) (?:(?:certainly|surely|definitely|really|absolutely|indeed|totally|most certainly|very much|do|both|still) )*(?:${auxiliaries})(?: (?:indeed|certainly|definitely|absolutely|very much|so|yes|it|now|both))*${tail}$`,
+  `^${lead}(?:(?:${person}) |(?=certainly|surely|definitely|indeed|absolutely))(?:(?:certainly|surely|definitely|really|absolutely|indeed|totally|most certainly|very much|do|both|still) )*(?:${auxiliaries})(?: (?:indeed|certainly|definitely|absolutely|very much|so|yes|it|now|both))*${tail}$`,
 );
 const approval = new RegExp(
   `^${lead}(?:(?:i am|we are|(?:${person})(?: (?:is|are|would be|will be|sounds?|looks?|seems?))?|would be|sounds?|looks?|with|it would be|am|is) )?${degree}(?:${approving})(?: (?:${approving}))*${tail}$`,
 );
 const assents = new RegExp(
-  `^${lead}(?:by all means|naturally|obviously|with (?:pleasure|joy)|my pleasure|you bet|you betcha|go on|go|do|do that one|this one|that one|roger(?: that)?|aye aye|amen|ya|yea|yh|yess+|uh.?huh|mhm+|sold|done|done deal|deal|count me in|i am (?:in|game|on board|for it|all for it|up for it|behind it)|on board|lock it in|ship it|let us(?: (?:do|go|have|take|get|make)(?: (?:it|that|this|so|ahead|for it|it done|with (?:it|that)))?)?|let it be so|be so kind|(?:if you )?(?:would|could|can|will) you(?: please| kindly)*|if (?:you )?(?:would|could|may|please|do not mind|be so kind)(?: please)?|as (?:you (?:say|said|wrote|propose|proposed|suggest|suggested|describe|described|listed)|proposed|suggested|discussed|described|written|planned|agreed|listed|above)|(?:just |exactly )?(?:like|the way) (?:that|you (?:say|said|wrote|put it|described))|both(?: of (?:them|those|these))?|the (?:whole )?lot|all of (?:it|that|them)|(?:a |my |big |clear |definite |resounding |another )*yes\\b[\\w ]{0,24}|green light|permission granted|nothing (?:to add|against (?:it|that))|no (?:notes|reason to say no)|i (?:can|could) (?:live with|accept|do) (?:that|it|this)|(?:it|that|this) (?:will|does|would) (?:do|suit|work|be fine)[\\w ]{0,16}|i (?:do not|cannot) (?:see|think of) (?:any |a )?(?:reason )?(?:why not|not to|against)|(?:i|we) (?:would )?(?:not|do not) mind(?: (?:that|it|at all))*|(?:i |we )?(?:take|choose|want|would like|would love|have decided on|confirm) (?:it|that|this|that one|this one|the change)|(?:that|this|it) is (?:exactly |just |precisely )?(?:how|what|the way|as) i (?:want|wanted|like|would like|need|meant|wish|hoped)(?: it| that)?(?: to be| done)?|(?:i am|we are|you are) (?:on|good to go|all set)|(?:that|this) is the (?:idea|plan|spirit|way|ticket|stuff)|(?:let us )?call it (?:that|done|settled|a deal)|it (?:is|has) my (?:final )?(?:word|wish|choice|decision)|make it so|bring it on|your (?:call|proposal) (?:is|was) (?:fine|good)|put it through|get it (?:done|sorted|booked)|get that (?:done|sorted|booked)|please proceed|happy days|works|suits(?: me| us)?|perfection)${tail}$`,
+  `^${lead}(?:by all means|naturally|obviously|with (?:pleasure|joy)|my pleasure|you bet|you betcha|go on|go|do|do that one|this one|that one|roger(?: that)?|aye aye|amen|ya|yea|yh|yess+|uh.?huh|mhm+|mm.?hm+|sold|done|done deal|deal|count me in|i am (?:in|game|on board|for it|all for it|up for it|behind it)|on board|lock it in|ship it|let us(?: (?:do|go|have|take|get|make)(?: (?:it|that|this|so|ahead|for it|it done|with (?:it|that)))?)?|let it be so|be so kind|(?:if you )?(?:would|could|can|will) you(?: please| kindly)*|if (?:you )?(?:would|could|may|please|do not mind|be so kind)(?: please)?|as (?:you (?:say|said|wrote|propose|proposed|suggest|suggested|describe|described|listed)|proposed|suggested|discussed|described|written|planned|agreed|listed|above)|(?:just |exactly )?(?:like|the way) (?:that|you (?:say|said|wrote|put it|described))|both(?: of (?:them|those|these))?|quite(?: so)?|the (?:whole )?lot|all of (?:it|that|them)|(?:a |my |big |clear |definite |resounding |another )*yes\\b[\\w ]{0,24}|green light|permission granted|nothing (?:to add|against (?:it|that))|no (?:notes|reason to say no)|i (?:can|could) (?:live with|accept|do) (?:that|it|this)|(?:it|that|this) (?:will|does|would) (?:do|suit|work|be fine)[\\w ]{0,16}|i (?:do not|cannot) (?:see|think of) (?:any |a )?(?:reason )?(?:why not|not to|against)|(?:i|we) (?:would )?(?:not|do not) mind(?: (?:that|it|at all))*|(?:i |we )?(?:take|choose|want|would like|would love|have decided on|confirm) (?:it|that|this|that one|this one|the change)|(?:that|this|it) is (?:exactly |just |precisely )?(?:how|what|the way|as) i (?:want|wanted|like|would like|need|meant|wish|hoped)(?: it| that)?(?: to be| done)?|(?:i |we )(?:really |do |would )*(?:want|like|love) you to(?: do (?:it|that|this|so))?|(?:that|this|it) is (?:exactly |just |precisely |all )?what (?:i am|we are|i was) (?:asking for|asking|after|hoping for|looking for)|(?:just |please )*(?:give|have) (?:it|that|this) a (?:go|try|shot|whirl)|have a (?:go|try)|(?:worth|have) a (?:try|shot|go)|(?:just |please |at least |do )*try(?: (?:it|that|this|anyway|at least|your luck|your best|please|to|all the same))*|(?:no need to|do not|you need not) ask (?:twice|again|me twice)|(?:i am|we are|you are) (?:on|good to go|all set)|(?:that|this) is the (?:idea|plan|spirit|way|ticket|stuff)|(?:let us )?call it (?:that|done|settled|a deal)|it (?:is|has) my (?:final )?(?:word|wish|choice|decision)|make it so|bring it on|your (?:call|proposal) (?:is|was) (?:fine|good)|put it through|get it (?:done|sorted|booked)|get that (?:done|sorted|booked)|please proceed|happy days|works|suits(?: me| us)?|perfection)${tail}$`,
 );
+const thumbs = /(?:\u{1F44D}|\u{1F44C}|\u{2705})\p{Emoji_Modifier}*/gu;
 const nods = /^(?:\s|!|\.|\p{Emoji_Modifier}|\u{1F44D}|\u{1F44C}|\u{2705}|\u{1F64F}|\u{1F642}|\u{1F60A})+$/u;
 
 const waiting =
   /^(?:(?:no|oh|um+|uh+|hm+|ah|but|so|and|please|just|sorry|well|ok|okay|yes|actually|erm?) )*(?:wait|hold on|hang on|hold off|hold it|not (?:yet|now|today|so fast|quite yet|just yet)|(?:just )?(?:one|a) (?:more )?(?:sec|second|moment|minute|thing)|(?:give|gimme) (?:me|us) (?:a|an|one|some|two|five|until)|let me (?:just |quickly |first |still )?(?:think|check|ask|see|look|talk|speak|get back|sleep|find|read|consider|measure|count|know (?:first|what|how|whether|if)))\b(?! for (?:it|that|this) to (?:arrive|come))/;
 const pondering =
-  /\b(?:(?:need|have|want|would like|like|got|must|should|had better|would better|better) (?:to )?(?:first |still |just |quickly )?(?:think|check|ask|sleep|consult|measure|consider|talk|speak|discuss|compare|look)|(?:will|going to|have to) (?:have to |need to |just |first )*(?:think|ask|sleep on|consult|measure|consider|discuss|talk it|get back|come back|let you know|decide|see what)|sleep on (?:it|that|this)|think(?:ing)? (?:about|it over)|(?:get|come) back to (?:you|this|that)|make up my mind|(?:not|have not) (?:yet )?(?:decided|made up)|undecided|still (?:thinking|deciding|looking|unsure|not|wondering|comparing)|do not know (?:yet|if|whether)|let you know|another (?:day|time)|some other time)\b|\bfirst(?: please)?$/;
+  /\b(?:(?:need|have|want|would like|like|got|must|should|had better|would better|better) (?:to )?(?:first |still |just |quickly )?(?:think|check|ask|sleep|consult|measure|consider|talk|speak|discuss|compare|look)|(?:will|going to|have to) (?:have to |need to |just |first )*(?:think|ask|sleep on|consult|measure|consider|discuss|talk it|get back|come back|let you know|decide|see what)|sleep on (?:it|that|this)|think(?:ing)? (?:about|it over)|(?:get|come) back to (?:you|this|that)|make up my mind|(?:not|have not) (?:yet )?(?:decided|made up)|cannot (?:really |quite )?(?:decide|choose)|undecided|still (?:thinking|deciding|looking|unsure|not|wondering|comparing)|do not know (?:yet|if|whether)|let you know|another (?:day|time)|some other time)\b|\bfirst(?: please)?$/;
 const postponed =
   /^(?:(?:yes|yeah|ok|okay|sure|fine|please|do (?:it|that)|go ahead|but|and|only|just|right|cancel it|change it|send it|proceed)[ ,]+)*(?:(?:before|after|once|until|till|as soon as|when) (?!(?:you (?:can|get|have (?:a|the)|are (?:ready|able)|please|like)|possible)\b)(?:you|we|i|my|that|doing|the|he|she|they)\b|later$|(?:tomorrow|next (?:week|month|time)|in a (?:week|day|month))$|first\b)|\bbefore you (?:do|cancel|change|process|book|proceed|go ahead|start|return|send)\b/;
+const putOff = /^(?:later|tomorrow|next (?:week|month|time)|in a (?:week|day|month))$/;
 const conditional =
-  /\b(?:if|unless|provided|providing|as long as|so long as|assuming|supposing|on condition|on the condition|subject to|depend(?:s|ing)?|conditional(?:ly)?|only (?:if|when|with|once|where)|in case|otherwise)\b/;
+  /\b(?:if|unless|provided|providing|as long as|so long as|assuming|supposing|on condition|on the condition|subject to|depend(?:s|ing)?|conditional(?:ly)?|only (?:if|when|with|where|once (?:i|we|you|it|they|he|she|the|my|that|this))|in case|otherwise)\b/;
 const noCondition =
   /\b(?:if (?:you (?:would|could|can|please|like|want|wish|may|say so|must|do not mind|have to|insist)\b(?! not)|possible|i may(?: say)?|i am honest|only (?:i|you)|not (?:more|sooner|better)|need be|anything|so$|that is (?:ok|okay|fine|all right|alright|what (?:you|it|is)|possible|it))|(?:even|as|what) if)\b/;
 const hedge =
@@ -58,19 +61,24 @@ const exception =
   /\b(?:except|excluding|apart from|other than|aside from|besides|everything but|all but)\b|^(?:but )?(?:only|just) (?:the|that|this|one|my|to|on|in|with)\b/;
 const unwanted =
   /\b(?:i|we) (?:really |just |simply |certainly )*(?:do not|did not|never|no longer) want(?:ed)?(?! you\b)\b/;
+/** What will not be, and takes nothing back: "I won't change it again". */
+const noDenial =
+  /^(?:and |so |but |because )*(?:no (?:need|point|use|reason)\b|i (?:will|would) not (?:(?:want|like) (?:it|that|them|this|anything) to|change (?:it|that|my mind|anything)|ask|bother|regret|miss|need|complain|be needing|forget)\b|(?:(?:please )?do (?:it|that|so) |quick(?:ly)? )?before (?:i change|he|she|they|it (?:is too|ships|leaves|goes)))/;
 const takenBack =
   /\b(?:cancel|return|refund|send(?:ing)? (?:\w+ )*back|tak(?:e|ing) (?:\w+ )*back|remove|delete|close)/;
 
 /** What the answer comes to, as one to this proposal. */
-export function replyTo(proposal: string, answer: string): Reply {
-  if (nods.test(answer) && /\p{Extended_Pictographic}/u.test(answer)) return 'yes';
+export function replyTo(proposal: string, said: string): Reply {
+  if (nods.test(said) && /\p{Extended_Pictographic}/u.test(said)) return 'yes';
+  const answer = withoutOtherMatters(proposal, said.replace(thumbs, ' yes. '));
   const asked = sentencesOf(plain(proposal)).filter(({ question }) => question);
   if (asked.some(isInverted)) return invertedReply(proposal, answer, asked);
   return plainReply(proposal, answer, asked);
 }
 
 function plainReply(proposal: string, answer: string, asked: readonly Sentence[]): Reply {
-  if (recogniseUser(answer).confirms && !departsFrom(proposal, answer)) return gradeOf(answer);
+  const isPutOff = sentencesOf(plain(answer)).some(({ text }) => clausesOf(text).some((each) => putOff.test(each)));
+  if (recogniseUser(answer).confirms && !isPutOff && !departsFrom(proposal, answer)) return gradeOf(answer);
   const spoken = lastVersion(sentencesOf(wordedPlainly(answer))).flatMap(partsOf);
   const statements = spoken.filter(({ question }) => !question).map(({ text }) => text);
   const kindOf = (clause: string) => kindIn(clause, proposal, asked);
@@ -120,7 +128,7 @@ function invertedReply(proposal: string, answer: string, asked: readonly Sentenc
 /** A question beside a yes that leaves it open: what is weighed, an objection, or another way. */
 const isOpen = (question: string) =>
   isWeighing(question) ||
-  /^(?:but|although|though)\b|^(?:and |or )?(?:can|could|would|might|may) (?:it|that|this|we) (?:also |then |maybe |still )*(?!take\b|arrive\b|come\b)/.test(
+  /^(?:but|although|though)\b(?! i (?:will|can|could) (?!it\b))|^(?:and |or )?(?:can|could|would|might|may) (?:it|that|this|we) (?:also |then |maybe |still )*(?!take\b|help\b|arrive\b|come\b)/.test(
     question,
   );
 
@@ -152,7 +160,7 @@ function partsOf(sentence: Sentence): readonly Sentence[] {
   const isOrdered = !sentence.question && /^do (?:that|this|the|both|all)\b(?!.*\byou\b)/.test(text);
   if (isOrdered || !isQuestion(text, sentence.question)) return [{ text, question: false }];
   const clauses = clausesOf(text);
-  const isSaid = (clause: string) => /^(?:yes|consent)$/.test(answerOf(clause)) || waiting.test(clause);
+  const isSaid = (clause: string) => /^(?:yes|consent|weak)$/.test(answerOf(clause)) || waiting.test(clause);
   const asks = clauses.findIndex((clause) => !isSaid(clause));
   if (asks < 1) return [{ text, question: true }];
   return [
@@ -167,11 +175,15 @@ function kindIn(clause: string, proposal: string, asked: readonly Sentence[]): K
     if (!echoes(condition, proposal)) return 'condition';
   }
   if (waiting.test(clause)) return 'delay';
+  if (noDenial.test(clause)) return 'aside';
   if (unwanted.test(clause) && takenBack.test(plain(proposal))) return 'aside';
   if (isDenial(clause) || /^(?:yes|yeah|ok|okay|sure|fine|well) no+$/.test(clause)) return 'no';
   if (pondering.test(clause) || postponed.test(clause)) return echoes(clause, proposal) ? 'aside' : 'delay';
   if (harmlessBut.test(clause)) return 'aside';
+  if (exception.test(clause) && isPartOf(clause, proposal)) return 'change';
   if (exception.test(clause) || counter.test(clause)) return echoes(clause, proposal) ? 'aside' : 'change';
+  const own = clause.replace(contrast, '');
+  if (own !== clause && echoes(own, proposal)) return kindIn(own, proposal, asked);
   if (marksChange(clause.replace(/\binstead of \w+ing\b/, ''), false))
     return isDeedOf(clause, proposal) ? 'yes' : 'change';
   if (ordersOther(clause, proposal)) return 'change';
@@ -220,14 +232,21 @@ function isFinalWord(kinds: readonly (readonly Kind[])[], spoken: readonly Sente
   return last > 0 && isYes && before.every((kind) => !/^(?:no|change|condition)$/.test(kind));
 }
 
+/** What a value is told apart from: "oak instead of white". */
+const contrast = /,? (?:instead of|rather than|in place of|as opposed to|and not|not) (?!\w+ing\b).+$/;
+
+/** Whether a clause keeps to one of several things that the proposal names together: "only the kettle". */
+function isPartOf(clause: string, proposal: string): boolean {
+  const noun = clause.split(' ').at(-1) ?? '';
+  const among = new RegExp(`(?:,| and)(?: \\w+){0,2} ${noun}\\b|\\b${noun}(?: \\w+)?(?:,| and) (?:an?|the|your)\\b`);
+  return /^[a-z]+$/.test(noun) && among.test(plain(proposal));
+}
+
 /** A value that the proposal did not name, or a wording of a change that runs over several clauses. */
 function isChanged(proposal: string, statements: readonly string[]): boolean {
   if (departsFrom(proposal, statements.join('. '))) return true;
   return statements.some(
-    (text) =>
-      clausesOf(text).length > 1 &&
-      marksChange(text.replace(/\binstead of \w+ing\b/, ''), false) &&
-      !isDeedOf(text, proposal),
+    (text) => clausesOf(text).length > 1 && marksChange(text.replace(contrast, ''), false) && !isDeedOf(text, proposal),
   );
 }
 

@@ -8,7 +8,7 @@ const whQuestion = new RegExp(
 );
 const yesNoQuestion = new RegExp(`${lead}(?:${auxiliary})(?: not)? ${subject}\\b`);
 const notAsked =
-  /(?:^|[ ,.])do (?:it|that|this|so)(?:$| (?:now|please|then|for|right|today|and|as))|(?:^|[ ,])do not\b|^(?:yes |ok |oh )*have (?:a|an|it|that|the)\b|^(?:yes |yeah |ok )*(?:is|are|was|will) (?:fine|good|ok)|^when (?:i|you|we|they|he|she|it|the|my) \b|^(?:what|which) (?:i|you|we) \w+ (?:is|was) /;
+  /(?:^|[ ,.])do (?:it|that|this|so)(?:$| (?:now|please|then|for|right|today|and|as|before))|(?:^|[ ,])do not\b|^(?:yes |ok |oh )*have (?:a|an|it|that|the)\b|^(?:yes |yeah |ok )*(?:is|are|was|will) (?:fine|good|ok)|^when (?:i|you|we|they|he|she|it|the|my) \b|^(?:what|which) (?:i|you|we) \w+ (?:is|was) /;
 const indirect =
   /\b(?:i (?:was |am )?(?:just )?(?:wonder(?:ing)?|curious)|(?:i|we) (?:\w+ )?(?:want|like|love|need) to know|(?:can|could|would|will) (?:you|i|we) (?:please )?(?:tell|explain|say|check|know|ask)|tell me (?:what|which|when|where|why|who|how|if|whether)|let me know (?:what|which|when|where|why|who|how|whether)|any idea (?:when|what|how|why|where|if)|any (?:chance|news|update)|do not (?:understand|get|see) (?:why|what|how)|i (?:have|have got) (?:a|one|another|some|a few|a quick) (?:quick |more |last )?questions?)\b/;
 const fragment =

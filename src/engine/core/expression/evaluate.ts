@@ -1,7 +1,7 @@
 import { wordsOf } from '../dialogue/text.ts';
 import { isProposal, namesValue } from '../dialogue.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { amountsIn, durationsIn, keysNamed, numbersIn, saysPhrase, textSentences } from './phrase.ts';
+import { amountsIn, durationsIn, keysNamed, numbersIn, saysAny, textClauses, textSentences } from './phrase.ts';
 import type { FunctionName } from './signature.ts';
 import type { Expression, Operator } from './syntax.ts';
 
@@ -161,11 +161,13 @@ function called(name: FunctionName, inputs: readonly Expression[], scope: Scope,
       return wordsOf(text(0));
     case 'sentences':
       return textSentences(text(0));
+    case 'clauses':
+      return textClauses(text(0));
     case 'names':
       return namesValue(text(0), shownText(input(1)));
     case 'says': {
       const said = text(0);
-      return inputs.slice(1).some((_, index) => phrasesOf(input(index + 1)).some((phrase) => saysPhrase(said, phrase)));
+      return inputs.slice(1).some((_, index) => saysAny(said, phrasesOf(input(index + 1))));
     }
     case 'mentions': {
       const table = input(1);
@@ -224,6 +226,7 @@ function lastResult(scope: Scope, tools: readonly string[]): Json {
 }
 
 function phrasesOf(value: Json): readonly string[] {
+  if (value === null) throw new Stuck('says needs phrases, not nothing');
   return (Array.isArray(value) ? value : [value]).map(shownText);
 }
 

@@ -10,15 +10,22 @@ const gap = 6;
  * endings. `...` in a phrase stands for up to six words: "5 ... 7 business days" is said by "5 to 7 business days".
  */
 export function saysPhrase(text: string, phrase: string): boolean {
-  const said = wordsOf(plain(text));
-  const parts = partsOf(phrase);
-  const [first = []] = parts;
-  if (parts.length === 1) return containsWords(said, first);
-  return said.some((_, start) => follows(said, start, parts));
+  return saysAny(text, [phrase]);
 }
 
-const partsOf = memo((phrase): readonly (readonly string[])[] =>
-  phrase.split(/\.{3}|\u2026/).map((part) => wordsOf(plain(part))),
+/** Whether a text says one of the phrases. */
+export function saysAny(text: string, phrases: readonly string[]): boolean {
+  const said = wordsOf(plain(text));
+  return phrases.some((phrase) => {
+    const parts = partsOf(phrase);
+    const [first = []] = parts;
+    return parts.length === 1 ? containsWords(said, first) : said.some((_, start) => follows(said, start, parts));
+  });
+}
+
+const partsOf = memo(
+  (phrase): readonly (readonly string[])[] => phrase.split(/\.{3}|\u2026/).map((part) => wordsOf(plain(part))),
+  4000,
 );
 
 /**
@@ -47,7 +54,7 @@ function follows(said: readonly string[], start: number, parts: readonly (readon
 const marked = String.raw`(?:[$€£]\s?(\d[\d,]*(?:\.\d+)?))|(?:(\d[\d,]*(?:\.\d+)?)\s?(?:[$€£]|(?:eur|euros?|usd|dollars?|gbp|pounds?)\b))`;
 const decimal = String.raw`(?<![\d.])(\d[\d,]*\.\d{1,2})(?!\d|\.\d|\s?(?:cm|kg|km|m|mm|ml|l|g)\b)`;
 const counted = String.raw`(?!\d|[.,]\d|\s?(?:%|-|to \d|(?:business |working )?(?:days?|weeks?|hours?|months?|minutes?|times?|items?|orders?|pieces?|of)\b))`;
-const said = String.raw`\b(?:total(?:s|ling)?|sum|altogether|together|comes? to|adds? up to|makes?|get|receive|refund)(?: is| are| of| to| that is| would be| will be)?,? (\d[\d,]*)${counted}|(?<![\w.-])(\d[\d,]*) back\b`;
+const said = String.raw`\b(?:total(?:s|ling)?|sum|altogether|together|comes? to|adds? up to|makes?|get|receive|refund|difference|cheaper by|costs?|price|save|instead of|extra|another)(?: is| are| of| to| that is| would be| will be)?,? (\d[\d,]*)${counted}|(?<![\w.-])(\d[\d,]*) (?:back|more|less|extra|cheaper|dearer|on top|in total|in all|altogether|together)\b`;
 const amount = new RegExp([marked, decimal, said].join('|'), 'gi');
 
 /** Amounts that a text states, in order: numbers with a currency sign, with decimals, or said of a sum of money. */
@@ -65,17 +72,28 @@ export function numbersIn(text: string): readonly number[] {
 
 const promising = new Set(['within', 'in', 'take', 'about', 'to', 'least', 'most', 'another']);
 const units = new Set(['minute', 'hour', 'day', 'week', 'month', 'year']);
+const unnumbered =
+  /\b(?:within|in|under|takes?|another) (?:about |just |less than |under )?(half an?|an?|the|one|a couple of|a few) (?:(?:business|working|full) )?(?:hour|day|week|month)s?\b(?! ago)/g;
 
-/** Lengths of time that a text promises: the numbers of "within 5 to 7 business days", but not of "20 days ago". */
+/**
+ * Lengths of time that a text promises: the numbers of "within 5 to 7 business days", and half of "in half an hour", but
+ * not of "20 days ago".
+ */
 export const durationsIn = memo((text): readonly number[] => {
   const words = wordsOf(text);
-  return words.flatMap((word, at) => {
+  const numbered = words.flatMap((word, at) => {
     if (!promising.has(word) || !/^\d+$/.test(words[at + 1] ?? '')) return [];
     const unit = words.findIndex((each, index) => index > at + 1 && index <= at + 5 && units.has(each));
     if (unit < 0 || words[unit + 1] === 'ago') return [];
     return words.slice(at + 1, unit).flatMap((each) => (/^\d+$/.test(each) ? [Number(each)] : []));
   });
+  return [...numbered, ...[...plain(text).matchAll(unnumbered)].map(([, count = '']) => lengthOf(count))];
 });
+
+function lengthOf(count: string): number {
+  if (count.startsWith('half')) return 0.5;
+  return count.endsWith(' of') ? 2 : count.endsWith('few') ? 3 : 1;
+}
 
 /** Keys of a table that a text names, in the order of the text, each once. */
 export function keysNamed(text: string, table: object): readonly string[] {
@@ -92,7 +110,23 @@ const formsIn = memo((text): readonly (readonly string[])[] =>
   }),
 );
 
-/** The sentences of a text, as they stand there. */
+const item = /^\s*(?:[-*\u2022]|\d+[.)])\s+/;
+
+/** The sentences of a text, as they stand there; each line of a list with what introduces it. */
 export function textSentences(text: string): readonly string[] {
-  return text.split(/(?<=[.!?]["')\]]*)\s+|\n+|(?<=;)\s+/).filter((sentence) => sentence.trim() !== '');
+  let intro = '';
+  return text.split(/\n+/).flatMap((line) => {
+    if (item.test(line) && intro !== '') return [`${intro} ${line.replace(item, '')}`];
+    const sentences = line.split(/(?<=[.!?]["')\]]*)\s+|(?<=;)\s+/).filter((sentence) => sentence.trim() !== '');
+    const last = sentences.at(-1) ?? '';
+    if (last !== '') intro = /:\W*$/.test(last) ? last : '';
+    return sentences;
+  });
+}
+
+/** Its sentences, parted where they go on with something opposed: "white is gone, but oak is there". */
+export function textClauses(text: string): readonly string[] {
+  return textSentences(text).flatMap((sentence) =>
+    sentence.split(/[,;]?\s+(?=(?:but|however|though|although|whereas|while|yet)\b)/i),
+  );
 }

@@ -20,6 +20,7 @@ export const signatures = {
   lower: { least: 1, most: 1, usage: 'lower(text)' },
   words: { least: 1, most: 1, usage: 'words(text)' },
   sentences: { least: 1, most: 1, usage: 'sentences(text)' },
+  clauses: { least: 1, most: 1, usage: 'clauses(text)' },
   names: { least: 2, most: 2, usage: 'names(text, value)' },
   says: { least: 2, most: 40, usage: 'says(text, phrase, ...)' },
   mentions: { least: 2, most: 2, usage: 'mentions(text, table)' },

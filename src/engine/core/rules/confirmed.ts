@@ -7,6 +7,7 @@ import {
   type Reply,
   replyTo,
   saysMore,
+  withoutOtherMatters,
 } from '../dialogue.ts';
 import { type ToolCall, utterancesOf } from '../message.ts';
 import type { RuleOf } from '../rule.ts';
@@ -58,7 +59,7 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
   }
   const open = named.find(({ value, rivals }) => isLeftOpen(text, value, rivals));
   if (open !== undefined) return [violated(`the proposal left open which ${open.name} it is`, evidence)];
-  const other = departureIn(answer.content, named);
+  const other = departureIn(withoutOtherMatters(text, answer.content), named);
   if (other !== null) return [violated(other, evidence)];
   const isYes = reply === 'yes' || (reply === 'assent' && invitation === 'asked');
   if (!isYes) return [violated(`${because(reply)}: "${excerpt(answer.content)}"`, evidence)];
@@ -91,7 +92,13 @@ function standing(spoken: readonly Spoken[], named: readonly Named[]): Standing 
   let missing = named;
   const isMissing = ({ value, rivals, nouns }: Named, text: string, at: number) =>
     !isSpoken(text, value, rivals) &&
-    !isReferredTo(text, value, rivals, nouns, spoken.slice(0, at).map(({ content }) => content));
+    !isReferredTo(
+      text,
+      value,
+      rivals,
+      nouns,
+      spoken.slice(0, at).map(({ content }) => content),
+    );
   for (let at = spoken.length - 2; at >= 0 && chain.length < 3; at -= 2) {
     const [message, answer] = [spoken[at], spoken[at + 1]];
     if (message?.role !== 'agent') break;
@@ -108,7 +115,10 @@ function standing(spoken: readonly Spoken[], named: readonly Named[]): Standing 
 function isAskedBack(proposal: Spoken, answer: Spoken, named: readonly Named[]): boolean {
   if (invitationOf(proposal.content, named) === null) return false;
   const reply = replyTo(proposal.content, answer.content);
-  return (reply === 'question' || reply === 'delay') && departureIn(answer.content, named) === null;
+  return (
+    (reply === 'question' || reply === 'delay') &&
+    departureIn(withoutOtherMatters(proposal.content, answer.content), named) === null
+  );
 }
 
 /**
@@ -128,16 +138,26 @@ function departureIn(answer: string, named: readonly Named[]): string | null {
   const demands = demandsIn(answer);
   if (!saysMore(demands)) return null;
   const found = named.find(
-    ({ value, rivals }) => namesOther(demands, value, rivals) && !isSpoken(answer, value, rivals),
+    ({ value, rivals }) => namesOther(demands, value, rivals) && !isSpoken(withoutContrast(answer), value, rivals),
   );
   return found === undefined ? null : `the user named another ${found.name} than the call has: "${excerpt(answer)}"`;
 }
 
 function namesOther(text: string, value: string, rivals: Rivals): boolean {
-  if (isSpoken(text, value, rivals)) return false;
-  const wanted = text.replace(/\b(?:instead of|rather than|in place of|not|from|no longer)\b[^,.;!?]*/gi, ' ');
-  return rivals().some((rival) => rival.length > 1 && namesValue(wanted, rival));
+  const wanted = withoutContrast(text);
+  if (isSpoken(wanted, value, rivals)) return false;
+  return rivals().some((rival) => rival.length > 1 && (namesValue(wanted, rival) || namesKind(wanted, rival, value)));
 }
+
+/** A means of payment or the like by its first word alone: "visa, please" where the call has "mastercard 3121". */
+function namesKind(text: string, rival: string, value: string): boolean {
+  const [, kind] = /^([a-z]{3,}) \d{3,}$/i.exec(rival) ?? [];
+  return kind !== undefined && !namesValue(value, kind) && namesValue(text, kind);
+}
+
+/** A text without what it sets its own value against: "oak instead of white". */
+const withoutContrast = (text: string) =>
+  text.replace(/\b(?:instead of|rather than|in place of|not|from|no longer)\b[^,.;!?]*/gi, ' ');
 
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;

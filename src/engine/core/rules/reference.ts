@@ -38,6 +38,8 @@ function pointsBack(proposal: string, nouns: ReadonlySet<string>): boolean {
   return words.some(
     (word, at) =>
       nouns.has(word) &&
-      (word === 'there' ? words[at + 1] !== 'is' : [words[at - 1], words[at - 2]].some((each) => definite.test(each ?? ''))),
+      (word === 'there'
+        ? words[at + 1] !== 'is'
+        : [words[at - 1], words[at - 2]].some((each) => definite.test(each ?? ''))),
   );
 }

@@ -38,6 +38,7 @@ export const ruleNames = [
   'expected',
   'policy',
   'sourced',
+  'phrases',
   'args',
   'tool',
   'message',
@@ -103,6 +104,8 @@ function namedValue(
       return domain.policy.text;
     case 'sourced':
       return sourcedTexts(domain, state);
+    case 'phrases':
+      return domain.lexicon.phrases;
     case 'args':
       return argumentsAt(moment);
     case 'tool':

@@ -12,6 +12,8 @@ export type ExpressionContext = {
   /** Arguments that `args` may have; empty where they are not known. */
   readonly args: readonly string[];
   readonly bases: Bases;
+  /** Names of the lexicon's phrases. */
+  readonly phrases?: readonly string[];
   readonly note: Note;
 };
 
@@ -19,7 +21,7 @@ export type ExpressionContext = {
 export function checkExpression(
   text: string,
   at: Location,
-  { kind, names, args, bases, note }: ExpressionContext,
+  { kind, names, args, bases, phrases = [], note }: ExpressionContext,
 ): void {
   const parsed = parseExpression(text);
   if ('problem' in parsed) {
@@ -40,6 +42,10 @@ export function checkExpression(
       const message = `None of the tools of this check has an argument ${key}.`;
       const fix = memberFix(text, at, { name, key, offset }, args);
       note(place, 'error', `${kind}/unknown-argument`, message, hint, fix);
+    } else if (name === 'phrases' && typeof key === 'string' && !phrases.includes(key)) {
+      const hint = didYouMean(key, phrases, `Its phrases are ${phrases.join(', ') || 'none'}.`);
+      const fix = memberFix(text, at, { name, key, offset }, phrases);
+      note(place, 'error', `${kind}/unknown-phrases`, `The lexicon has no phrases ${key}.`, hint, fix);
     } else if ((name === 'db' || name === 'user') && typeof key === 'string') {
       const base = name === 'db' ? bases.agent : bases.user;
       const fix = memberFix(text, at, { name, key, offset }, Object.keys(base));

@@ -9,14 +9,15 @@ import { didYouMean } from './nearest.ts';
 import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } from './note.ts';
 
 /** What the checks of rules.yaml say against the policy, the tools and the database. */
-export function checkRules({ policy, rules }: Parts, bases: Bases, known: KnownTools, note: Note): void {
+export function checkRules({ file, policy, rules }: Parts, bases: Bases, known: KnownTools, note: Note): void {
+  const phrases = Object.keys(file.value.lexicon.phrases);
   const ids = policy.policy.rules.map(({ id }) => id);
   for (const placed of rules) {
     const { value } = placed;
     if (!ids.includes(value.rule)) noteUnknownRule(value.rule, placeOf(placed, 'rule'), ids, note);
     checkTools(placed, known, note);
     checkArguments(placed, known, note);
-    checkExpressions(placed, bases, known, note);
+    checkExpressions(placed, bases, known, phrases, note);
     checkDemand(placed, note);
   }
 }
@@ -74,10 +75,16 @@ function checkArguments(placed: Placed<Rule>, known: KnownTools, note: Note): vo
   }
 }
 
-function checkExpressions(placed: Placed<Rule>, bases: Bases, known: KnownTools, note: Note): void {
+function checkExpressions(
+  placed: Placed<Rule>,
+  bases: Bases,
+  known: KnownTools,
+  phrases: readonly string[],
+  note: Note,
+): void {
   const { value } = placed;
   const args = [...new Set(boundTools(placed, known).flatMap(argumentsOf))];
-  const context: Omit<ExpressionContext, 'names'> = { kind: 'rule', args, bases, note };
+  const context: Omit<ExpressionContext, 'names'> = { kind: 'rule', args, bases, phrases, note };
   const check = (key: string, text: string | undefined, names: readonly string[]) => {
     if (text !== undefined) checkExpression(text, placeOf(placed, key), { ...context, names });
   };

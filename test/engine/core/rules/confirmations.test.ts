@@ -1,23 +1,36 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Domain } from '../../../../src/engine/core/domain.ts';
+import { lexiconSchema } from '../../../../src/engine/core/lexicon.ts';
 import type { Message } from '../../../../src/engine/core/message.ts';
 import { confirmed } from '../../../../src/engine/core/rules/confirmed.ts';
 import type { Seen } from '../../../../src/engine/core/rules/seen.ts';
 import type { RolloutState } from '../../../../src/engine/core/state.ts';
 
+type Line = { readonly agent: string } | { readonly user: string };
+type Arguments = Readonly<Record<string, string>>;
 type Row = {
   readonly agent: string;
   readonly user: string;
-  readonly values: readonly string[];
+  readonly values: readonly string[] | Arguments;
   /** What stands beside the values in a tool's result. */
   readonly rivals?: readonly string[];
-  readonly before?: readonly ({ readonly agent: string } | { readonly user: string })[];
+  readonly before?: readonly Line[];
   readonly confirmed: boolean;
 };
-const rows = parse(readFileSync(join(import.meta.dirname, 'confirmations.yaml'), 'utf8')) as readonly Row[];
+type Told = Pick<Row, 'values' | 'rivals'>;
+type Proposal = string | { readonly before: readonly Line[]; readonly agent: string };
+
+const rows = read<readonly Row[]>('confirmations.yaml');
+const replies =
+  read<readonly (Told & { agent: string; yes: readonly string[]; no: readonly string[] })[]>('replies.yaml');
+const proposals =
+  read<readonly (Told & Readonly<Record<'confirmed' | 'unconfirmed', readonly Proposal[]>>)[]>('proposals.yaml');
+const lexicon = lexiconSchema.parse({
+  facts: { address: { synonyms: ['where to'] }, refund_to: { label: 'refund card' } },
+});
 
 it('has enough of both labels, each conversation once', () => {
   const yes = rows.filter((row) => row.confirmed).length;
@@ -25,26 +38,54 @@ it('has enough of both labels, each conversation once', () => {
   expect(new Set(rows.map(({ agent, user }) => `${agent}\n${user}`)).size).toBe(rows.length);
 });
 
-it.each(rows)('$user / to: $agent', (row) => {
+it.each(rows)('$user / to: $agent', check);
+
+describe.each(replies)('an answer to: $agent', ({ yes, no, ...told }) => {
+  it.each(yes)('yes: %s', (user) => check({ ...told, user, confirmed: true }));
+  it.each(no)('no: %s', (user) => check({ ...told, user, confirmed: false }));
+});
+
+describe.each(proposals)('a proposal of $values', ({ confirmed: good, unconfirmed: bad, ...told }) => {
+  const rowOf = (proposal: Proposal) => (typeof proposal === 'string' ? { agent: proposal } : proposal);
+  it.each(good.map(rowOf))('$agent', (row) => check({ ...told, ...row, user: 'Yes.', confirmed: true }));
+  it.each(bad.map(rowOf))('not $agent', (row) => check({ ...told, ...row, user: 'Yes.', confirmed: false }));
+});
+
+function check(row: Row): void {
   const [finding] = verdictOn(row);
   expect(finding?.verdict, finding?.reason).toBe(row.confirmed ? 'held' : 'violated');
-});
+}
 
 function verdictOn({ agent, user, values, rivals = [], before = [] }: Row) {
   const spoken = [...before, { agent }, { user }].map((line, step) => {
     const [role, content] = 'agent' in line ? (['agent', line.agent] as const) : (['user', line.user] as const);
     return { role, content, toolCalls: [], step } as unknown as Message;
   });
-  const args = Object.fromEntries(values.map((value, at) => [`value${at}`, value]));
+  const named = Array.isArray(values) ? values.map((value, at) => [`value${at}`, value]) : Object.entries(values);
+  const args = Object.fromEntries(named) as Arguments;
   const call = { id: 'c', name: 'write', arguments: args };
   const seen = {
-    domain: { tools: [{ name: 'write', effect: 'write', owner: 'agent', parameters: {} }], lexicon: { facts: {} } } as unknown as Domain,
+    domain: {
+      tools: [{ name: 'write', effect: 'write', owner: 'agent', parameters: {} }],
+      lexicon,
+    } as unknown as Domain,
     state: { messages: spoken } as unknown as RolloutState,
     calls: () => [
-      { tool: 'list', args: {}, result: [values.at(-1) ?? '', ...rivals], failed: false, by: 'agent', step: 0 },
+      {
+        tool: 'list',
+        args: {},
+        result: [Object.values(args).at(-1) ?? '', ...rivals],
+        failed: false,
+        by: 'agent',
+        step: 0,
+      },
     ],
     holds: () => true,
   } satisfies Seen;
   const rule = { rule: 'ask', check: 'confirmed', tools: ['write'], names: Object.keys(args) } as const;
   return confirmed(rule as never, { type: 'call', call, isFirst: true }, seen);
+}
+
+function read<Table>(file: string): Table {
+  return parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as Table;
 }
