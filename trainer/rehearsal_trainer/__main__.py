@@ -22,8 +22,8 @@ Each command has --help."""
 
 def main(argv: Sequence[str]) -> int:
     """Exit code 0: done; 1: stopped by a failure that was reported; 2: wrong usage or configuration."""
-    # Waiting threads must not spin: the engine and the editor share these cores.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # Waiting threads spin for the moment between two products and no longer: the engine and the editor share these cores.
+    os.environ.setdefault("GOMP_SPINCOUNT", "20000")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")

@@ -259,7 +259,7 @@ def pick(requests: Sequence[_Request], logits: torch.Tensor) -> tuple[list[int],
     draws = torch.tensor(
         [0.0 if flag else request.random.random() for request, flag in zip(requests, greedy, strict=True)]
     )
-    sums = logprobs.double().exp().cumsum(-1)
+    sums = logprobs.exp().cumsum(-1, dtype=torch.float64)
     targets = draws.double().to(sums.device)[:, None] * sums[:, -1:]
     sampled = torch.searchsorted(sums, targets, right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
     ids = torch.where(greedy.to(logits.device), logits.argmax(-1), sampled)

@@ -86,6 +86,12 @@ class LlamaDecoder:
             self._lengths[slot] = 0
 
     def extend(self, entries: Sequence[Entry]) -> Tensor:
+        # By slot, so that sessions side by side in the batch are so in the store.
+        order = sorted(range(len(entries)), key=lambda index: self._slots[entries[index][0]])
+        logits = self._extend([entries[index] for index in order])
+        return logits[torch.tensor(order, device=logits.device).argsort()]
+
+    def _extend(self, entries: Sequence[Entry]) -> Tensor:
         slots = [self._slots[session] for session, _ in entries]
         counts = [len(tokens) for _, tokens in entries]
         for slot, count in zip(slots, counts, strict=True):
@@ -115,8 +121,9 @@ class LlamaDecoder:
             queries, keys = self._norm(queries, layer.q_norm), self._norm(keys, layer.k_norm)
         rotated = _rotate(torch.cat([queries, keys], 1), cos, sin)
         queries = rotated[:, : self.heads]
-        store[0, batch.slot_of, :, batch.places] = rotated[:, self.heads :]
-        store[1, batch.slot_of, :, batch.places] = values
+        store[:, batch.slot_of, :, batch.places] = torch.stack([rotated[:, self.heads :], values], 1)
+        if batch.singles is not None and batch.singles.is_all:
+            return self._together(queries, store, batch.singles)
         result = hidden.new_empty(len(hidden), self.heads * self.size)
         if batch.singles is not None:
             result[batch.singles.rows] = self._together(queries[batch.singles.rows], store, batch.singles)
@@ -126,12 +133,14 @@ class LlamaDecoder:
 
     def _together(self, queries: Tensor, store: Tensor, singles: _Singles) -> Tensor:
         """Attention of many sessions' one new token each; a key head's query heads stand as query positions."""
-        group = self.heads // self.key_heads
-        spread = queries.new_zeros(singles.high - singles.low, self.key_heads, group, self.size)
-        spread[singles.places] = queries.view(-1, self.key_heads, group, self.size)
+        spread = queries.view(-1, self.key_heads, self.heads // self.key_heads, self.size)
+        if not singles.is_all:
+            given = spread
+            spread = given.new_zeros(singles.high - singles.low, *given.shape[1:])
+            spread[singles.places] = given
         window = store[:, singles.low : singles.high, :, : singles.length]
         attended = F.scaled_dot_product_attention(spread, window[0], window[1], attn_mask=singles.seen)
-        return attended[singles.places].reshape(len(queries), -1)
+        return (attended if singles.is_all else attended[singles.places]).reshape(len(queries), -1)
 
     def _alone(self, queries: Tensor, window: Tensor) -> Tensor:
         """Attention of one session's new tokens over all of its own: (new tokens, heads * size)."""
@@ -168,7 +177,10 @@ class LlamaDecoder:
 
 @dataclass
 class _Singles:
-    """The sessions with one new token, in slots low..high, of which `places` (counted from low) are meant."""
+    """The sessions with one new token, in slots low..high, of which `places` (counted from low) are meant.
+
+    `is_all` where these are all slots of the span and all rows of the batch, so that nothing has to be picked out.
+    """
 
     rows: Tensor
     places: Tensor
@@ -176,6 +188,7 @@ class _Singles:
     high: int
     length: int
     seen: Tensor
+    is_all: bool
 
 
 @dataclass
@@ -216,7 +229,8 @@ class _Batch:
             seen = torch.arange(length)[None] < ends[:, None]
             bias = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, float("-inf"))[:, None, None, :]
             rows = torch.tensor([starts[i] for i in single])
-            self.singles = _Singles(rows.to(device), places.to(device), low, high, length, bias.to(device))
+            is_all = len(single) == len(counts) == high - low
+            self.singles = _Singles(rows.to(device), places.to(device), low, high, length, bias.to(device), is_all)
 
 
 def merged_weight(linear: Any) -> Tensor:

@@ -66,6 +66,10 @@ describe('an expression', () => {
     ['mentions(message, db.orders)', ['W1']],
     ['asksForYes(message)', true],
     ['sentences("It costs 4.5. Shall I?")', ['It costs 4.5.', 'Shall I?']],
+    ['sentences("We have:\\n- oak\\n- walnut, 229")', ['We have:', 'We have: oak', 'We have: walnut, 229']],
+    ['clauses("White is gone, but oak is there. Shall I?")', ['White is gone', 'but oak is there.', 'Shall I?']],
+    ['durations("Within the hour, in half an hour, or in a couple of days. Just a minute.")', [1, 0.5, 2]],
+    ['amounts("That is 15 less, 253 in total.")', [15, 253]],
     ['says(message, "5 ... 7 ... days")', true],
     ['says(message, ["never", "the refund"])', true],
     ['names(message, args.order_id)', true],
@@ -81,6 +85,7 @@ describe('an expression', () => {
     ['now < 3', '"2026-03-02T10:00:00Z" < 3 compares no two numbers or texts'],
     ['1 / 0', 'nothing can be divided by 0'],
     ['days(null, now)', 'days needs two dates, not null'],
+    ['says(message, null)', 'says needs phrases, not nothing'],
     ['any(3, it)', 'any needs a list, not 3'],
   ])('%s has no value', (text, problem) => expect(value(text)).toBe(problem));
 

@@ -36,6 +36,12 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'Did you mean order?',
   ],
   [
+    'phrases that the lexicon does not have',
+    rules('- rule: confirm\n  check: never\n  when: says(message, phrases.late)\n'),
+    ['rules.yaml:3:23 error rule/unknown-phrases'],
+    'Its phrases are none.',
+  ],
+  [
     'a table that is not there',
     rules('- rule: confirm\n  check: onlyIf\n  tools: writes\n  condition: db.oders[args.order] != null\n'),
     ['rules.yaml:4:14 warning rule/unknown-table'],
