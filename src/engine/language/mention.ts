@@ -132,12 +132,13 @@ function ofPath(
 ): readonly Mention[] {
   const [first] = parts;
   const at = ({ from, to }: Span) => ({ from: base + from, to: base + to });
-  if (root.text === 'facts' && typeof first?.segment === 'string')
-    return [{ kind: 'fact', name: first.segment, declares: false, ...at(first) }];
-  if (root.text === 'phrases' && typeof first?.segment === 'string')
-    return [{ kind: 'phrases', name: first.segment, declares: false, ...at(first) }];
-  if (root.text === 'args' && typeof first?.segment === 'string')
-    return [{ kind: 'argument', name: `*.${first.segment}`, declares: false, ...at(first) }];
+  // A name that stands for a path, such as that of an element, has the path's parts, and no place of them.
+  if (typeof first?.segment === 'string' && first.to > first.from) {
+    const named = { declares: false, ...at(first) };
+    if (root.text === 'facts') return [{ kind: 'fact', name: first.segment, ...named }];
+    if (root.text === 'phrases') return [{ kind: 'phrases', name: first.segment, ...named }];
+    if (root.text === 'args') return [{ kind: 'argument', name: `*.${first.segment}`, ...named }];
+  }
   const side = Object.hasOwn(sides, root.text) ? sides[root.text] : undefined;
   return side
     ? ofParts(

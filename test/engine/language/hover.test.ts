@@ -75,7 +75,7 @@ it('the outlines of rules, checks, personas and the domain', () => {
     'look-up Look the order up with find_order first.',
     'confirm Ask for a yes before you call cancel_order.',
   ]);
-  expect(of('rules.yaml')).toEqual(['confirm confirmed', 'look-up onlyIf', 'look-up before']);
+  expect(of('rules.yaml')).toEqual(['confirm confirmed', 'look-up onlyIf', 'look-up before', 'confirm never']);
   expect(of('personas/plain.persona.yaml')).toEqual(['plain']);
   expect(of('domain.yaml')).toEqual(['name desk', 'policy policy.md', 'userDatabase user.json', 'lexicon']);
 });

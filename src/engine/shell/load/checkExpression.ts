@@ -43,7 +43,8 @@ export function checkExpression(
       const fix = memberFix(text, at, { name, key, offset }, args);
       note(place, 'error', `${kind}/unknown-argument`, message, hint, fix);
     } else if (name === 'phrases' && typeof key === 'string' && !phrases.includes(key)) {
-      const all = phrases.length === 0 ? 'Write its phrases into phrases.yaml.' : `Its lists are ${phrases.join(', ')}.`;
+      const all =
+        phrases.length === 0 ? 'Write its phrases into phrases.yaml.' : `Its lists are ${phrases.join(', ')}.`;
       const hint = didYouMean(key, phrases, all);
       const fix = memberFix(text, at, { name, key, offset }, phrases);
       note(place, 'error', `${kind}/unknown-phrases`, `phrases.yaml has no list ${key}.`, hint, fix);
