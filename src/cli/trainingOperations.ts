@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { trainingKinds } from '../engine/core/trainingKind.ts';
 import { type Given, text } from './command.ts';
 import { type ExitCode, type Io, UsageError } from './io.ts';
+import { readJson } from './targets/runFolder.ts';
 import { endingOf, type Launch } from './targets/target.ts';
 import { type Place, placeOf, targetAt } from './targets/targets.ts';
 import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
@@ -75,15 +76,6 @@ function resumedLaunch(run: string, place: Place, given: Given): Launch {
     python: text(given, 'python') ?? place.python,
     disk: diskOf(given),
   };
-}
-
-function readJson(path: string): Record<string, unknown> {
-  if (!existsSync(path)) return {};
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    throw new UsageError(`${path} is not JSON: it was changed after Rehearsal wrote it`);
-  }
 }
 
 /** What `--disk` says, in bytes. */

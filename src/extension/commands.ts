@@ -36,10 +36,10 @@ import { testConnection } from './testConnection.ts';
 import { toggleGrouping } from './testing/settings.ts';
 import { recordingOfTest } from './testing/testRecordings.ts';
 import { pickCheckpointSeat } from './training/checkpoints.ts';
+import type { LearningKind } from './training/learning.ts';
 import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
 import {
   fetchCheckpoint,
-  type LearningKind,
   resumeTraining,
   startTraining,
   stopTraining,

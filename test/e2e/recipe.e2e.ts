@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
 import { clickPoint, linesOf, stepsInTable } from './support/dashboard.ts';
 import { pictured } from './support/picture.ts';
 import { newestRun } from './support/runs.ts';
@@ -71,7 +72,7 @@ describe.skipIf(!model)('from the palette to a better model', () => {
       // Every entropy is below this limit, so an alarm is certain.
       alarms: { patience: 1, entropy: 100 },
     };
-    writeFileSync(join(domain.folder, 'grpo.training.yaml'), JSON.stringify(configuration, null, 2));
+    writeFileSync(join(domain.folder, 'grpo.training.yaml'), stringify(configuration));
     await workbench.runCommand('View: Close All Editors');
     await workbench.openFile('grpo.training.yaml');
     await workbench.page.locator('.codelens-decoration a', { hasText: 'Train' }).click();

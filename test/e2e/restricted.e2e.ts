@@ -165,6 +165,7 @@ const tried: Readonly<Record<string, Tried>> = {
   'rehearsal.training.sft': refused('Training runs', () => [{ domain: domain.folder, model: 'tiny', steps: 1 }]),
   'rehearsal.training.configured': refused('Training runs'),
   'rehearsal.training.grpo': refused('Training runs', () => [{ domain: domain.folder, model: 'tiny', steps: 1 }]),
+  'rehearsal.training.configured': refused('Training runs'),
   'rehearsal.training.dashboard': { args: () => [training], sees: showsPage('finished') },
   'rehearsal.training.stop': {
     args: () => [training],
@@ -249,7 +250,7 @@ test('every command is tried, and none that is not there', () => {
 });
 
 describe.each(contributed)('$command ($title)', ({ command }) => {
-  const { args = () => [], refused: what, starts = [], answer, sees } = tried[command] ?? {};
+  const { args = () => [], refused: what, starts = [], answer, sees } = tried[command] as Tried;
 
   test(what === undefined ? 'does what it does' : 'starts nothing and says so', async () => {
     await run('notifications.clearAll');

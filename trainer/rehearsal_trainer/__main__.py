@@ -22,7 +22,7 @@ Each command has --help."""
 
 def main(argv: Sequence[str]) -> int:
     """Exit code 0: done; 1: stopped by a failure that was reported; 2: wrong usage or configuration."""
-    # Waiting threads spin for the moment between two products and no longer: the engine and the editor share these cores.
+    # Waiting threads spin for the moment between two products, no longer: engine and editor share these cores.
     os.environ.setdefault("GOMP_SPINCOUNT", "20000")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("TRL_EXPERIMENTAL_SILENCE", "1")

@@ -6,27 +6,29 @@ raised at the optimizer step at which its condition becomes true, and again only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Literal
 
+from rehearsal_trainer.alarm_kind import (
+    FEW,
+    Facts,
+    Finding,
+    Kind,
+    Limits,
+    Row,
+    RunKind,
+    at_least,
+    compared,
+    values_of,
+)
 from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.messages import Json
-
-Row = Mapping[str, float]
-Limits = Mapping[str, float]
-Facts = Mapping[str, Json]
-"""A line of a step's `rollouts.jsonl`."""
-
-RunKind = Literal["sft", "grpo"]
+from rehearsal_trainer.sft_alarms import SFT_KINDS
 
 LOOP = 4
 """The same call, with the same values, this many times in a row is a loop."""
 MOST_RECORDINGS = 5
 """Recordings that an alarm names as its evidence."""
-FEW = 3
-"""Optimizer steps before which there is nothing to compare with."""
 
 LIMITS: Mapping[str, tuple[float, str]] = {
     "window": (10, "optimizer steps that a value is compared with: the last ones, and for entropy the first ones"),
@@ -68,18 +70,6 @@ class Alarm:
     advice: str
 
 
-@dataclass(frozen=True)
-class Kind:
-    """One kind of alarm. `look` gives the message and the evidence where the last row is bad, else None."""
-
-    look: Callable[[Sequence[Row], Limits], tuple[str, dict[str, float]] | None]
-    advice: str
-    shows: Callable[[Facts], bool] = lambda _facts: False
-    """Whether a rollout shows it, so that its recording is evidence."""
-    runs: Sequence[RunKind] = ("grpo",)
-    """The kinds of runs that it is looked for in: entropy, say, is to fall in SFT."""
-
-
 def completed(limits: Limits) -> dict[str, float]:
     """All limits: those that are given, and the others' defaults; ConfigurationError names one that does not exist."""
     for name, value in limits.items():
@@ -92,7 +82,7 @@ def completed(limits: Limits) -> dict[str, float]:
     return {name: limits.get(name, default) for name, (default, _) in LIMITS.items()}
 
 
-def known(names: Sequence[str], run: str) -> list[str]:
+def known(names: Sequence[str], run: RunKind) -> list[str]:
     """The names of alarms as they are; ConfigurationError names one that such a run does not have."""
     for name in names:
         if name not in kinds_of(run):
@@ -100,12 +90,12 @@ def known(names: Sequence[str], run: str) -> list[str]:
     return list(names)
 
 
-def kinds_of(run: str) -> dict[str, Kind]:
+def kinds_of(run: RunKind) -> dict[str, Kind]:
     """The alarms of a kind of run by name."""
     return {name: kind for name, kind in KINDS.items() if run in kind.runs}
 
 
-def raised(rows: Sequence[Row], limits: Limits, run: str) -> list[Alarm]:
+def raised(rows: Sequence[Row], limits: Limits, run: RunKind) -> list[Alarm]:
     """The alarms of the last row that the row before it did not have; rows ascend by their `step`."""
     found = []
     for name, kind in kinds_of(run).items():
@@ -134,12 +124,12 @@ def recordings_of(alarm: Alarm, rollouts: Sequence[Facts]) -> list[str]:
     return [str(facts["recording"]) for facts in rollouts if facts.get("recording") and shows(facts)][:MOST_RECORDINGS]
 
 
-def _kl_explosion(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
+def _kl_explosion(rows: Sequence[Row], limits: Limits) -> Finding | None:
     now = rows[-1].get("kl")
     if now is None:
         return None
     # It begins at 0 and may rise for a whole run: only a leap above all that was before is an explosion.
-    earlier = _values(rows[:-1], "kl")[-int(limits["window"]) :]
+    earlier = values_of(rows[:-1], "kl")[-int(limits["window"]) :]
     before = max(earlier) if len(earlier) >= FEW else None
     if now >= limits["kl"]:
         return f"KL is {now:.3g}; the limit is {limits['kl']:g}", {"kl": now, "limit": limits["kl"]}
@@ -151,8 +141,8 @@ def _kl_explosion(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, f
     return None
 
 
-def _entropy_collapse(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
-    values = _values(rows, "entropy")
+def _entropy_collapse(rows: Sequence[Row], limits: Limits) -> Finding | None:
+    values = values_of(rows, "entropy")
     patience, window = int(limits["patience"]), int(limits["window"])
     if len(values) < patience or "entropy" not in rows[-1]:
         return None
@@ -172,102 +162,21 @@ def _entropy_collapse(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[st
     return said, {"entropy": last[-1], "before": median(first), "limit": least}
 
 
-def _stalled_rollouts(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
+def _stalled_rollouts(rows: Sequence[Row], limits: Limits) -> Finding | None:
     share = rows[-1].get("stalled", 0.0)
     if share >= limits["stalled"]:
         return f"{share:.0%} of the rollouts ran into their time limit", {"stalled": share, "limit": limits["stalled"]}
-    now, before = _compared(rows, "rollout_seconds", limits)
+    now, before = compared(rows, "rollout_seconds", limits)
     if now is None or before is None or now < limits["stall_least_s"] or now <= limits["stall_growth"] * before:
         return None
     said = f"the rollouts took {now:.0f} s, where they took {before:.0f} s"
     return said, {"rollout_seconds": now, "before": before, "limit": limits["stall_growth"] * before}
 
 
-def _not_a_number(rows: Sequence[Row], _limits: Limits) -> tuple[str, dict[str, float]] | None:
+def _not_a_number(rows: Sequence[Row], _limits: Limits) -> Finding | None:
     if not rows[-1].get("not_finite"):
         return None
     return "the loss or the norm of its gradient is no number any more", {"not_finite": 1.0}
-
-
-def _loss_divergence(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
-    values = _values(rows, "loss")
-    patience, window = int(limits["patience"]), int(limits["window"])
-    if "loss" not in rows[-1] or len(values) < FEW + patience:
-        return None
-    first, now = median(values[:FEW]), min(values[-patience:])
-    if now > limits["loss_growth"] * first:
-        return f"the loss rose from {first:.3g} to {values[-1]:.3g}", {
-            "loss": values[-1],
-            "before": first,
-            "limit": limits["loss_growth"] * first,
-        }
-    # Against the median of a window: one easy batch is no progress that could be lost.
-    ends = range(FEW, len(values) - patience + 1)
-    best = min(median(values[max(0, end - window) : end]) for end in ends)
-    most = best + limits["loss_share"] * (first - best)
-    if first - best < limits["loss_least"] or now <= most:
-        return None
-    said = f"the loss had fallen from {first:.3g} to {best:.3g} and is {values[-1]:.3g}"
-    return said, {"loss": values[-1], "before": best, "limit": most}
-
-
-def _gradient_explosion(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
-    now, before = _compared(rows, "grad_norm", limits)
-    if now is None:
-        return None
-    if now >= limits["grad_norm"]:
-        return f"the norm of the gradient is {now:.3g}", {"grad_norm": now, "limit": limits["grad_norm"]}
-    if before is None or now < limits["grad_least"] or now <= limits["grad_growth"] * before:
-        return None
-    said = f"the norm of the gradient is {now:.3g}, where it was {before:.3g}"
-    return said, {"grad_norm": now, "before": before, "limit": limits["grad_growth"] * before}
-
-
-def _overfitting(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
-    measured = [at for at, row in enumerate(rows) if "validation_loss" in row]
-    patience, window = int(limits["patience"]), int(limits["window"])
-    if len(measured) <= patience:
-        return None
-    losses = [rows[at]["validation_loss"] for at in measured]
-    lowest = min(losses[:-patience])
-    most = (1 + limits["overfit"]) * lowest
-    at_lowest, now = measured[losses.index(lowest)], measured[-1]
-    then = _values(rows[: at_lowest + 1], "loss")[-window:] or _values(rows, "loss")[:FEW]
-    trained = _values(rows[: now + 1], "loss")[-window:]
-    if min(losses[-patience:]) <= most or not then or median(trained) >= median(then):
-        return None
-    said = (
-        f"the validation loss was {lowest:.3g} and is {losses[-1]:.3g}, while the loss on what is learned fell from "
-        f"{median(then):.3g} to {median(trained):.3g}"
-    )
-    return said, {"validation_loss": losses[-1], "lowest": lowest, "limit": most, "loss": median(trained)}
-
-
-def _at_least(
-    metric: str, limit: str, said: str, lasting: bool = False
-) -> Callable[[Sequence[Row], Limits], tuple[str, dict[str, float]] | None]:
-    """A metric at its limit or above, in the last row or for as many rows as patience says."""
-
-    def look(rows: Sequence[Row], limits: Limits) -> tuple[str, dict[str, float]] | None:
-        count = int(limits["patience"]) if lasting else 1
-        last = [row.get(metric) for row in rows[-count:]]
-        measured = [value for value in last if value is not None]
-        if len(measured) < count or min(measured) < limits[limit]:
-            return None
-        evidence = {metric: measured[-1], "limit": limits[limit]} | ({"steps": float(count)} if lasting else {})
-        return said.format(value=measured[-1], count=count), evidence
-
-    return look
-
-
-def _compared(rows: Sequence[Row], metric: str, limits: Limits) -> tuple[float | None, float | None]:
-    """The last row's value and the median of the window before it, where there are enough to compare with."""
-    before = _values(rows[:-1], metric)[-int(limits["window"]) :]
-    return rows[-1].get(metric), median(before) if len(before) >= FEW else None
-
-
-def _values(rows: Sequence[Row], metric: str) -> list[float]:
-    return [row[metric] for row in rows if metric in row]
 
 
 def _number(facts: Facts, name: str) -> float:
@@ -290,17 +199,17 @@ KINDS: Mapping[str, Kind] = {
         "The model became deterministic too early. Clip less (a larger epsilon) or sample at a higher temperature.",
     ),
     "tool-loop": Kind(
-        _at_least("looping", "looping", f"{{value:.0%}} of the rollouts make one call {LOOP} times in a row or more"),
+        at_least("looping", "looping", f"{{value:.0%}} of the rollouts make one call {LOOP} times in a row or more"),
         "The model makes the same call again and again. Check the loss mask and whether the reward is clear.",
         lambda facts: _number(facts, "longest_repeat") >= LOOP,
     ),
     "simulator-breakdown": Kind(
-        _at_least("simulator_failed", "simulator", "the simulated user broke {value:.0%} of the rollouts"),
+        at_least("simulator_failed", "simulator", "the simulated user broke {value:.0%} of the rollouts"),
         "The simulated user answers incoherently or not at all. Check its prompt and the user's model.",
         lambda facts: _failed(facts, "simulator"),
     ),
     "dead-groups": Kind(
-        _at_least(
+        at_least(
             "dead_groups",
             "dead_groups",
             "{value:.0%} of the groups have one reward for all rollouts, {count} optimizer steps in a row",
@@ -311,7 +220,7 @@ KINDS: Mapping[str, Kind] = {
         "differ more.",
     ),
     "truncation": Kind(
-        _at_least(
+        at_least(
             "truncated",
             "truncated",
             "{value:.0%} of the rollouts have an answer that was cut off, {count} optimizer steps in a row",
@@ -321,7 +230,7 @@ KINDS: Mapping[str, Kind] = {
         lambda facts: facts.get("truncated") is True,
     ),
     "token-drift": Kind(
-        _at_least("drift", "drift", "sampled and recomputed log-probabilities differ by {value:.3g} on average"),
+        at_least("drift", "drift", "sampled and recomputed log-probabilities differ by {value:.3g} on average"),
         "The trainer scores other tokens or other weights than were sampled. Check that the gateway has the newest "
         "weights, the chat template and the number format (dtype).",
     ),
@@ -336,29 +245,6 @@ KINDS: Mapping[str, Kind] = {
         "with a lower learning rate, or with dtype float32.",
         runs=("sft", "grpo"),
     ),
-    "loss-divergence": Kind(
-        _loss_divergence,
-        "The model unlearns what it had learned. Lower the learning rate, warm up longer (warmup_steps), or enlarge "
-        "the batch.",
-        runs=("sft",),
-    ),
-    "gradient-explosion": Kind(
-        _gradient_explosion,
-        "One batch pulls the weights far away. Lower the learning rate, warm up longer (warmup_steps), or look for "
-        "recordings that are unlike the others.",
-        runs=("sft",),
-    ),
-    "rows-too-long": Kind(
-        _at_least("too_long", "too_long", "{value:.0%} of the recordings are longer than context and are left out"),
-        "Long conversations are not learned from, so the model will not know how they end. Raise context, or record "
-        "shorter ones.",
-        runs=("sft",),
-    ),
-    "overfitting": Kind(
-        _overfitting,
-        "The model learns the recordings by heart. Stop here and take an earlier checkpoint, train fewer epochs, lower "
-        "the learning rate, or record more tasks.",
-        runs=("sft",),
-    ),
+    **SFT_KINDS,
 }
 """The alarms by name."""

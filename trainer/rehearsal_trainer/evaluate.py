@@ -133,7 +133,7 @@ def refuse_other_rollouts(config: Config) -> None:
     file = Path(config.run) / "config.json"
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     now = json.loads(json.dumps(dataclasses.asdict(config)))
-    for key in now.keys() & before.keys() - _OF_NO_ROLLOUT:
+    for key in sorted(now.keys() & before.keys() - _OF_NO_ROLLOUT):
         if before[key] != now[key]:
             raise ConfigurationError(
                 f"{key}: the rollouts of {config.run} were played with {json.dumps(before[key])}, and it can't go on "
@@ -165,7 +165,8 @@ def play(
     has finished.
     """
     from rehearsal_trainer.progress import append_line
-    from rehearsal_trainer.rollouts import SUMMARY, RolloutRequest, finished_before, line_of, write_summary
+    from rehearsal_trainer.rollout_lines import SUMMARY, finished_before, line_of, write_summary
+    from rehearsal_trainer.rollouts import RolloutRequest
 
     folder.mkdir(parents=True, exist_ok=True)
     requests = [

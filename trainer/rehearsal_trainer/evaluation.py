@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Schedule:
-    """When a run is evaluated: before it, every so many optimizer steps, and after its last."""
+    """When something of a run is measured: before it, every so many optimizer steps, and after its last."""
 
     every: int
     steps: int
 
     def is_due(self, step: int) -> bool:
-        """Whether it is evaluated after this optimizer step."""
+        """Whether it is measured after this optimizer step."""
         return step % self.every == 0 or step == self.steps
 
 

@@ -140,7 +140,8 @@ def step_player(
 ) -> Rollouts:
     """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
     from rehearsal_trainer.masks import CompletionRow
-    from rehearsal_trainer.rollouts import Idle, IntermediateRewards, RolloutRequest, is_dead, write_summary
+    from rehearsal_trainer.rollout_lines import write_summary
+    from rehearsal_trainer.rollouts import Idle, IntermediateRewards, RolloutRequest, is_dead
     from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import draw_order, labels_of
 

@@ -164,8 +164,8 @@ LeastReward = Annotated[
 ValidationShare = Annotated[
     float,
     Setting(
-        "Share of the tasks whose recordings are not learned from, to measure `validation_loss` 20 times in a run; the "
-        "alarm `overfitting` needs it. 0 learns from all.",
+        "Share of the tasks whose recordings are not learned from, to measure `validation_loss` before the run and up "
+        "to 20 times in it; the alarm `overfitting` needs it. 0 learns from all.",
         trl="eval_dataset",
         verl_sft="data.val_files",
         least=0,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from rehearsal_trainer import alarms
+from rehearsal_trainer.alarm_kind import RunKind
 from rehearsal_trainer.event_file import EventFile
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Json
@@ -25,9 +26,9 @@ class RunFolder:
     As a context it says the error that ends it, and is closed at its end.
     """
 
-    def __init__(self, path: str | Path, kind: str, config: Any, resume: bool = False) -> None:
+    def __init__(self, path: str | Path, kind: RunKind, config: Any, resume: bool = False) -> None:
         self.path = Path(path)
-        self.kind = kind
+        self.kind: RunKind = kind
         self.stop_file = self.path / "stop"
         self._stopped = False
         self._limits: alarms.Limits | None = None

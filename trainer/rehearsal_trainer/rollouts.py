@@ -5,17 +5,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
-import json
 import threading
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Self, TypeVar
 
 from rehearsal_trainer.alarms import LOOP
-from rehearsal_trainer.engine import Engine, EngineError, Failure, RolloutFacts, RolloutResult, running
+from rehearsal_trainer.engine import Engine, EngineError, RolloutFacts, RolloutResult, running
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.messages import Json
@@ -50,7 +47,8 @@ class RolloutRequest:
 
 @dataclass(frozen=True)
 class PlayedRollout:
-    """A rollout with what the gateway kept of it; `rows` is empty when the model was never asked."""
+    """A rollout with what the gateway kept of it; `rows` is empty when the model was never asked, and when an earlier
+    process played it."""
 
     request: RolloutRequest
     result: RolloutResult
@@ -60,25 +58,10 @@ class PlayedRollout:
     seconds: float = 0.0
     session: str = ""
     """The id of its session at the gateway."""
-    line: Mapping[str, Json] | None = None
-    """Its line in `rollouts.jsonl`, of one that an earlier process played: its rows are gone."""
-
-    @property
-    def truncated(self) -> bool:
-        """Whether an answer was cut off, by its own limit or by the context's."""
-        if self.line is not None:
-            return bool(self.line["truncated"])
-        failure = self.result.failure
-        if failure is not None and failure.code == "model/context":
-            return True
-        return any("length" in row.finish_reasons for row in self.rows)
-
-    @property
-    def sampled(self) -> int:
-        """Sampled tokens: the response length of MUA-RL."""
-        if self.line is not None:
-            return int(self.line["tokens"])
-        return sum(sum(row.row.mask) for row in self.rows)
+    truncated: bool = False
+    """Whether an answer was cut off, by its own limit or by the context's."""
+    sampled: int = 0
+    """Sampled tokens: the response length of MUA-RL."""
 
 
 @dataclass(frozen=True)
@@ -220,70 +203,17 @@ async def play_rollout(
         gateway.close_session(session)
     rows = [row for row in session.rows if row.finish_reasons]
     seconds = time.monotonic() - started
-    return PlayedRollout(request, result, rows, session.changed_histories, session.malformed_calls, seconds, session.id)
+    broken = session.changed_histories, session.malformed_calls
+    return PlayedRollout(
+        request, result, rows, *broken, seconds, session.id, _is_truncated(result, rows),
+        sum(sum(row.row.mask) for row in rows),
+    )  # fmt: skip
 
 
-SUMMARY = "rollouts.jsonl"
-
-
-def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
-    """Writes `rollouts.jsonl` beside the recordings: one line per rollout; one that is there is replaced whole."""
-    whole = folder / f"{SUMMARY}.new"
-    text = "".join(json.dumps(line_of(rollout), ensure_ascii=False) + "\n" for rollout in played)
-    whole.write_text(text, encoding="utf-8")
-    whole.replace(folder / SUMMARY)
-
-
-def line_of(rollout: PlayedRollout) -> dict[str, Json]:
-    """What the summary says of a rollout."""
-    result = rollout.result
-    return {
-        "task": rollout.request.task,
-        "domain": rollout.request.settings and rollout.request.settings.domain,
-        "member": rollout.request.member,
-        "reward": result.reward,
-        "turns": result.turns,
-        "tokens": rollout.sampled,
-        "end_reason": result.end_reason,
-        "failure": result.failure and dataclasses.asdict(result.failure),
-        "malformed_calls": rollout.malformed_calls,
-        "changed_histories": rollout.changed_histories,
-        "truncated": rollout.truncated,
-        "seconds": round(rollout.seconds, 3),
-        **{name: value for name, value in dataclasses.asdict(result.facts).items() if value is not None},
-        "metrics": dict(result.metrics),
-        "recording": Path(result.recording).name if result.recording else None,
-    }
-
-
-def finished_before(folder: Path, requests: Sequence[RolloutRequest]) -> list[PlayedRollout]:
-    """Those of the requests that an earlier process has finished, as far as their lines are whole; each once.
-
-    One that was cancelled, as when the engine is closed, is not finished.
-    """
-    wanted = {(request.task, request.member): request for request in requests}
-    summary = folder / SUMMARY
-    found = []
-    for text in summary.read_text(encoding="utf-8").splitlines() if summary.exists() else []:
-        try:
-            line = json.loads(text)
-        except ValueError:  # torn when the machine went down
-            continue
-        is_finished = line["end_reason"] != "cancelled" or line["failure"] is not None
-        request = wanted.pop((line["task"], line["member"]), None) if is_finished else None
-        if request is not None:
-            found.append(_played_before(request, line))
-    return found
-
-
-def _played_before(request: RolloutRequest, line: Mapping[str, Json]) -> PlayedRollout:
-    failure = line["failure"] and Failure(**line["failure"])
-    facts = RolloutFacts(**{each.name: line.get(each.name) for each in fields(RolloutFacts)})
-    result = RolloutResult(
-        line["reward"], line["end_reason"], line["turns"], line.get("metrics", {}), request.recording, failure, facts
-    )
-    broken = line["changed_histories"], line["malformed_calls"]
-    return PlayedRollout(request, result, [], *broken, line["seconds"], line=line)
+def _is_truncated(result: RolloutResult, rows: Sequence[SessionRow]) -> bool:
+    if result.failure is not None and result.failure.code == "model/context":
+        return True
+    return any("length" in row.finish_reasons for row in rows)
 
 
 def measure(played: Sequence[PlayedRollout]) -> dict[str, float]:

@@ -137,7 +137,7 @@ def test_a_policy_that_has_no_room_is_one_message(tiny_gateway: Gateway, tokeniz
 def rollout(task: str, member: int, reward: float, recording: str | None = "x") -> PlayedRollout:
     row = SessionRow(Row([], [0, 1, 1], []), finish_reasons=["stop"])
     request = RolloutRequest(task, member, "seed", Sampling())
-    return PlayedRollout(request, RolloutResult(reward, "userStopped", 2, recording=recording), [row], 0, 0)
+    return PlayedRollout(request, RolloutResult(reward, "userStopped", 2, recording=recording), [row], 0, 0, sampled=2)
 
 
 def test_a_rollout_that_is_played_again_takes_its_own_place(tmp_path: Path) -> None:

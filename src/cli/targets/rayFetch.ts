@@ -4,19 +4,16 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
-import { valueOfLine } from '../../engine/shell/trainingRun.ts';
 import { type Io, UsageError } from '../io.ts';
-import { trainerFolder } from '../pythonEnvironment.ts';
 import { shellWord } from '../shellWord.ts';
+import { askCluster } from './askCluster.ts';
 import { inside } from './mirror.ts';
 import { pieceIn, writePiece } from './rayFollow.ts';
 import type { RayJobs } from './rayJobs.ts';
-import { lastLineOf, sizeOf } from './runFolder.ts';
+import { readJson, sizeOf } from './runFolder.ts';
 
 /** What comes through a job's log, which Ray hands over in one answer. */
 export const mostInLog = 100e6;
-
-const mark = '@checkpoint ';
 
 const foundSchema = z.union([
   z.object({ known: z.array(z.string()) }),
@@ -40,21 +37,17 @@ export async function fetchFromRay(
   jobs: RayJobs,
   io: Pick<Io, 'err' | 'signal'>,
 ): Promise<string> {
-  const folder = textIn(join(run, 'config.json'), 'run');
-  if (folder === undefined) throw new UsageError(`${run} has not begun to train on ${jobs.name}`);
+  const { run: folder } = readJson(join(run, 'config.json'));
+  if (typeof folder !== 'string') throw new UsageError(`${run} has not begun to train on ${jobs.name}`);
   const step = asked === undefined ? '0' : /^(?:checkpoint-|global_step_)(\d+)$/.exec(asked)?.[1];
   if (step === undefined)
     throw new UsageError(`--checkpoint ${asked}: on a Ray cluster a checkpoint is called checkpoint-STEP`);
   io.err(`${jobs.name} makes a model folder of the checkpoint\n`);
-  const script = readFileSync(join(trainerFolder(), 'rehearsal_trainer', 'backends', 'verl', 'checkpoint.py'));
-  const code = `import base64; exec(base64.b64decode('${script.toString('base64')}'))`;
-  const entrypoint = `python -c "${code}" ${shellWord(folder)} ${Number(step)} ${mostInLog}`;
-  const { job, logs } = await jobs.run({ entrypoint, runtime_env: {} }, io.signal);
-  const lines = logs.split('\n');
-  const said = lines.find((line) => line.startsWith(mark));
-  if (said === undefined)
-    throw failed(`${jobs.name} did not tell what checkpoints there are: ${lastLineOf(logs) || job.message}`);
-  const found = foundSchema.parse(JSON.parse(said.slice(mark.length)));
+  const words = `${shellWord(folder)} ${Number(step)} ${mostInLog}`;
+  const unanswered = (why: string) => failed(`${jobs.name} did not tell what checkpoints there are: ${why}`);
+  const question = { script: 'checkpoint.py', words, mark: '@checkpoint', unanswered } as const;
+  const { answer, lines } = await askCluster(jobs, question, io.signal);
+  const found = foundSchema.parse(answer);
   if ('known' in found) {
     const known = found.known.length > 0 ? `it has ${found.known.join(', ')}` : 'it has none yet';
     throw new UsageError(`${run} has no checkpoint${asked ? ` "${asked}"` : ''} on ${jobs.name}; ${known}`);
@@ -96,7 +89,7 @@ async function brought(run: string, found: Found, lines: readonly string[], clus
 /** verl's adapter does not say what it adapts; here that is what the run was started with. */
 function nameBase(run: string, adapter: string): void {
   const file = join(adapter, 'adapter_config.json');
-  const base = textIn(join(run, 'launch.json'), 'model');
+  const { model: base } = readJson(join(run, 'launch.json'));
   const config = { ...JSON.parse(readFileSync(file, 'utf8')), ...(base ? { base_model_name_or_path: base } : {}) };
   replaceFile(file, `${JSON.stringify(config, null, 2)}\n`);
 }
@@ -106,12 +99,6 @@ async function digestOf(path: string): Promise<string | undefined> {
   const digest = createHash('sha256');
   for await (const chunk of createReadStream(path)) digest.update(chunk);
   return digest.digest('hex');
-}
-
-function textIn(file: string, key: string): string | undefined {
-  const values = existsSync(file) ? valueOfLine(readFileSync(file, 'utf8')) : undefined;
-  const value = (values as Readonly<Record<string, unknown>> | undefined)?.[key];
-  return typeof value === 'string' ? value : undefined;
 }
 
 function failed(message: string): Fault {

@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../engine/shell/fault.ts';
-import { trainerFolder } from '../pythonEnvironment.ts';
+import { askCluster } from './askCluster.ts';
 import { namedKeys } from './keys.ts';
 import type { RayJobs } from './rayJobs.ts';
-import { lastLineOf } from './runFolder.ts';
 import type { Launch } from './target.ts';
 
 const verlVersion = '0.9.1';
@@ -31,21 +28,11 @@ export async function lookAtCluster(jobs: RayJobs, launch: Launch, signal: Abort
       'ray/version',
       `${jobs.name} runs Ray ${ray}, and verl ${verlVersion} needs Ray ${oldestRay.join('.')} or a later 2.x: start the cluster with such a version`,
     );
-  const script = readFileSync(join(trainerFolder(), 'rehearsal_trainer', 'backends', 'verl', 'look.py'));
-  // A shell of the cluster reads the command line, so the script travels in letters that no shell changes.
-  const code = `import base64; exec(base64.b64decode('${script.toString('base64')}'))`;
-  const keys = [...new Set(namedKeys(launch.config))];
-  const { job, logs } = await jobs.run(
-    { entrypoint: `python -c "${code}" ${keys.join(' ')}`, runtime_env: {} },
-    signal,
-  );
-  const said = logs.split('\n').find((line) => line.startsWith('@looked '));
-  if (!said)
-    throw fault(
-      'ray/look',
-      `a first small job on ${jobs.name} did not tell what the cluster has: ${lastLineOf(logs) || job.message}`,
-    );
-  const looked = lookedSchema.parse(JSON.parse(said.slice('@looked '.length)));
+  const words = [...new Set(namedKeys(launch.config))].join(' ');
+  const unanswered = (why: string) =>
+    fault('ray/look', `a first small job on ${jobs.name} did not tell what the cluster has: ${why}`);
+  const { answer } = await askCluster(jobs, { script: 'look.py', words, mark: '@looked', unanswered }, signal);
+  const looked = lookedSchema.parse(answer);
   throwUnlessUsable(jobs.name, looked);
   return looked;
 }

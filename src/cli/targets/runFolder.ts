@@ -11,6 +11,16 @@ export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+/** A JSON object of a run's folder; an empty one where there is no file. Throws a `UsageError` where it is none. */
+export function readJson(path: string): Record<string, unknown> {
+  if (!existsSync(path)) return {};
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    throw new UsageError(`${path} is not JSON: it was changed after Rehearsal wrote it`);
+  }
+}
+
 /** The last thing that a program said, without the word that makes it an error. */
 export function lastLineOf(words: string): string {
   const last = words.trim().split('\n').at(-1) ?? '';

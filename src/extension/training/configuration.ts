@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
 import { pickDomain } from '../workspaceDomains.ts';
-import type { LearningKind } from './training.ts';
+import { firstSteps, type LearningKind, modelOfSettings } from './learning.ts';
 
 const pattern = '**/*.training.yaml';
 
@@ -46,8 +46,8 @@ async function newConfiguration(): Promise<void> {
   const kind = (await vscode.window.showQuickPick(items, { placeHolder: 'What is it trained with?' }))?.learns;
   if (!kind) return;
   const file = freeName(domain, kind);
-  const model = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model') ?? 'smollm2';
-  await vscode.workspace.fs.writeFile(vscode.Uri.file(file), Buffer.from(firstConfiguration(kind, model)));
+  const text = firstConfiguration(kind, modelOfSettings());
+  await vscode.workspace.fs.writeFile(vscode.Uri.file(file), Buffer.from(text));
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 
@@ -64,11 +64,15 @@ kind: ${kind}
 domain: .
 model: ${model}
 profile: ${model === 'tiny' ? 'trial' : 'cpu'}
-steps: ${kind === 'sft' ? 40 : 20}
+steps: ${firstSteps[kind]}
 `;
 
 /** What a configuration trains with, as far as a glance tells; the command line checks all of it. */
-export function kindAtAGlance(file: string): TrainingKind | undefined {
-  const written = /^kind:\s*(\w+)/m.exec(readFileSync(file, 'utf8'))?.[1];
+export async function kindAtAGlance(file: string): Promise<TrainingKind | undefined> {
+  const { readSource } = await import('../../engine/shell/load/source.ts');
+  const { parseYaml } = await import('../../engine/shell/load/yaml.ts');
+  const read = readSource(file, 'training', undefined);
+  const value = 'problem' in read ? undefined : parseYaml(read.source, 'training').value;
+  const written = (value as { readonly kind?: unknown } | null | undefined)?.kind;
   return trainingKinds.find((kind) => kind === written);
 }

@@ -12,12 +12,11 @@ import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
 import { checkpointItems } from './checkpoints.ts';
 import { kindAtAGlance, pickConfiguration } from './configuration.ts';
+import { firstSteps, type LearningKind, modelOfSettings } from './learning.ts';
 import { pickLesson } from './lesson.ts';
 import { trainingRoot, trainingRuns } from './runFolders.ts';
 import { isOnNamedTarget, local, namedTargets, pickTarget } from './targets.ts';
 
-/** What is trained with. */
-export type LearningKind = Exclude<TrainingKind, 'evaluate'>;
 export type TrainingChoice = {
   readonly domain?: string;
   readonly model?: string;
@@ -67,7 +66,7 @@ export async function trainConfigured(
   const file = given ?? (await pickConfiguration());
   if (!file) return undefined;
   await vscode.workspace.textDocuments.find(({ uri }) => uri.fsPath === file)?.save();
-  return beginTraining(context, kindAtAGlance(file) ?? 'training', ['--config', file], undefined, onFolder);
+  return beginTraining(context, (await kindAtAGlance(file)) ?? 'training', ['--config', file], undefined, onFolder);
 }
 
 /** Begins `rehearsal train` with these arguments in a new run's folder, on the target that is named or picked. */
@@ -248,7 +247,7 @@ async function pickRun(
 
 async function pickModel(kind: LearningKind): Promise<string | undefined> {
   const checkpoints = await checkpointItems();
-  const standard = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model') ?? 'smollm2';
+  const standard = modelOfSettings();
   const own = [
     { label: standard, description: 'from the settings', model: standard },
     { label: 'tiny', description: 'random weights, for trying out', model: 'tiny' },
@@ -260,7 +259,7 @@ async function pickModel(kind: LearningKind): Promise<string | undefined> {
 async function askSteps(kind: LearningKind): Promise<number | undefined> {
   const value = await vscode.window.showInputBox({
     title: kind === 'sft' ? 'Optimizer steps of SFT' : 'Optimizer steps of GRPO',
-    value: kind === 'sft' ? '40' : '20',
+    value: String(firstSteps[kind]),
     validateInput: (text) => (/^[1-9][0-9]*$/.test(text) ? undefined : 'A whole number above 0'),
   });
   return value ? Number(value) : undefined;

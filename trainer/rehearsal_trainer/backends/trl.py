@@ -7,6 +7,7 @@ stands, and rows of similar length are scored together, so that one long rollout
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
+from rehearsal_trainer.evaluation import Schedule
 from rehearsal_trainer.masks import CompletionRow, Row, labels_of
 from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.shared_prefix import share_prefix
@@ -40,6 +42,8 @@ METRIC_NAMES = {
     "mean_token_accuracy": "token_accuracy",
     "num_tokens": "tokens",
 }
+OF_NO_STEP = ("evaluate/seconds", "validation_seconds")
+"""Time that is measured apart, and is no time of the optimizer step that it follows."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class ProgressCallback(TrainerCallback):
         if not logs or "train_runtime" in logs:
             return
         now = time.monotonic()
-        seconds = now - self._last - self.measured.values.get("evaluate/seconds", 0)
+        seconds = now - self._last - sum(self.measured.values.get(name, 0) for name in OF_NO_STEP)
         self._last = now
         values = {METRIC_NAMES[name]: float(value) for name, value in logs.items() if name in METRIC_NAMES}
         values |= {**self.measured.taken(), "step_seconds": seconds}
@@ -194,14 +198,16 @@ def _features(row: Row) -> dict[str, list[int]]:
 
 
 def _validated(trainer: SFTTrainer, rows: Sequence[Row], plan: Optimization, evaluate: Evaluate | None) -> Evaluate:
-    """Measures the loss of rows that are not learned from, too, 20 times in a run."""
-    every = max(1, plan.steps // 20)
+    """Measures the loss of rows that are not learned from, too: before the run, and up to 20 times in it."""
+    schedule = Schedule(math.ceil(plan.steps / 20), plan.steps)
 
     def look(step: int) -> Mapping[str, float]:
         values = evaluate(step) if evaluate else {}
-        if step % every and step != plan.steps:
+        if not schedule.is_due(step):
             return values
-        return {**values, "validation_loss": _loss_of(trainer, rows, plan.micro_batch)}
+        started = time.monotonic()
+        loss = _loss_of(trainer, rows, plan.micro_batch)
+        return {**values, "validation_loss": loss, "validation_seconds": time.monotonic() - started}
 
     return look
 

@@ -1,13 +1,14 @@
 import type { Json, JsonObject } from '../json.ts';
 import { put } from '../json.ts';
 import { isTooDeep } from '../nesting.ts';
-import { eastAsianNamesIn, partsOfName, standsAlone } from './eastAsianNames.ts';
+import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
 import { isPersonName, kindOfField } from './fields.ts';
 import type { Found, PersonalKind } from './kind.ts';
+import { KnownNames } from './knownNames.ts';
 import { isAlsoWord, namesIn } from './names.ts';
 import { patternsIn } from './patterns.ts';
 import { isEastAsian, isJoined, piecesApart, wordPattern } from './script.ts';
-import { keyOf, standInFor } from './standIn.ts';
+import { inCase, keyOf, standInFor } from './standIn.ts';
 import { type Span, ValueIndex } from './valueIndex.ts';
 
 export type MaskOptions = {
@@ -93,9 +94,7 @@ class Book {
   readonly #given = new ValueIndex();
   /** Cards in full, by their last four digits. */
   readonly #cards = new Map<string, string>();
-  /** Names in Chinese, Japanese and Korean, whole and their parts, by the first sign. */
-  readonly #eastAsian = new Map<string, Set<string>>();
-  readonly #fullNames = new Set<string>();
+  readonly #eastAsian = new KnownNames();
   /** Words of the sources, which no stand-in may be. */
   readonly #said = new Set<string>();
   readonly #learned = new Set<string>();
@@ -128,7 +127,7 @@ class Book {
   /** A name in full: each of its words is masked, wherever it stands. */
   learnName(name: string, keptNames: ReadonlySet<string> = new Set()): void {
     const [whole] = isEastAsian(name) ? (/[\p{L}々·・][\p{L}々ー·・ 　]*/u.exec(name) ?? []) : [];
-    if (whole !== undefined) this.#addEastAsian(whole.trim(), keptNames);
+    if (whole !== undefined) this.#learnEastAsian(whole.trim(), keptNames);
     else
       for (const [word] of name.matchAll(/\p{L}[\p{L}'’]*\p{L}/gu))
         if (!keptNames.has(word.toLowerCase())) this.#add('name', word);
@@ -139,7 +138,7 @@ class Book {
     if (!isEastAsian(text)) return [];
     const kept = this.keptIn(text);
     const told = eastAsianNamesIn(text);
-    const known = [...this.#knownIn(text)];
+    const known = [...this.#eastAsian.spansIn(text)];
     const isKept = ({ start, end }: Span) =>
       kept.some((span) => span.start < end && span.end > start) || keptNames.has(text.slice(start, end));
     const all = [...told, ...known].filter((span) => !isKept(span));
@@ -149,13 +148,6 @@ class Book {
     return spans;
   }
 
-  *#knownIn(text: string): Iterable<Span> {
-    for (let start = 0; start < text.length; start++)
-      for (const name of this.#eastAsian.get(text[start] ?? '') ?? [])
-        if (text.startsWith(name, start) && standsAlone(text, { start, end: start + name.length }))
-          yield { start, end: start + name.length };
-  }
-
   /** Surname and given name have a stand-in each, so that who is called by one of them is the same person. */
   eastAsianStandIn(name: string): string {
     return partsOfName(name)
@@ -163,15 +155,8 @@ class Book {
       .join(' ');
   }
 
-  #addEastAsian(name: string, keptNames: ReadonlySet<string>): void {
-    if (keptNames.has(name)) return;
-    this.#fullNames.add(name);
-    for (const each of [name, ...partsOfName(name)]) {
-      const first = each[0] ?? '';
-      const group = this.#eastAsian.get(first);
-      if (group) group.add(each);
-      else this.#eastAsian.set(first, new Set([each]));
-    }
+  #learnEastAsian(name: string, keptNames: ReadonlySet<string>): void {
+    if (!keptNames.has(name)) this.#eastAsian.add(name);
   }
 
   entriesAt(word: string): Iterable<Entry> {
@@ -207,7 +192,7 @@ class Book {
     const all = [...this.#entries.values()].flatMap((each) => [...each.values()]);
     const counts: Partial<Record<PersonalKind, number>> = {};
     for (const { kind } of all) counts[kind] = (counts[kind] ?? 0) + 1;
-    if (this.#fullNames.size > 0) counts.name = (counts.name ?? 0) + this.#fullNames.size;
+    if (this.#eastAsian.count > 0) counts.name = (counts.name ?? 0) + this.#eastAsian.count;
     return counts;
   }
 
@@ -232,7 +217,7 @@ class Book {
     const all = [...found, ...piecesApart(text).flatMap((piece) => this.#foundIn(piece, text))];
     for (const { start, end } of eastAsianNamesIn(text))
       if (!kept.some((span) => span.start < end && span.end > start))
-        this.#addEastAsian(text.slice(start, end), keptNames);
+        this.#learnEastAsian(text.slice(start, end), keptNames);
     for (const each of all) {
       if (all.some((other) => isInside(each, other))) continue;
       if (kept.some(({ start, end }) => start <= each.start && end >= each.end)) continue;
@@ -298,13 +283,6 @@ function isInside(one: Span, other: Span): boolean {
   return isLonger && other.start <= one.start && other.end >= one.end;
 }
 
-function inCase(like: string, name: string): string {
-  if (like.toUpperCase() === like.toLowerCase()) return name;
-  if (like.length > 1 && like === like.toUpperCase() && like !== like.toLowerCase()) return name.toUpperCase();
-  if (like === like.toLowerCase()) return name.toLowerCase();
-  return name[0]?.toUpperCase() + name.slice(1).toLowerCase();
-}
-
 /** The JSON object or list that a text is; undefined for any other text, and for one that nobody can go down into. */
 function jsonIn(text: string): Json | undefined {
   if (!/^\s*[[{"]/.test(text)) return undefined;
@@ -342,13 +320,13 @@ function maskedText(text: string, book: Book, keptNames: ReadonlySet<string>): s
 function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): string {
   let [made, done] = ['', 0];
   for (const { start, end } of book.eastAsianIn(text, keptNames)) {
-    made += `${withoutWords(text.slice(done, start), book, keptNames)}${book.eastAsianStandIn(text.slice(start, end))}`;
+    made += `${withStandIns(text.slice(done, start), book, keptNames)}${book.eastAsianStandIn(text.slice(start, end))}`;
     done = end;
   }
-  return made + withoutWords(text.slice(done), book, keptNames);
+  return made + withStandIns(text.slice(done), book, keptNames);
 }
 
-function withoutWords(text: string, book: Book, keptNames: ReadonlySet<string>): string {
+function withStandIns(text: string, book: Book, keptNames: ReadonlySet<string>): string {
   const kept = book.keptIn(text);
   let [made, done] = ['', 0];
   for (const { 0: word, index } of text.matchAll(wordPattern)) {

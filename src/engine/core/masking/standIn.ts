@@ -28,7 +28,7 @@ export function standInFor(
   const random = randomStream('masking', seed, kind, keyOf(kind, value), attempt);
   switch (kind) {
     case 'name':
-      return inCaseOf(value, inventedName(random));
+      return inCase(value, inventedName(random));
     case 'email':
       return emailFor(value, random, nameFor);
     case 'card':
@@ -60,10 +60,12 @@ export function keyOf(kind: PersonalKind, value: string): string {
   return plain;
 }
 
-function inCaseOf(value: string, name: string): string {
-  if (value.toUpperCase() === value.toLowerCase()) return name;
-  if (value.length > 1 && value === value.toUpperCase() && value !== value.toLowerCase()) return name.toUpperCase();
-  return value === value.toLowerCase() ? name.toLowerCase() : name;
+/** A name in the case of what it stands for. */
+export function inCase(like: string, name: string): string {
+  if (like.toUpperCase() === like.toLowerCase()) return name;
+  if (like.length > 1 && like === like.toUpperCase()) return name.toUpperCase();
+  if (like === like.toLowerCase()) return name.toLowerCase();
+  return name[0]?.toUpperCase() + name.slice(1).toLowerCase();
 }
 
 /** Digits for digits and letters for letters. A number does not begin with another zero than it did. */

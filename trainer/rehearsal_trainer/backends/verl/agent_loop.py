@@ -86,15 +86,12 @@ def _output(kept: SessionRow, played: PlayedRollout, shared: dict[str, Any]) -> 
 
 
 def packed(played: PlayedRollout) -> tuple[PlayedRollout, bytes | None]:
-    """A rollout without its ids, which the store has no use for, and its recording."""
+    """A rollout without its rows, which the store has no use for, and its recording."""
     from dataclasses import replace
     from pathlib import Path
 
-    from rehearsal_trainer.masks import Row
-
-    rows = [SessionRow(Row([], row.row.mask, []), finish_reasons=row.finish_reasons) for row in played.rows]
     file = Path(played.result.recording) if played.result.recording else None
     recording = file.read_bytes() if file and file.exists() else None
     if file:
         file.unlink(missing_ok=True)
-    return replace(played, rows=rows), recording
+    return replace(played, rows=[]), recording

@@ -65,6 +65,7 @@ def merge(actor: Path, part: Path, model: Path) -> "str | None":
 
 
 def is_adapter(model: Path) -> bool:
+    """Whether a merged model is an adapter over a base that stays where it is."""
     return (model / "lora_adapter").is_dir()
 
 
@@ -83,6 +84,7 @@ def files_of(model: Path) -> "dict[str, Path]":
 
 
 def digest_of(path: Path) -> str:
+    """The SHA-256 of a file, read in pieces."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while data := file.read(CHUNK):
@@ -106,6 +108,7 @@ def pieces_of(name: str, path: Path) -> "list[str]":
 
 
 def say(found: "dict[str, object]") -> None:
+    """Prints the one line that answers: what there is, or why it is not there."""
     sys.stdout.write(f"@checkpoint {json.dumps(found)}\n")
     sys.stdout.flush()
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rehearsal_trainer.rollouts import PlayedRollout, measure, write_summary
+from rehearsal_trainer.rollout_lines import write_summary
+from rehearsal_trainer.rollouts import PlayedRollout, measure
 
 
 class RolloutStore:

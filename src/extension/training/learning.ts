@@ -1,0 +1,13 @@
+import * as vscode from 'vscode';
+import type { TrainingKind } from '../../engine/core/trainingKind.ts';
+
+/** What a model learns by. */
+export type LearningKind = Exclude<TrainingKind, 'evaluate'>;
+
+/** The optimizer steps that are offered first. */
+export const firstSteps: Readonly<Record<LearningKind, number>> = { sft: 40, grpo: 20 };
+
+/** The model of the settings. */
+export function modelOfSettings(): string {
+  return vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model') ?? 'smollm2';
+}

@@ -1,0 +1,64 @@
+"""What one kind of alarm is: a condition on rows of `metrics.jsonl`, and what conditions are made of. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+from rehearsal_trainer.messages import Json
+
+Row = Mapping[str, float]
+Limits = Mapping[str, float]
+Facts = Mapping[str, Json]
+"""A line of a step's `rollouts.jsonl`."""
+
+RunKind = Literal["sft", "grpo", "evaluate"]
+"""What a run of the trainer does."""
+
+Finding = tuple[str, dict[str, float]]
+"""The message of a condition that is met, and the numbers that show it."""
+
+FEW = 3
+"""Optimizer steps before which there is nothing to compare with."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of alarm. `look` gives the message and the evidence where the last row is bad, else None."""
+
+    look: Callable[[Sequence[Row], Limits], Finding | None]
+    advice: str
+    shows: Callable[[Facts], bool] = lambda _facts: False
+    """Whether a rollout shows it, so that its recording is evidence."""
+    runs: Sequence[RunKind] = ("grpo",)
+    """The kinds of runs that it is looked for in: entropy, say, is to fall in SFT."""
+
+
+def at_least(
+    metric: str, limit: str, said: str, lasting: bool = False
+) -> Callable[[Sequence[Row], Limits], Finding | None]:
+    """A metric at its limit or above, in the last row or for as many rows as patience says."""
+
+    def look(rows: Sequence[Row], limits: Limits) -> Finding | None:
+        count = int(limits["patience"]) if lasting else 1
+        last = [row.get(metric) for row in rows[-count:]]
+        measured = [value for value in last if value is not None]
+        if len(measured) < count or min(measured) < limits[limit]:
+            return None
+        evidence = {metric: measured[-1], "limit": limits[limit]} | ({"steps": float(count)} if lasting else {})
+        return said.format(value=measured[-1], count=count), evidence
+
+    return look
+
+
+def compared(rows: Sequence[Row], metric: str, limits: Limits) -> tuple[float | None, float | None]:
+    """The last row's value and the median of the window before it, where there are enough to compare with."""
+    before = values_of(rows[:-1], metric)[-int(limits["window"]) :]
+    return rows[-1].get(metric), median(before) if len(before) >= FEW else None
+
+
+def values_of(rows: Sequence[Row], metric: str) -> list[float]:
+    """The values of a metric, of the rows that have it."""
+    return [row[metric] for row in rows if metric in row]

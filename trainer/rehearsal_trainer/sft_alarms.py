@@ -1,0 +1,91 @@
+"""The alarms that SFT alone has: what goes wrong where a model learns from recordings. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from rehearsal_trainer.alarm_kind import FEW, Finding, Kind, Limits, Row, at_least, compared, values_of
+
+
+def _loss_divergence(rows: Sequence[Row], limits: Limits) -> Finding | None:
+    values = values_of(rows, "loss")
+    patience, window = int(limits["patience"]), int(limits["window"])
+    if "loss" not in rows[-1] or len(values) < FEW + patience:
+        return None
+    first, now = median(values[:FEW]), min(values[-patience:])
+    if now > limits["loss_growth"] * first:
+        return f"the loss rose from {first:.3g} to {values[-1]:.3g}", {
+            "loss": values[-1],
+            "before": first,
+            "limit": limits["loss_growth"] * first,
+        }
+    # Against the median of a window: one easy batch is no progress that could be lost.
+    ends = range(FEW, len(values) - patience + 1)
+    best = min(median(values[max(0, end - window) : end]) for end in ends)
+    most = best + limits["loss_share"] * (first - best)
+    if first - best < limits["loss_least"] or now <= most:
+        return None
+    said = f"the loss had fallen from {first:.3g} to {best:.3g} and is {values[-1]:.3g}"
+    return said, {"loss": values[-1], "before": best, "limit": most}
+
+
+def _gradient_explosion(rows: Sequence[Row], limits: Limits) -> Finding | None:
+    now, before = compared(rows, "grad_norm", limits)
+    if now is None:
+        return None
+    if now >= limits["grad_norm"]:
+        return f"the norm of the gradient is {now:.3g}", {"grad_norm": now, "limit": limits["grad_norm"]}
+    if before is None or now < limits["grad_least"] or now <= limits["grad_growth"] * before:
+        return None
+    said = f"the norm of the gradient is {now:.3g}, where it was {before:.3g}"
+    return said, {"grad_norm": now, "before": before, "limit": limits["grad_growth"] * before}
+
+
+def _overfitting(rows: Sequence[Row], limits: Limits) -> Finding | None:
+    measured = [at for at, row in enumerate(rows) if "validation_loss" in row]
+    patience, window = int(limits["patience"]), int(limits["window"])
+    if len(measured) <= patience:
+        return None
+    losses = [rows[at]["validation_loss"] for at in measured]
+    lowest = min(losses[:-patience])
+    most = (1 + limits["overfit"]) * lowest
+    at_lowest, now = measured[losses.index(lowest)], measured[-1]
+    then = values_of(rows[: at_lowest + 1], "loss")[-window:] or values_of(rows, "loss")[:FEW]
+    trained = values_of(rows[: now + 1], "loss")[-window:]
+    if min(losses[-patience:]) <= most or not then or median(trained) >= median(then):
+        return None
+    said = (
+        f"the validation loss was {lowest:.3g} and is {losses[-1]:.3g}, while the loss on what is learned fell from "
+        f"{median(then):.3g} to {median(trained):.3g}"
+    )
+    return said, {"validation_loss": losses[-1], "lowest": lowest, "limit": most, "loss": median(trained)}
+
+
+SFT_KINDS: Mapping[str, Kind] = {
+    "loss-divergence": Kind(
+        _loss_divergence,
+        "The model unlearns what it had learned. Lower the learning rate, warm up longer (warmup_steps), or enlarge "
+        "the batch.",
+        runs=("sft",),
+    ),
+    "gradient-explosion": Kind(
+        _gradient_explosion,
+        "One batch pulls the weights far away. Lower the learning rate, warm up longer (warmup_steps), or look for "
+        "recordings that are unlike the others.",
+        runs=("sft",),
+    ),
+    "rows-too-long": Kind(
+        at_least("too_long", "too_long", "{value:.0%} of the recordings are longer than context and are left out"),
+        "Long conversations are not learned from, so the model will not know how they end. Raise context, or record "
+        "shorter ones.",
+        runs=("sft",),
+    ),
+    "overfitting": Kind(
+        _overfitting,
+        "The model learns the recordings by heart. Stop here and take an earlier checkpoint, train fewer epochs, lower "
+        "the learning rate, or record more tasks.",
+        runs=("sft",),
+    ),
+}
+"""Those alarms by name."""
