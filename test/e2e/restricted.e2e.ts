@@ -165,7 +165,6 @@ const tried: Readonly<Record<string, Tried>> = {
   'rehearsal.training.sft': refused('Training runs', () => [{ domain: domain.folder, model: 'tiny', steps: 1 }]),
   'rehearsal.training.configured': refused('Training runs'),
   'rehearsal.training.grpo': refused('Training runs', () => [{ domain: domain.folder, model: 'tiny', steps: 1 }]),
-  'rehearsal.training.configured': refused('Training runs'),
   'rehearsal.training.dashboard': { args: () => [training], sees: showsPage('finished') },
   'rehearsal.training.stop': {
     args: () => [training],
