@@ -84,7 +84,7 @@ case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) exec py
   writeFileSync(python, script, { mode: 0o755 });
 
   test.each([
-    ['sft', ['--set', 'foo=1'], /^foo: there is no such field; known are batch, /],
+    ['sft', ['--set', 'foo=1'], /^foo: there is no such field; known are alarms, batch, /],
     ['sft', ['--set', 'batch=many'], /^batch: expected integer, found "many"$/],
     ['sft', ['--profile', 'zz'], /^profile: 'zz' is unknown; known are paper, gpu, cpu, trial$/],
     ['grpo', ['--set', 'micro_batch=5'], /^micro_batch: 5 does not divide tasks_per_step x group_size = 32$/],

@@ -159,6 +159,10 @@ function keysOf(schema: JsonObject, root: JsonObject, prefix: string): readonly 
       for (const key of keysOf(value, root, path)) if (!found.has(key.path)) found.set(key.path, key);
     }
     const named = form['additionalProperties'];
+    if (isObject(named) && prefix === '') {
+      const about = oneLine(String(named['description'] ?? ''));
+      found.set('NAME', { path: 'NAME', type: typeOf(named, root), isRequired: false, about });
+    }
     if (isObject(named) && prefix !== '')
       for (const key of keysOf(named, root, `${prefix}.NAME`)) if (!found.has(key.path)) found.set(key.path, key);
     const items = form['items'];

@@ -163,6 +163,7 @@ const tried: Readonly<Record<string, Tried>> = {
   'rehearsal.forks.compare': says('There is nothing to compare with yet'),
   'rehearsal.tests.group': gives(expect.stringMatching(/split|persona/)),
   'rehearsal.training.sft': refused('Training runs', () => [{ domain: domain.folder, model: 'tiny', steps: 1 }]),
+  'rehearsal.training.configured': refused('Training runs'),
   'rehearsal.training.grpo': refused('Training runs', () => [{ domain: domain.folder, model: 'tiny', steps: 1 }]),
   'rehearsal.training.dashboard': { args: () => [training], sees: showsPage('finished') },
   'rehearsal.training.stop': {

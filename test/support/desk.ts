@@ -50,6 +50,7 @@ export const domain: Domain = {
   ],
   personas: [personaSchema.parse({ id: 'plain', description: 'A person.' })],
   tasks: [task],
+  phrases: {},
   lexicon: domainFileSchema.parse({ name: 'chairs' }).lexicon,
   hash: 'chairs',
 };

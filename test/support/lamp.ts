@@ -48,6 +48,7 @@ export const domain: Domain = {
   sync: true,
   personas: [personaSchema.parse({ id: 'plain', description: 'Someone.', patience: 3 })],
   tasks: [task],
+  phrases: {},
   lexicon: lexiconSchema.parse({
     tools: {
       power: { propose: ['Shall I switch the power on?'], done: ['The power is on.'] },

@@ -10,7 +10,7 @@ export type ChangedFile = { readonly file: string; readonly line: number };
 type Known = { readonly text: string; stamp: string };
 
 /**
- * The files that a rollout goes by (policy, rules, personas, its task, tools, domain.yaml), as they were when its
+ * The files that a rollout goes by (policy, rules, phrases, personas, its task, tools, domain.yaml), as they were when its
  * domain was read. What is edited meanwhile has no effect on it: its lane and its system prompt stay.
  */
 export class ChangedFiles {
@@ -71,8 +71,10 @@ function filesOf({ parts, locations, folder, pythonFile, toolsFile }: LoadedDoma
   ];
   const tools = [toolsFile, pythonFile].filter((each) => each !== null);
   const sources = parts.scan.sources.map(({ file }) => file);
+  const phrases = [...parts.texts.values()].flatMap(({ kind, source }) => (kind === 'phrases' ? [source.file] : []));
   const verifiers = parts.verifiers.length > 0 ? [join(folder, 'verifiers.ts')] : [];
-  return [...new Set([parts.policyFile, ...places.map(({ file }) => file), ...tools, ...sources, ...verifiers])];
+  const placed = places.map(({ file }) => file);
+  return [...new Set([parts.policyFile, ...placed, ...tools, ...sources, ...phrases, ...verifiers])];
 }
 
 function stampOf(file: string): string {

@@ -3,6 +3,7 @@ import { benchmarks } from './benchmark.ts';
 import type { Database } from './database.ts';
 import { type Lexicon, lexiconSchema } from './lexicon.ts';
 import type { Persona } from './persona.ts';
+import type { Phrases } from './phrases.ts';
 import type { Rule } from './rule.ts';
 import type { Task } from './task.ts';
 import { timeLimitSchema } from './timeLimit.ts';
@@ -120,6 +121,10 @@ export const domainFileSchema = z.strictObject({
     .string()
     .default('rules.yaml')
     .describe('Machine checks of the rules of the policy, when the file is there.'),
+  phrases: z
+    .string()
+    .default('phrases.yaml')
+    .describe('Ways to say things that the rules listen for, when the file is there.'),
   tools: z.string().default('tools.ts').describe('Code tools, when the file is there.'),
   pythonTools: z.string().default('tools.py').describe('Tools in Python, when the file is there.'),
   python: z.string().optional().describe('The interpreter of the tools in Python, 3.10 or newer; by default python3.'),
@@ -228,6 +233,7 @@ export type Domain = {
   readonly personas: readonly Persona[];
   readonly tasks: readonly Task[];
   readonly lexicon: Lexicon;
+  readonly phrases: Phrases;
   readonly hash: string;
 };
 

@@ -49,9 +49,5 @@ export const lexiconSchema = z.strictObject({
     .array(z.string().min(1))
     .default([])
     .describe('Sentences by which an agent of this domain says that a person takes over; {anything} as above.'),
-  phrases: z
-    .record(z.string(), z.array(z.string().min(1)).min(1))
-    .default({})
-    .describe('Ways to say one thing, by its name: rules find them with says(text, phrases.name).'),
 });
 export type Lexicon = z.infer<typeof lexiconSchema>;

@@ -27,6 +27,8 @@ export function documentationOf(domain: LanguageDomain, { kind, name }: Pick<Men
       return ofTask(domain, name);
     case 'fact':
       return ofFact(domain, name);
+    case 'phrases':
+      return ofPhrases(domain, name);
     case 'verifier':
       return `**${name}** of verifiers.ts`;
     case 'field':
@@ -187,6 +189,12 @@ function ofFact(domain: LanguageDomain, name: string): string {
       ]
     : ['Not in the lexicon of domain.yaml: people and the gold seat call it by its name.'];
   return [`**${name}** (fact, in ${counted(tasks.size, 'file')} of tasks)`, told.join('\n')].join('\n\n');
+}
+
+function ofPhrases({ loaded }: LanguageDomain, name: string): string | null {
+  const { phrases } = loaded.domain;
+  const own = Object.hasOwn(phrases, name) ? phrases[name] : undefined;
+  return own ? `**${name}** (${counted(own.length, 'phrase')})\n\n${own.join(' | ')}` : null;
 }
 
 /** The side of a database and the place in it that a name of a field or a row says. */

@@ -5,6 +5,7 @@ import type { Source } from '../shell/load/source.ts';
 import { type Cursor, standIn } from './cursor.ts';
 import { type ExpressionPath, readExpression, type Token, tokensOf } from './expressionText.ts';
 import { type LanguageDomain, parametersOf, shapesOf, toolsOf } from './languageDomain.ts';
+import { namesOf } from './nameOffers.ts';
 import { type Completion, factsOf, type Offer, offered, placesBelow } from './offer.ts';
 import type { YamlKind } from './roles.ts';
 import { type Side, walk } from './shape.ts';
@@ -109,6 +110,7 @@ function memberOffers(domain: LanguageDomain, before: string, tools: readonly st
       path.parts.map(({ segment }) => segment),
     ).filter(({ label }) => /^[A-Za-z_$][\w$]*$/.test(label));
   if (name === 'facts' && path.parts.length === 0) return factsOf(domain).map((label) => ({ label, kind: 'fact' }));
+  if (name === 'phrases' && path.parts.length === 0) return namesOf(domain, 'phrases');
   const last = path.parts.at(-1)?.segment;
   if (name === 'args' && path.parts.length === 0) return argumentOffers(domain, tools);
   if (last === 'args') return argumentOffers(domain, null);

@@ -134,6 +134,8 @@ function ofPath(
   const at = ({ from, to }: Span) => ({ from: base + from, to: base + to });
   if (root.text === 'facts' && typeof first?.segment === 'string')
     return [{ kind: 'fact', name: first.segment, declares: false, ...at(first) }];
+  if (root.text === 'phrases' && typeof first?.segment === 'string')
+    return [{ kind: 'phrases', name: first.segment, declares: false, ...at(first) }];
   if (root.text === 'args' && typeof first?.segment === 'string')
     return [{ kind: 'argument', name: `*.${first.segment}`, declares: false, ...at(first) }];
   const side = Object.hasOwn(sides, root.text) ? sides[root.text] : undefined;

@@ -25,6 +25,8 @@ export function namesOf(
         return loaded.tasks.map(({ id }) => id);
       case 'verifier':
         return loaded.parts.verifiers;
+      case 'phrases':
+        return Object.keys(loaded.domain.phrases);
       case 'fact':
         return factsOf(domain);
       default:

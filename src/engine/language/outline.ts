@@ -46,7 +46,7 @@ function itemsIn(kind: YamlKind, source: Source): readonly OutlineItem[] {
   const list = isMap(root) && kind === 'rules' ? root.get('rules', true) : root;
   if (isSeq(list)) return list.items.flatMap((item) => itemOf(item as Node, kind, source));
   if (!isMap(root)) return [];
-  return kind === 'domain' ? root.items.flatMap((pair) => ofPair(pair, source)) : itemOf(root, kind, source);
+  return kind === 'domain' || kind === 'phrases' ? root.items.flatMap((pair) => ofPair(pair, source)) : itemOf(root, kind, source);
 }
 
 /** The root of a file; null where it is nested too deep to be read. */

@@ -57,6 +57,7 @@ function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | nul
     case 'persona':
     case 'task':
     case 'verifier':
+    case 'phrases':
       return missing(domain, kind, name);
     case 'argument':
       return 'An argument is declared by the schema of its tool: rename it there, then here.';
@@ -74,8 +75,11 @@ const writtenRow = (name: string) => name.split(/[:.]/).at(-1) ?? name;
 
 function missing(domain: LanguageDomain, kind: SymbolKind, name: string): string | null {
   const isThere = mentionsOf(domain, kind, name).some(({ declares }) => declares);
-  return isThere ? null : `There is no ${kind} ${name} in this domain, so there is nothing to rename.`;
+  return isThere ? null : `There is no ${words(kind)} ${name} in this domain, so there is nothing to rename.`;
 }
+
+/** A kind in a sentence. */
+const words = (kind: SymbolKind) => (kind === 'phrases' ? 'list of phrases' : kind);
 
 /** The edits that rename what is mentioned at a place, or why it can't have the new name. */
 export function renameAt(domain: LanguageDomain, position: Position, wanted: string): Renaming | Refusal {
@@ -111,13 +115,14 @@ const forms: Readonly<Record<Exclude<SymbolKind, 'argument' | 'row'>, readonly [
   task: [/^[A-Za-z0-9][A-Za-z0-9._-]{0,159}$/, 'at most 160 letters, digits, dots, dashes and underscores'],
   verifier: [/^[A-Za-z_$][\w$]*$/, 'letters, digits and underscores, the first of them no digit'],
   fact: [/^[A-Za-z_]\w*$/, 'letters, digits and underscores, the first of them no digit'],
+  phrases: [/^[A-Za-z_]\w*$/, 'letters, digits and underscores, the first of them no digit'],
   field: [/^[A-Za-z_]\w*$/, 'letters, digits and underscores, the first of them no digit'],
 };
 
 function badName({ kind }: Placed, name: string): string | null {
   if (kind === 'argument' || kind === 'row') return null;
-  const [pattern, words] = forms[kind];
-  return pattern.test(name) ? null : `${JSON.stringify(name)} can't name a ${kind}: write ${words}.`;
+  const [pattern, letters] = forms[kind];
+  return pattern.test(name) ? null : `${JSON.stringify(name)} can't name a ${words(kind)}: write ${letters}.`;
 }
 
 function taken(domain: LanguageDomain, { kind, name: old }: Placed, name: string): string | null {
@@ -126,7 +131,7 @@ function taken(domain: LanguageDomain, { kind, name: old }: Placed, name: string
     if (kind === 'field') return fieldsBeside(domain, old).has(name);
     return mentionsOf(domain, kind, name).some(({ declares }) => declares || kind === 'fact');
   };
-  return isTaken() ? `There is a ${kind} ${name} already: choose another name.` : null;
+  return isTaken() ? `There is a ${words(kind)} ${name} already: choose another name.` : null;
 }
 
 /** The fields of the object that a field belongs to. */
@@ -174,6 +179,7 @@ function notesOf(domain: LanguageDomain, mention: Placed): readonly string[] {
     case 'tool':
     case 'verifier':
     case 'persona':
+    case 'phrases':
     case 'argument':
     case 'row':
       return [];

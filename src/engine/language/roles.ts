@@ -1,8 +1,21 @@
 import type { Path } from '../core/json.ts';
 import type { TextKind } from '../shell/load/loadedDomain.ts';
 
-/** What has a name in a domain. A field is a place of the database for any row, a row is one of a table's. */
-export type SymbolKind = 'tool' | 'rule' | 'persona' | 'task' | 'verifier' | 'fact' | 'argument' | 'field' | 'row';
+/**
+ * What has a name in a domain. Phrases are a list of them. A field is a place of the database for any row, a row is one of
+ * a table's.
+ */
+export type SymbolKind =
+  | 'tool'
+  | 'rule'
+  | 'persona'
+  | 'task'
+  | 'verifier'
+  | 'fact'
+  | 'phrases'
+  | 'argument'
+  | 'field'
+  | 'row';
 
 /** What stands at a place of a YAML file. */
 export type Role =
@@ -25,7 +38,7 @@ export type Role =
   | { readonly type: 'file' };
 
 /** The kinds of files that are YAML. */
-export type YamlKind = Extract<TextKind, 'domain' | 'rules' | 'persona' | 'task' | 'tool'>;
+export type YamlKind = Extract<TextKind, 'domain' | 'rules' | 'phrases' | 'persona' | 'task' | 'tool'>;
 
 export function isYaml(kind: TextKind): kind is YamlKind {
   return Object.hasOwn(table, kind);
@@ -66,6 +79,7 @@ const table: Readonly<Record<YamlKind, Readonly<Record<string, Role>>>> = {
     'lexicon.tools.*.tell.*': sentence,
     policy: file,
     rules: file,
+    phrases: file,
     tools: file,
     pythonTools: file,
     simulatedTools: file,
@@ -95,6 +109,7 @@ const table: Readonly<Record<YamlKind, Readonly<Record<string, Role>>>> = {
     onlyWhen: expression,
     always: expression,
   },
+  phrases: { '*:key': declares('phrases') },
   persona: { id: declares('persona') },
   task: {
     id: declares('task'),

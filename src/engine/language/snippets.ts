@@ -93,4 +93,5 @@ const items: Readonly<Record<YamlKind, readonly Snippet[]>> = {
   task: [{ label: 'task', detail: 'A problem with its gold actions', body: task }],
   tool: [{ label: 'simulated tool', detail: 'A tool that a model answers for', body: tool }],
   rules: checks,
+  phrases: [],
 };

@@ -138,7 +138,7 @@ export type NamedSymbol = {
   readonly container: string;
 };
 
-const sought: readonly SymbolKind[] = ['tool', 'rule', 'persona', 'task', 'verifier', 'fact'];
+const sought: readonly SymbolKind[] = ['tool', 'rule', 'persona', 'task', 'verifier', 'fact', 'phrases'];
 
 /** What the domain declares whose name has the letters of a query in their order. */
 export function workspaceSymbols(domain: LanguageDomain, query: string): readonly NamedSymbol[] {

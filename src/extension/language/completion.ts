@@ -10,6 +10,7 @@ const kinds: Readonly<Record<Completion['kind'], vscode.CompletionItemKind>> = {
   task: vscode.CompletionItemKind.Event,
   verifier: vscode.CompletionItemKind.Function,
   fact: vscode.CompletionItemKind.Variable,
+  phrases: vscode.CompletionItemKind.Constant,
   argument: vscode.CompletionItemKind.Property,
   field: vscode.CompletionItemKind.Field,
   row: vscode.CompletionItemKind.Value,

@@ -18,7 +18,7 @@ export function locationOf(at: Location): vscode.Location {
 /** The files that people write for a domain in YAML. */
 export const yamlFiles: vscode.DocumentFilter = {
   scheme: 'file',
-  pattern: '**/{domain.yaml,*.task.yaml,*.persona.yaml,*.tool.yaml,rules.yaml,*.rules.yaml}',
+  pattern: '**/{domain.yaml,*.task.yaml,*.persona.yaml,*.tool.yaml,rules.yaml,*.rules.yaml,phrases.yaml}',
 };
 
 /** Those and the policy. Which file is the policy, the domain says: a file that is none gets no answer. */

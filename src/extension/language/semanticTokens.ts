@@ -11,6 +11,7 @@ const types: Readonly<Record<NameToken['kind'], string>> = {
   task: 'rehearsalTask',
   verifier: 'rehearsalTool',
   fact: 'rehearsalFact',
+  phrases: 'rehearsalPhrases',
   argument: 'rehearsalArgument',
   field: 'rehearsalField',
   row: 'rehearsalRow',

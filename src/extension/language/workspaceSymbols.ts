@@ -11,6 +11,7 @@ const kinds: Readonly<Record<SymbolKind, vscode.SymbolKind>> = {
   task: vscode.SymbolKind.Event,
   verifier: vscode.SymbolKind.Function,
   fact: vscode.SymbolKind.Variable,
+  phrases: vscode.SymbolKind.Array,
   argument: vscode.SymbolKind.Property,
   field: vscode.SymbolKind.Field,
   row: vscode.SymbolKind.Constant,

@@ -28,6 +28,7 @@ export const personas: readonly Persona[] = (['plain', 'brief', 'chatty', 'forma
 export const domain: Domain = {
   ...desk,
   personas,
+  phrases: {},
   lexicon: lexiconSchema.parse({
     facts: { chair: { label: 'chair number' } },
     tools: { paint: { propose: ['Shall I paint {chair} {colour}?'] } },

@@ -72,6 +72,7 @@ it.each([
   ],
   ['words for tools', '- { rule: confirm, check: before, tools: | }\n', ['writes', 'all']],
   ['arguments that must be named', '- { rule: confirm, check: confirmed, names: [|] }\n', ['order']],
+  ['lists of phrases', '- { rule: confirm, check: never, when: "says(message, phrases.|)" }\n', ['soon', 'late']],
   ['tables', '- { rule: confirm, check: judge, question: Q, when: db.| }\n', ['orders']],
   ['fields of a row', '- { rule: confirm, check: judge, question: Q, when: "db.orders[args.order].|" }\n', ['status']],
   ['rows in brackets', '- { rule: confirm, check: judge, question: Q, when: \'db.orders["|"]\' }\n', ['W1', 'W2']],

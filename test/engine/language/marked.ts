@@ -37,7 +37,9 @@ lexicon:
     db.orders[args.order].status == "pending" and
     any(calls, c, c.tool == "find_order" and not c.failed)
 - { rule: look-up, check: before, tools: [cancel_order], require: [find_order], same: [order] }
+- { rule: confirm, check: never, when: 'says(message, phrases.soon)' }
 `,
+  'phrases.yaml': 'soon: [soon, shortly]\nlate: [too late]\n',
   'tools/weather.tool.yaml': `name: find_weather
 description: Weather of a day.
 behaviour: Sunny.

@@ -42,6 +42,7 @@ it.each([
   ['a rule', 'policy.md', 'look-up}', 'see-first', 2],
   ['a persona', 'tasks/second.task.yaml', 'plain', 'simple', 3],
   ['a task', 'tasks/second.task.yaml', 'second', 'other', 1],
+  ['a list of phrases', 'rules.yaml', 'soon)', 'early', 2],
   ['a verifier', 'tasks/second.task.yaml', 'tidy', 'neat', 2],
   ['a fact', 'domain.yaml', 'order: {', 'number', 3],
   ['a field of the database', 'rules.yaml', 'status ==', 'stage', 4],

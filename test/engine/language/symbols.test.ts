@@ -35,6 +35,8 @@ it.each([
   ['a field in a folded expression', 'rules.yaml', 'status ==', 'field agent:orders.*.status'],
   ['a tool that calls are compared with', 'rules.yaml', 'find_order" and', 'tool find_order'],
   ['an argument of the call', 'rules.yaml', 'order].status', 'argument *.order'],
+  ['a list of phrases', 'rules.yaml', 'soon)', 'phrases soon'],
+  ['the list itself', 'phrases.yaml', 'soon:', 'phrases soon'],
   ['a tool that the policy names', 'policy.md', 'find_order', 'tool find_order'],
   ['an id mark', 'policy.md', 'confirm}', 'rule confirm'],
   ['a tool of the lexicon', 'domain.yaml', 'cancel_order', 'tool cancel_order'],
@@ -54,6 +56,7 @@ it.each([
   ['rule', 'rules.yaml', 'confirm', ['policy.md:4 confirm']],
   ['verifier', 'tasks/second.task.yaml', 'tidy', ['verifiers.ts:2 tidy']],
   ['fact of the lexicon', 'tasks/first.task.yaml', 'order:', ['domain.yaml:6 order']],
+  ['list of phrases', 'rules.yaml', 'soon)', ['phrases.yaml:1 soon']],
   ['fact without words', 'tasks/second.task.yaml', 'reason', ['tasks/second.task.yaml:6 reason']],
   ['field', 'tasks/second.task.yaml', 'status]', ['database.json:1 status']],
   ['row', 'tasks/second.task.yaml', 'W2, status', ['database.json:1 W2']],
@@ -94,6 +97,14 @@ it('a field is found in the database, the state, paths and expressions', () => {
     'tasks/second.task.yaml:15 status',
     'tasks/second.task.yaml:8 status',
     'tools/weather.tool.yaml:5 status',
+  ]);
+});
+
+it('a list of phrases is found where a rule listens for it', () => {
+  const { domain, at } = markedAt('phrases.yaml', 'soon:', 1);
+  expect(shownPlaces(domain, referencesOf(domain, at, true)).toSorted()).toEqual([
+    'phrases.yaml:1 soon',
+    'rules.yaml:9 soon',
   ]);
 });
 

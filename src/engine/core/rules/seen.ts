@@ -105,7 +105,7 @@ function namedValue(
     case 'sourced':
       return sourcedTexts(domain, state);
     case 'phrases':
-      return domain.lexicon.phrases;
+      return domain.phrases;
     case 'args':
       return argumentsAt(moment);
     case 'tool':

@@ -12,7 +12,7 @@ export type ExpressionContext = {
   /** Arguments that `args` may have; empty where they are not known. */
   readonly args: readonly string[];
   readonly bases: Bases;
-  /** Names of the lexicon's phrases. */
+  /** Names of the lists of phrases. */
   readonly phrases?: readonly string[];
   readonly note: Note;
 };
@@ -43,9 +43,10 @@ export function checkExpression(
       const fix = memberFix(text, at, { name, key, offset }, args);
       note(place, 'error', `${kind}/unknown-argument`, message, hint, fix);
     } else if (name === 'phrases' && typeof key === 'string' && !phrases.includes(key)) {
-      const hint = didYouMean(key, phrases, `Its phrases are ${phrases.join(', ') || 'none'}.`);
+      const all = phrases.length === 0 ? 'Write its phrases into phrases.yaml.' : `Its lists are ${phrases.join(', ')}.`;
+      const hint = didYouMean(key, phrases, all);
       const fix = memberFix(text, at, { name, key, offset }, phrases);
-      note(place, 'error', `${kind}/unknown-phrases`, `The lexicon has no phrases ${key}.`, hint, fix);
+      note(place, 'error', `${kind}/unknown-phrases`, `phrases.yaml has no list ${key}.`, hint, fix);
     } else if ((name === 'db' || name === 'user') && typeof key === 'string') {
       const base = name === 'db' ? bases.agent : bases.user;
       const fix = memberFix(text, at, { name, key, offset }, Object.keys(base));

@@ -9,15 +9,14 @@ import { didYouMean } from './nearest.ts';
 import { argumentsOf, type Bases, checkToolName, type KnownTools, type Note } from './note.ts';
 
 /** What the checks of rules.yaml say against the policy, the tools and the database. */
-export function checkRules({ file, policy, rules }: Parts, bases: Bases, known: KnownTools, note: Note): void {
-  const phrases = Object.keys(file.value.lexicon.phrases);
+export function checkRules({ policy, rules, phrases }: Parts, bases: Bases, known: KnownTools, note: Note): void {
   const ids = policy.policy.rules.map(({ id }) => id);
   for (const placed of rules) {
     const { value } = placed;
     if (!ids.includes(value.rule)) noteUnknownRule(value.rule, placeOf(placed, 'rule'), ids, note);
     checkTools(placed, known, note);
     checkArguments(placed, known, note);
-    checkExpressions(placed, bases, known, phrases, note);
+    checkExpressions(placed, bases, known, Object.keys(phrases), note);
     checkDemand(placed, note);
   }
 }

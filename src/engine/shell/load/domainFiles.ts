@@ -45,7 +45,7 @@ export function readDomainFile(folder: string, overlay: Overlay | undefined, dia
   return { file: first ?? placed(fallback), source: first && !second ? read.source : null, text: read.source };
 }
 
-type Named = 'policy' | 'rules' | 'tools' | 'pythonTools' | 'database' | 'userDatabase';
+type Named = 'policy' | 'rules' | 'phrases' | 'tools' | 'pythonTools' | 'database' | 'userDatabase';
 
 /** Reads a file that domain.yaml names. An optional one may be missing where domain.yaml does not name it. */
 export function readNamed(reader: Reader, key: Named, kind: FileKind, optional = false): Source | null {

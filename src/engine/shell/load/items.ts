@@ -28,6 +28,8 @@ export type ItemKind<T> = {
   readonly item: z.ZodType<T>;
   /** A key that may hold the list, as in `rules:`. */
   readonly wrapper?: string;
+  /** The file is one map, and never a list. */
+  readonly isMap?: boolean;
 };
 
 /** The place of a part of a placed value. */
@@ -79,7 +81,7 @@ function itemInFile<T>(item: Placed<T>, part: FilePart, index: number): Placed<T
   };
 }
 
-function parse<T>(source: Source, { kind, schema, item, wrapper }: ItemKind<T>): Items<T> {
+function parse<T>(source: Source, { kind, schema, item, wrapper, isMap = false }: ItemKind<T>): Items<T> {
   const { value: root, places, problem, warnings } = parseYaml(source, kind);
   if (problem) return { items: [], diagnostics: [problem], sources: [source] };
   const fail = (code: string, message: string, hint: string): Items<T> => ({
@@ -94,12 +96,10 @@ function parse<T>(source: Source, { kind, schema, item, wrapper }: ItemKind<T>):
   const list: unknown = isWrapped ? (root as Record<string, unknown>)[wrapper] : root;
   const base = isWrapped ? [wrapper] : [];
   if (isWrapped && list === null) return { items: [], diagnostics: [], sources: [source] };
-  if (typeof list !== 'object' || (wrapper !== undefined && !Array.isArray(list))) {
-    return fail(
-      'wrong-type',
-      `This file holds ${describe(list)}, but ${kind === 'domain' ? 'one domain' : `a list of ${kind}s`} is expected.`,
-      kind === 'domain' ? 'Write its keys, first of all name:.' : 'Begin each entry with "- ".',
-    );
+  const isOther = Array.isArray(list) ? isMap : wrapper !== undefined;
+  if (typeof list !== 'object' || isOther) {
+    const [expected, hint] = expectations[kind] ?? [`a list of ${kind}s`, 'Begin each entry with "- ".'];
+    return fail('wrong-type', `This file holds ${describe(list)}, but ${expected} is expected.`, hint);
   }
   const entries = Array.isArray(list)
     ? list.map((value, index) => ({ value, path: [...base, index] }))
@@ -116,6 +116,12 @@ function parse<T>(source: Source, { kind, schema, item, wrapper }: ItemKind<T>):
   }
   return { items, diagnostics, sources: [source] };
 }
+
+/** What a file that is no list holds, and how it begins. */
+const expectations: Readonly<Partial<Record<FileKind, readonly [expected: string, hint: string]>>> = {
+  domain: ['one domain', 'Write its keys, first of all name:.'],
+  phrase: ['a map of lists', 'Write a name, and below it its phrases, each behind "- ".'],
+};
 
 /** Whether a task or persona says of itself that it is a draft. */
 function isMarked(value: unknown): boolean {

@@ -4,6 +4,7 @@ import type { Domain, DomainFile } from '../../core/domain.ts';
 import { contentHash } from '../../core/hash.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { type Persona, personaSchema } from '../../core/persona.ts';
+import { type Phrases, phrasesSchema } from '../../core/phrases.ts';
 import { type ParsedPolicy, parsePolicy } from '../../core/policy.ts';
 import { type Rule, ruleSchema } from '../../core/rule.ts';
 import type { SimulatedTool } from '../../core/simulatedTool.ts';
@@ -70,6 +71,8 @@ export function readFiles(folder: string, { overlay, soundness = true }: LoadOpt
   const policy = policyOf(policySource, policyFile, diagnostics);
   const rulesSource = isThere ? readNamed(reader, 'rules', 'rule', true) : null;
   const rules = rulesSource ? parseItems<Rule>(rulesSource, rulesKind) : noItems;
+  const phrasesSource = isThere ? readNamed(reader, 'phrases', 'phrase', true) : null;
+  const phrases = phrasesSource ? parseItems<Phrases>(phrasesSource, phrasesKind) : noItems;
   const personas = readFolder<Persona>(reader, 'personas', '.persona.yaml', 'persona', personaSchema, isThere);
   const tasks = readFolder<Task>(reader, 'tasks', '.task.yaml', 'task', taskSchema, isThere);
   const toolsSource = isThere ? readNamed(reader, 'tools', 'tool', true) : null;
@@ -91,6 +94,7 @@ export function readFiles(folder: string, { overlay, soundness = true }: LoadOpt
     policySource,
     policy: bound.policy,
     rules: bound.rules,
+    phrases: phrases.items[0]?.value ?? {},
     personas: personas.items,
     tasks: tasks.items,
     simulated: simulated.items,
@@ -105,6 +109,7 @@ export function readFiles(folder: string, { overlay, soundness = true }: LoadOpt
       ['task', tasks.sources],
       ['persona', personas.sources],
       ['rules', [rulesSource]],
+      ['phrases', [phrasesSource]],
       ['policy', [policySource]],
       ['verifiers', [verifiers.source]],
       ['userDatabase', [databases.user]],
@@ -115,6 +120,7 @@ export function readFiles(folder: string, { overlay, soundness = true }: LoadOpt
       ...diagnostics,
       ...simulated.diagnostics,
       ...rules.diagnostics,
+      ...phrases.diagnostics,
       ...verifiers.diagnostics,
       ...bound.diagnostics,
       ...databaseProblems(databases),
@@ -126,7 +132,9 @@ export function readFiles(folder: string, { overlay, soundness = true }: LoadOpt
     [
       ...personas.sources.filter((source) => !isOfDrafts(source, personas)),
       ...scan.sources,
-      ...[policySource, rulesSource, verifiers.source, databases.agent, databases.user].filter((each) => each !== null),
+      ...[policySource, rulesSource, phrasesSource, verifiers.source, databases.agent, databases.user].filter(
+        (each) => each !== null,
+      ),
     ],
     file.value,
   );
@@ -180,6 +188,7 @@ function loaded(
     personas: accepted(personas).map(({ value }) => value),
     tasks: accepted(tasks).map(({ value }) => value),
     lexicon: file.value.lexicon,
+    phrases: parts.phrases,
     hash,
   };
   const world = worldOf(databaseOf(parts.databases.agent), databaseOf(parts.databases.user));
@@ -224,6 +233,7 @@ function policyOf(source: Source | null, file: string, diagnostics: Diagnostic[]
 }
 
 const rulesKind = { kind: 'rule', schema: 'rules', item: ruleSchema, wrapper: 'rules' } as const;
+const phrasesKind = { kind: 'phrase', schema: 'phrases', item: phrasesSchema, isMap: true } as const;
 const emptyScan: Scan = { tools: new Map(), declared: new Map(), complete: true, sources: [] };
 
 function scanSimulated({ items, sources }: Items<SimulatedTool>): Scan {

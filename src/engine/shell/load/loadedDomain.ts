@@ -1,6 +1,7 @@
 import type { Domain, DomainFile } from '../../core/domain.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Persona } from '../../core/persona.ts';
+import type { Phrases } from '../../core/phrases.ts';
 import type { ParsedPolicy } from '../../core/policy.ts';
 import type { Rule } from '../../core/rule.ts';
 import type { SimulatedTool } from '../../core/simulatedTool.ts';
@@ -37,6 +38,7 @@ export type TextKind =
   | 'domain'
   | 'policy'
   | 'rules'
+  | 'phrases'
   | 'persona'
   | 'task'
   | 'tool'
@@ -57,6 +59,7 @@ export type Parts = {
   readonly policySource: Source | null;
   readonly policy: ParsedPolicy;
   readonly rules: readonly Placed<Rule>[];
+  readonly phrases: Phrases;
   readonly personas: readonly Placed<Persona>[];
   readonly tasks: readonly Placed<Task>[];
   readonly simulated: readonly Placed<SimulatedTool>[];

@@ -4,12 +4,13 @@ import { domainFileSchema } from '../../core/domain.ts';
 import { experimentFileSchema } from '../../core/experiment.ts';
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { personaSchema } from '../../core/persona.ts';
+import { phrasesSchema } from '../../core/phrases.ts';
 import { ruleSchema } from '../../core/rule.ts';
 import { simulatedToolSchema } from '../../core/simulatedTool.ts';
 import { taskSchema } from '../../core/task.ts';
 
 /** The files of a domain that have a JSON Schema, by the name of the schema. */
-export type SchemaName = 'domain' | 'task' | 'persona' | 'rules' | 'tool' | 'agent' | 'experiment';
+export type SchemaName = 'domain' | 'task' | 'persona' | 'rules' | 'phrases' | 'tool' | 'agent' | 'experiment';
 
 const rulesFileSchema = z.strictObject({ rules: z.array(ruleSchema) });
 
@@ -31,6 +32,7 @@ const fileSchemas: Readonly<Record<SchemaName, { readonly title: string; readonl
     title: 'Machine checks of the policy (rules.yaml)',
     schema: z.union([z.array(ruleSchema), rulesFileSchema]),
   },
+  phrases: { title: 'Ways to say things (phrases.yaml)', schema: phrasesSchema },
 };
 
 let made: Readonly<Record<SchemaName, JsonObject>> | undefined;

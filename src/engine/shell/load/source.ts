@@ -11,6 +11,7 @@ export type FileKind =
   | 'domain'
   | 'policy'
   | 'rule'
+  | 'phrase'
   | 'persona'
   | 'task'
   | 'database'
@@ -107,6 +108,7 @@ const hints: Readonly<Record<FileKind, string>> = {
   domain: 'A domain is a folder with a domain.yaml: create one, or choose the folder that has it.',
   policy: 'Create it, or name another file with `policy:` in domain.yaml.',
   rule: 'Create it, or take `rules:` out of domain.yaml.',
+  phrase: 'Create it, or take `phrases:` out of domain.yaml.',
   persona: 'Create it.',
   task: 'Create it.',
   database: 'Create it (`{}` is an empty database), or name another file in domain.yaml.',

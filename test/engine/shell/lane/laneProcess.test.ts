@@ -329,13 +329,13 @@ export const attempt = tool({ description: 'x', effect: 'read', input, run: () =
     expect((await linked.message('described')).tools.map(({ name }) => name)).toEqual(['attempt']);
   });
 
-  test('the environment is empty and the time zone the same everywhere', async () => {
+  test('the environment and the time zone are the same everywhere', async () => {
     const lane = await ready(attempt('return [Object.keys(process.env).sort(), new Date(0).getTimezoneOffset()];'), [
       'attempt',
     ]);
     lane.start(1, 'attempt');
     await lane.closed(1);
-    expect(lane.result(1)).toBe('[["TZ"],0]');
+    expect(lane.result(1)).toBe('[["MALLOC_ARENA_MAX","TZ"],0]');
   });
 });
 

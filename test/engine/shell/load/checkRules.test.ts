@@ -36,10 +36,10 @@ const cases: readonly (readonly [string, Files, readonly string[], string])[] = 
     'Did you mean order?',
   ],
   [
-    'phrases that the lexicon does not have',
+    'phrases that are not there',
     rules('- rule: confirm\n  check: never\n  when: says(message, phrases.late)\n'),
     ['rules.yaml:3:23 error rule/unknown-phrases'],
-    'Its phrases are none.',
+    'Write its phrases into phrases.yaml.',
   ],
   [
     'a table that is not there',

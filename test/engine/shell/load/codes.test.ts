@@ -4,7 +4,19 @@ import { expect, it } from 'vitest';
 import { inRoot } from '../../../../scripts/repository.ts';
 import { soundness } from '../../../../src/engine/shell/soundness.ts';
 
-const kinds = ['domain', 'policy', 'rule', 'persona', 'task', 'database', 'tool', 'agent', 'experiment', 'training'];
+const kinds = [
+  'domain',
+  'policy',
+  'rule',
+  'phrase',
+  'persona',
+  'task',
+  'database',
+  'tool',
+  'agent',
+  'experiment',
+  'training',
+];
 const page = readFileSync(inRoot('docs/diagnostics.md'), 'utf8');
 const text = [
   ...['load', 'audit'].flatMap((name) => {

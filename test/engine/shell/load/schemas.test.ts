@@ -16,6 +16,8 @@ describe('the schemas of the editor', () => {
     ['rules', String(desk['rules.yaml']), true],
     ['rules', 'rules: [{ rule: a, check: oneCall }]', true],
     ['rules', '- { rule: a, check: twoCalls }', false],
+    ['phrases', 'soon: [soon, shortly]', true],
+    ['phrases', 'soon: soon', false],
     ['tool', 'name: a\ndescription: b\nbehaviour: c', true],
     ['tool', 'name: a\ndescription: b', false],
   ];
