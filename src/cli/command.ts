@@ -24,6 +24,18 @@ export function refuseMore({ positionals }: Given, takes: number, { help }: Pick
     throw new UsageError(`there is no place for "${extra}" in: ${help.slice(0, help.indexOf('\n'))}`);
 }
 
+/**
+ * Throws a `UsageError` for an option that means nothing in what is to be done: it would be swallowed.
+ * @param what as in "does not go with WHAT"
+ */
+export function refuseStray({ values }: Given, allowed: readonly string[], what: string): void {
+  const stray = Object.keys(values).find((name) => name !== 'json' && !allowed.includes(name));
+  if (stray === undefined) return;
+  const known =
+    allowed.length === 0 ? 'it takes no options' : `it takes ${allowed.map((name) => `--${name}`).join(', ')}`;
+  throw new UsageError(`--${stray} does not go with ${what}; ${known}`);
+}
+
 /** Every text that an option was given that may stand several times. */
 export function texts(given: Given, name: string): readonly string[] {
   const values = given.values[name];

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -35,6 +35,19 @@ test('the agent says what it said in a recording', async () => {
   expect(lines.length).toBeGreaterThan(0);
   const printed = await rehearsal('replay', recording);
   for (const line of lines) expect(printed.out).toContain(line.slice(0, 40));
+});
+
+test('the gold seat plays where the agent says nothing in the recording, as after a run that broke', async () => {
+  const out = mkdtempSync(join(tmpdir(), 'preview-'));
+  await rehearsal('run', desk, 'lamp-variant', '--out', out);
+  const broken = join(out, 'broken.0.traj.jsonl');
+  const lines = readFileSync(join(out, 'lamp-variant.0.traj.jsonl'), 'utf8').split('\n');
+  const end = lines.findIndex((line) => line.includes('"agentReplied"'));
+  writeFileSync(broken, `${lines.slice(0, end).join('\n')}\n`);
+  const argv = ['changeable', '--task', 'lamp-variant'];
+  const shown = await preview(...argv, '--recording', broken);
+  expect(shown).toMatchObject({ code: 0, agent: 'the gold seat' });
+  expect(shown).toEqual(await preview(...argv));
 });
 
 test('a model plays the persona, and is told who it is', async () => {

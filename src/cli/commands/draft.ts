@@ -1,4 +1,4 @@
-import { type Command, type Given, refuseMore } from '../command.ts';
+import { type Command, type Given, refuseMore, refuseStray } from '../command.ts';
 import { acceptDrafts, listDrafts } from '../drafts/acceptance.ts';
 import { draftFromChats } from '../drafts/fromChats.ts';
 import { draftFromRecording } from '../drafts/fromRecording.ts';
@@ -37,16 +37,18 @@ Exit code 0: done. 1: a draft needs work, and stays one. 2: could not be done.
 type Action = {
   /** Places behind the name of the action; any number where it is left out. */
   readonly takes?: number;
+  /** Options that mean something to it; `--json` does to all. */
+  readonly options: readonly string[];
   readonly run: (given: Given, io: Io) => Promise<ExitCode>;
 };
 
 const actions: Readonly<Record<string, Action>> = {
-  task: { takes: 1, run: draftFromRecording },
-  'from-chats': { run: draftFromChats },
-  variants: { takes: 2, run: draftVariants },
-  persona: { takes: 1, run: draftPersona },
-  list: { takes: 1, run: listDrafts },
-  accept: { run: acceptDrafts },
+  task: { takes: 1, options: ['domain', 'id', 'print', 'model', 'timeout'], run: draftFromRecording },
+  'from-chats': { options: ['domain', 'id', 'print', 'model', 'timeout'], run: draftFromChats },
+  variants: { takes: 2, options: ['count', 'seed', 'print', 'model', 'timeout'], run: draftVariants },
+  persona: { takes: 1, options: ['id', 'words', 'seed', 'print', 'model', 'timeout'], run: draftPersona },
+  list: { takes: 1, options: [], run: listDrafts },
+  accept: { options: ['all'], run: acceptDrafts },
 };
 
 export const draft: Command = {
@@ -69,7 +71,8 @@ export const draft: Command = {
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (!action)
       throw new UsageError(`say what to do: ${Object.keys(actions).join(', ')}${name === '' ? '' : `, not "${name}"`}`);
-    const { takes, run } = action;
+    const { takes, options, run } = action;
+    refuseStray(given, options, `draft ${name}`);
     if (takes !== undefined) refuseMore({ ...given, positionals }, takes, { help });
     return run({ ...given, positionals }, io);
   },

@@ -10,7 +10,7 @@ import {
   maskingSeed,
 } from '../../engine/shell/import/importConversations.ts';
 import { readSpans } from '../../engine/shell/import/spans.ts';
-import { signingKey } from '../../engine/shell/ledger.ts';
+import { type SigningKey, signingKey } from '../../engine/shell/ledger.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
@@ -21,7 +21,7 @@ const readers = {
   chats: (files: readonly string[]) => joined(files.map(readChats)),
   spans: readSpans,
 } satisfies Record<string, (files: readonly string[]) => ReadConversations>;
-type Source = keyof typeof readers;
+export type Source = keyof typeof readers;
 
 export const conversationsHelp = `rehearsal import chats FILE... --domain FOLDER [options]
 rehearsal import spans FILE... --domain FOLDER [options]
@@ -58,18 +58,18 @@ export function isConversations(named: string | undefined): named is Source {
 
 /** Imports files of conversations as a run of a domain, and tells what came of it. */
 export async function importConversationFiles(from: Source, given: Given, io: Io): Promise<ExitCode> {
-  const files = filesNamed(from, given.positionals.slice(1), io);
+  const named = given.positionals.slice(1);
+  if (named.length === 0) throw new UsageError(`name the files: rehearsal import ${from} FILE... --domain FOLDER`);
+  const files = logFiles(named, io);
   const folder = text(given, 'domain');
   if (folder === undefined) throw new UsageError('say which domain the conversations are of: --domain FOLDER');
   const domain = openDomain(io, folder);
-  const keeps = given.values['keep-personal-data'] === true;
   const masksDatabase = given.values['mask-database'] === true;
-  if (keeps && masksDatabase)
+  if (given.values['keep-personal-data'] === true && masksDatabase)
     throw new UsageError('--keep-personal-data masks nothing, and --mask-database masks more: choose one');
-  if (keeps && text(given, 'seed') !== undefined)
-    throw new UsageError('--seed draws stand-ins, and --keep-personal-data wants none: choose one');
   const key = signingKey();
-  const read = readers[from](files);
+  const seed = seedOfStandIns(given, key);
+  const read = readLogs(from, files);
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   try {
     const show = progress(io);
@@ -77,12 +77,12 @@ export async function importConversationFiles(from: Source, given: Given, io: Io
       from,
       folder: newRunFolder(io, given, from),
       key,
-      seed: keeps ? null : (text(given, 'seed') ?? maskingSeed(key)),
+      seed,
       masksDatabase,
       signal: io.signal,
       ...(given.values['json'] === true ? {} : { onProgress: (done, total) => show(done, total, 'conversations') }),
     });
-    if (keeps) io.err(`${unmasked}\n`);
+    if (seed === null) io.err(`${unmasked}\n`);
     if (given.values['json'] === true) io.out(`${JSON.stringify(report)}\n`);
     else io.out(reportText(report, io));
     return report.problems.length > 0 || io.signal.aborted ? 1 : 0;
@@ -91,11 +91,23 @@ export async function importConversationFiles(from: Source, given: Given, io: Io
   }
 }
 
+/** What stand-ins for personal data are drawn from; null where a person wants it kept. */
+export function seedOfStandIns(given: Given, key: SigningKey = signingKey()): string | null {
+  const named = text(given, 'seed');
+  if (given.values['keep-personal-data'] !== true) return named ?? maskingSeed(key);
+  if (named !== undefined)
+    throw new UsageError('--seed draws stand-ins, and --keep-personal-data wants none: choose one');
+  return null;
+}
+
 const unmasked =
   'WARNING: personal data was NOT masked. The recordings hold it as it was said: do not commit, share or train on them unless you may';
 
-function filesNamed(from: Source, named: readonly string[], io: Io): readonly string[] {
-  if (named.length === 0) throw new UsageError(`name the files: rehearsal import ${from} FILE... --domain FOLDER`);
+/** The conversations in some files, and what of them can't be read. */
+export const readLogs = (from: Source, files: readonly string[]): ReadConversations => readers[from](files);
+
+/** Files of conversations that a person named, as paths. */
+export function logFiles(named: readonly string[], io: Io): readonly string[] {
   return named.map((name) => {
     const path = resolve(io.cwd, name);
     if (!existsSync(path)) throw new UsageError(`${name}: there is no such file`);
@@ -114,17 +126,21 @@ function joined(read: readonly ReadConversations[]): ReadConversations {
 function reportText({ folder, domain, recordings, problems, system, masked }: ConversationsReport, io: Io): string {
   const place = relative(io.cwd, folder) || '.';
   const [messages, calls] = [sum(recordings.map((each) => each.messages)), sum(recordings.map((each) => each.calls))];
-  const counts = Object.entries(masked ?? {}).map(([kind, count]) => `${count} ${kind}`);
   const lines = [
     ...problems.map(({ file, line, message }) => `${relative(io.cwd, file)}:${line}: ${message}`),
     `${domain}: ${counted(recordings.length, 'conversation')} with ${counted(messages, 'message')} and ${counted(calls, 'call')} in ${place}`,
     ...systemLines(system),
-    masked === null
-      ? 'personal data was kept'
-      : `masked: ${counts.length === 0 ? 'nothing was found to mask; read what you share' : counts.join(', ')}`,
+    maskedLine(masked),
     "a log says nothing of the database: it stays the domain's own at each step, and no reward is given",
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** How much was masked, as people read it. */
+export function maskedLine(masked: ConversationsReport['masked']): string {
+  if (masked === null) return 'personal data was kept';
+  const counts = Object.entries(masked).map(([kind, count]) => `${count} ${kind}`);
+  return `masked: ${counts.length === 0 ? 'nothing was found to mask; read what you share' : counts.join(', ')}`;
 }
 
 function systemLines({ same, differs, none }: ConversationsReport['system']): readonly string[] {

@@ -18,26 +18,30 @@ import {
 import { requireEmpty, writeNew } from '../../engine/shell/drafting/newFolder.ts';
 import { isDate } from '../../engine/shell/load/checkState.ts';
 import { shippedFolder } from '../../engine/shell/shippedFolder.ts';
-import { type Command, type Given, text } from '../command.ts';
+import { type Command, type Given, refuseMore, refuseStray, text } from '../command.ts';
 import { gatedRow, gatedText } from '../drafts/gatedText.ts';
 import { type Io, progress, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
+import { newFromLogs } from './newFromLogs.ts';
 
 const root = () => shippedFolder('templates');
 const defaultNow = '2026-03-02T09:00:00Z';
 
 export const newCommand: Command = {
   name: 'new',
-  takes: 1,
-  summary: 'make a new domain: from a template, or from the tools of an MCP server',
+  summary: 'make a new domain: from a template, the tools of an MCP server, or recorded conversations',
   // Read when somebody asks: every other command would wait for these files as well.
   get help() {
-    return `rehearsal new FOLDER --template NAME | --mcp "COMMAND ARGS" | --mcp-url URL [options]
+    return `rehearsal new FOLDER --template NAME | --mcp "COMMAND ARGS" | --mcp-url URL | --chats FILE... | --spans FILE... [options]
 
 Makes a domain in a folder that is empty or not there yet; nothing is ever overwritten. A template is small and whole:
 it passes the audit, and its gold seat gets reward 1 on every task. From an MCP server it starts the server that you
 name, lists its tools, and writes the server's declaration, a policy and rules to fill in, and one draft task for each
-tool that changes something; then it plays the drafts and says what is left to do. Templates: ${domainTemplates(root())
+tool that changes something; then it plays the drafts and says what is left to do. From recorded conversations it takes
+the policy, the system message that most of them have, and simulated tools: those that the log defines, else those that
+were called; personal data is masked as by import. It says what to fill in and what comes next. Templates: ${domainTemplates(
+      root(),
+    )
       .map(({ name }) => name)
       .join(', ')}.
 
@@ -49,11 +53,17 @@ tool that changes something; then it plays the drafts and says what is left to d
   --header NAME=VALUE  header of every request to that address (can be given several times)
   --writes NAMES     the server's tools that change something, with commas between (default: what the server says,
                      and by their names where it says nothing; those are marked for review)
+  --chats FILE       conversations as \`rehearsal import chats\` reads them; more files can follow the folder
+  --spans FILE       conversations as \`rehearsal import spans\` reads them
+  --simulator MODEL  openai:MODEL[@BASE_URL], which answers for the tools of the log (default: left to fill in)
+  --seed TEXT        what stand-ins for personal data are drawn from; keep it secret (default: a secret of this machine)
+  --keep-personal-data  mask nothing
   --list             only list the server's tools; nothing is written
   --name NAME        name of the domain (default: the folder's)
   --now DATE         the date and time at which its tasks happen (default: the template's)
   --json             machine-readable output
-Exit code 0: made, and what was played went well. 1: made, and drafts need work. 2: could not be made.
+Exit code 0: made, and what was played went well. 1: made, and drafts need work or not all could be read. 2: could not
+be made.
 `;
   },
   options: {
@@ -63,27 +73,49 @@ Exit code 0: made, and what was played went well. 1: made, and drafts need work.
     env: { type: 'string', multiple: true },
     header: { type: 'string', multiple: true },
     writes: { type: 'string' },
+    chats: { type: 'string', multiple: true },
+    spans: { type: 'string', multiple: true },
+    simulator: { type: 'string' },
+    seed: { type: 'string' },
+    'keep-personal-data': { type: 'boolean' },
     list: { type: 'boolean' },
     name: { type: 'string' },
     now: { type: 'string' },
   },
   run: async (given, io) => {
-    const [template, command, url] = ['template', 'mcp', 'mcp-url'].map((name) => text(given, name));
-    const named = [template, command, url].filter((each) => each !== undefined);
-    if (named.length !== 1)
-      throw new UsageError('say what the domain is made of, one of: --template NAME, --mcp "COMMAND", --mcp-url URL');
+    const [from, ...others] = sources.filter((name) => given.values[name] !== undefined);
+    if (from === undefined || others.length > 0)
+      throw new UsageError(
+        'say what the domain is made of, one of: --template NAME, --mcp "COMMAND", --mcp-url URL, --chats FILE, --spans FILE',
+      );
     const now = text(given, 'now');
     if (now !== undefined && !isDate(now))
       throw new UsageError(`--now is a date and time such as 2026-03-02T09:00:00Z, not "${now}"`);
     const isList = given.values['list'] === true;
-    if (isList && template !== undefined)
+    if (isList && from !== 'mcp' && from !== 'mcp-url')
       throw new UsageError('--list lists the tools of a server: name one with --mcp or --mcp-url');
+    refuseStray(given, [from, 'name', 'now', ...optionsOf[from]], `--${from}`);
+    if (from === 'chats' || from === 'spans') {
+      const folder = folderOf(given, io);
+      return newFromLogs({ folder, name: nameOf(folder, given), now: now ?? defaultNow, from }, given, io);
+    }
+    refuseMore(given, 1, newCommand);
     const folder = isList && given.positionals[0] === undefined ? null : folderOf(given, io);
     if (folder !== null && !isList) requireEmpty(folder);
-    if (template !== undefined) return fromTemplate(folder ?? '', template, now, given, io);
+    if (from === 'template') return fromTemplate(folder ?? '', text(given, from) ?? '', now, given, io);
     return fromServer(folder, serverOf(given, io), now ?? defaultNow, given, io);
   },
 };
+
+/** What a domain can be made of, and the options that say something to that alone. */
+const optionsOf = {
+  template: [],
+  mcp: ['env', 'writes', 'list'],
+  'mcp-url': ['header', 'writes', 'list'],
+  chats: ['simulator', 'seed', 'keep-personal-data'],
+  spans: ['simulator', 'seed', 'keep-personal-data'],
+} as const satisfies Record<string, readonly string[]>;
+const sources = Object.keys(optionsOf) as (keyof typeof optionsOf)[];
 
 function folderOf({ positionals }: Given, { cwd }: Io): string {
   if (!positionals[0]) throw new UsageError('name the folder of the new domain');

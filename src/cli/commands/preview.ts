@@ -17,7 +17,8 @@ export const preview: Command = {
 Plays the beginning of a task with a persona in the user's seat and prints what is said. Nothing is recorded.
 
   --task ID          the task (default: the first one with this persona, else the first one)
-  --recording FILE   the agent says what it said in this recording (default: the gold seat plays it)
+  --recording FILE   the agent says what it said in this recording (default, and where it says nothing: the gold
+                     seat plays it)
   --user SEAT        agenda or openai:MODEL[@BASE_URL] (default: agenda)
   --own-user         the user's seat that domain.yaml names
   --messages N       how many messages of the user (default: 3)
@@ -45,6 +46,7 @@ Exit code 0 when it was played, 2 when it could not be.
     const own = domain.tasks.find((task) => task.persona === persona.id) ?? domain.tasks[0];
     const task = taskNamed(domain, text(given, 'task') ?? own?.id);
     const recording = text(given, 'recording');
+    const replies = recording === undefined ? null : repliesIn(resolve(io.cwd, recording));
     const isOwn = given.values['own-user'] === true;
     const named = isOwn ? userSeatFor(domain.file, 'evaluate') : (text(given, 'user') ?? 'agenda');
     const seat = userSeat(named, isOwn ? 'domain' : 'person', io);
@@ -53,13 +55,13 @@ Exit code 0 when it was played, 2 when it could not be.
     const messages = await previewPersona(domain, {
       persona: persona.id,
       task,
-      ...(recording === undefined ? {} : { replies: repliesIn(resolve(io.cwd, recording)) }),
+      ...(replies === null ? {} : { replies }),
       ...(seat.type === 'agenda' ? {} : { user: outside.user }),
       messages: wholeNumber(given, 'messages') ?? 3,
       seed: text(given, 'seed') ?? '1',
       signal: io.signal,
     });
-    const agent = recording === undefined ? 'the gold seat' : 'as recorded';
+    const agent = replies === null ? 'the gold seat' : 'as recorded';
     if (given.values['json'] === true)
       io.out(`${JSON.stringify({ persona: persona.id, task: task.id, agent, user: seatName(seat), messages })}\n`);
     else for (const { who, text: said } of messages) io.out(`${who.padEnd(8)}${said}\n`);
@@ -76,10 +78,10 @@ function userSeat(given: string, from: 'person' | 'domain', { environment }: Io)
   return seat;
 }
 
+/** What the agent says in a recording; null where it says nothing, as in one of a run that broke. */
 function repliesIn(file: string) {
   const replies = agentRepliesIn(readRecording(file).lines.map(({ event }) => event));
-  if (replies.length === 0) throw new UsageError(`${file}: the agent says nothing in this recording`);
-  return replies;
+  return replies.length === 0 ? null : replies;
 }
 
 function askNobody(): Promise<string> {

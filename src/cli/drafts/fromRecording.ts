@@ -4,7 +4,7 @@ import { describedDomain } from '../../engine/shell/describe.ts';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { draftTask } from '../../engine/shell/drafting/draftTask.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
-import { type Given, text } from '../command.ts';
+import { type Given, refuseStray, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { domainFolder, openDomainAt, unknownDomain } from '../rolloutOptions.ts';
 import { requireFree } from './freeId.ts';
@@ -22,6 +22,7 @@ export async function draftFromRecording(given: Given, io: Io): Promise<ExitCode
   if (folder === undefined) throw unknownDomain(path, 'Name its folder with --domain FOLDER');
   // One task is asked for: its user is somebody whom the domain has.
   if (isImported(path)) return putChatDrafts({ folder, recordings: [path], newPersonas: false }, given, io);
+  refuseStray(given, ['domain', 'id', 'print'], 'a recording that was rehearsed');
   const loaded = await describedDomain(openDomainAt(folder));
   const id = text(given, 'id');
   if (id !== undefined) requireFree(id, loaded);

@@ -24,6 +24,8 @@ export type Diagnostic = Location & {
   readonly severity: Severity;
   readonly message: string;
   readonly hint?: string;
+  /** The task or persona that it is about, where something can be done with that. */
+  readonly about?: string;
   /** Absent where a person has to decide. */
   readonly fix?: Fix;
 };

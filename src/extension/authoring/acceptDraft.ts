@@ -67,10 +67,11 @@ const codes = ['task/draft', 'persona/draft'];
 
 /** The light bulb at a draft's mark. */
 export const draftActions: vscode.CodeActionProvider = {
-  provideCodeActions: (document, _range, { diagnostics }) => {
+  provideCodeActions: async (document, _range, { diagnostics }) => {
+    const { findingOf } = await import('../language/findings.ts');
     const folder = domainFolderOf(document.uri.fsPath);
     return diagnostics.flatMap((diagnostic) => {
-      const id = /^The (?:task|persona) (\S+) is a draft/.exec(diagnostic.message)?.[1];
+      const id = findingOf(diagnostic, document.uri)?.about;
       if (!folder || !codes.includes(String(diagnostic.code)) || id === undefined) return [];
       const action = new vscode.CodeAction('Accept Draft (audits it first)', vscode.CodeActionKind.QuickFix);
       action.diagnostics = [diagnostic];

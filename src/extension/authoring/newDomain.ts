@@ -2,32 +2,54 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/counted.ts';
+import { pickLogFiles, pickLogKind } from '../chats/pickLogs.ts';
 import type { Context } from '../context.ts';
 import { mayRun } from '../trust.ts';
 import { firstObstacle, type GatedDraft, openAt, tell, withProgress } from './drafting.ts';
 
-type Choice = vscode.QuickPickItem & { readonly from: 'template' | 'command' | 'url'; readonly template?: string };
+type From = 'template' | 'command' | 'url' | 'logs';
+type Choice = vscode.QuickPickItem & { readonly from: From; readonly template?: string };
 
 /**
- * Makes a new domain from a template, or from the tools of an MCP server that the person names, and opens it.
+ * Makes a new domain from a template, from the tools of an MCP server that the person names, or from recorded
+ * conversations, and opens it.
  * @returns its folder, or undefined where it was cancelled or could not be made
  */
 export async function newDomain(context: Context): Promise<string | undefined> {
   const choice = await pickSource(context);
   if (!choice) return undefined;
-  if (choice.from !== 'template' && !mayRun('MCP servers')) return undefined;
-  const server = choice.from === 'template' ? [] : await askServer(context, choice.from);
-  if (!server) return undefined;
+  const source = await askSource(context, choice);
+  if (!source) return undefined;
   const folder = await askFolder(choice.template ?? 'my-desk');
   if (!folder) return undefined;
-  const source = choice.template === undefined ? server : ['--template', choice.template];
   const end = await withProgress(context, 'Rehearsal: making the domain', ['new', folder, ...source]);
   if (!end) return undefined;
   await shown(context, folder, end.answer as Made);
   return folder;
 }
 
-type Made = { readonly name: string; readonly drafts: readonly GatedDraft[]; readonly tools?: number };
+type Made = {
+  readonly name: string;
+  readonly drafts: readonly GatedDraft[];
+  readonly tools?: number;
+  /** How many recorded conversations it is made of, where it is made of those. */
+  readonly conversations?: number;
+  /** What of them could not be read. */
+  readonly problems?: readonly { readonly file: string; readonly line: number; readonly message: string }[];
+};
+
+/** What the domain is made of, as arguments of the command line; undefined where it was cancelled. */
+async function askSource(context: Context, { from, template }: Choice): Promise<readonly string[] | undefined> {
+  if (from === 'template') return ['--template', template ?? ''];
+  if (from === 'logs') return askLogs();
+  return mayRun('MCP servers') ? askServer(context, from) : undefined;
+}
+
+async function askLogs(): Promise<readonly string[] | undefined> {
+  const from = await pickLogKind();
+  const files = from && (await pickLogFiles('Conversations that the domain is made of', 'Make a Domain'));
+  return files?.flatMap((file) => [`--${from}`, file]);
+}
 
 async function pickSource({ extension }: Context): Promise<Choice | undefined> {
   const { domainTemplates } = await import('../../engine/shell/drafting/domainTemplate.ts');
@@ -49,6 +71,12 @@ async function pickSource({ extension }: Context): Promise<Choice | undefined> {
         label: 'From an MCP server at an address…',
         detail: 'One that runs already and speaks Streamable HTTP',
         from: 'url',
+      },
+      separator('conversations'),
+      {
+        label: 'From recorded transcripts…',
+        detail: 'The policy and the tools of logged chats, with personal data masked',
+        from: 'logs',
       },
     ],
     { placeHolder: 'What is the new domain made of?', matchOnDetail: true },
@@ -140,10 +168,16 @@ async function pickParent(): Promise<string | undefined> {
   return parent?.fsPath;
 }
 
-async function shown(context: Context, folder: string, { name, drafts }: Made): Promise<void> {
+async function shown(context: Context, folder: string, made: Made): Promise<void> {
+  const { name, drafts } = made;
   const root = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   if (root === undefined || relative(root, folder).startsWith('..')) {
     await vscode.commands.executeCommand('vscode.openFolder', vscode.Uri.file(folder));
+    return;
+  }
+  if (made.conversations !== undefined) {
+    await openAt(join(folder, 'policy.md'));
+    void tellOfLogs(context, made);
     return;
   }
   const [first] = drafts;
@@ -157,4 +191,20 @@ async function shown(context: Context, folder: string, { name, drafts }: Made): 
   const left = drafts.filter(({ passes }) => !passes).length;
   const need = left === 1 ? 'One of them needs work first.' : `${left} of them need work first.`;
   await tell(context, 'warning', `Made ${name}.${many} ${need} ${obstacle}`);
+}
+
+async function tellOfLogs(
+  context: Context,
+  { name, tools = 0, conversations = 0, problems = [] }: Made,
+): Promise<void> {
+  for (const { file, line, message } of problems) context.log.warn(`${file}:${line}: ${message}`);
+  const next = 'Import Conversations…';
+  const made = `Made ${name} of ${counted(conversations, 'conversation')}: ${counted(tools, 'tool')}.`;
+  const unread =
+    problems.length === 0 ? '' : ` ${counted(problems.length, 'thing')} could not be read; the log says where.`;
+  const left =
+    'Fill in what Problems lists and the rows of database.json, then import the conversations to draft tasks.';
+  const show = problems.length === 0 ? vscode.window.showInformationMessage : vscode.window.showWarningMessage;
+  if ((await show(`${made}${unread} ${left}`, next)) === next)
+    await vscode.commands.executeCommand('rehearsal.chats.import');
 }

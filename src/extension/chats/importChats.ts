@@ -10,11 +10,7 @@ import { runsOfDomain } from '../runs/runPlaces.ts';
 import { mayRun } from '../trust.ts';
 import { refreshRuns } from '../views/runsTree.ts';
 import { pickDomain } from '../workspaceDomains.ts';
-
-const kinds = [
-  { label: 'Chat log', description: 'JSON lines with messages in OpenAI’s form', from: 'chats' },
-  { label: 'Spans', description: 'OpenTelemetry’s for generative AI, as OTLP/JSON', from: 'spans' },
-] as const;
+import { pickLogFiles, pickLogKind } from './pickLogs.ts';
 
 /**
  * Imports real conversations as recordings of a domain, with personal data masked, and offers what comes next.
@@ -22,18 +18,13 @@ const kinds = [
  */
 export async function importChats(context: Context): Promise<string | undefined> {
   if (!mayRun('Imports')) return undefined;
-  const picked = await vscode.window.showQuickPick(kinds, { placeHolder: 'What are the conversations in?' });
-  const domain = picked && (await pickDomain());
-  if (!picked || !domain) return undefined;
-  const files = await vscode.window.showOpenDialog({
-    canSelectMany: true,
-    openLabel: 'Import',
-    title: `Conversations of ${relative(join(domain, '..'), domain)}`,
-    filters: { 'Logs of conversations': ['jsonl', 'json', 'ndjson'], 'All files': ['*'] },
-  });
-  if (!files || files.length === 0) return undefined;
-  const out = join(runsOfDomain(domain), runName(picked.from));
-  const args = ['import', picked.from, ...files.map(({ fsPath }) => fsPath), '--domain', domain, '--out', out];
+  const from = await pickLogKind();
+  const domain = from && (await pickDomain());
+  if (!from || !domain) return undefined;
+  const files = await pickLogFiles(`Conversations of ${relative(join(domain, '..'), domain)}`, 'Import');
+  if (!files) return undefined;
+  const out = join(runsOfDomain(domain), runName(from));
+  const args = ['import', from, ...files, '--domain', domain, '--out', out];
   const end = await withProgress(context, 'Rehearsal: importing conversations', args);
   if (!end) return undefined;
   const report = end.answer as unknown as ConversationsReport;

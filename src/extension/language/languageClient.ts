@@ -44,6 +44,7 @@ export class LanguageClient {
 
   /** The domain is gone. */
   forget(folder: string): void {
+    for (const [file, own] of this.#sent) if (own === folder) this.#sent.delete(file);
     this.#post({ type: 'forget', folder });
   }
 
@@ -185,6 +186,13 @@ export class LanguageClient {
     }
   }
 
+  #sendWhole(folder: string, file: string): void {
+    const document = vscode.workspace.textDocuments.find(({ uri, isDirty }) => isDirty && uri.fsPath === file);
+    if (!document) return;
+    this.#sent.set(file, folder);
+    this.#post({ type: 'text', folder, file, text: document.getText() });
+  }
+
   #hear(message: FromWorker): void {
     switch (message.type) {
       case 'found':
@@ -196,6 +204,9 @@ export class LanguageClient {
       case 'failed':
         this.#context.log.error(message.message);
         this.#settle(message.id, undefined);
+        return;
+      case 'unknown':
+        this.#sendWhole(message.folder, message.file);
         return;
       case 'undescribed':
         void this.#describe(message.folder, message.stamp);

@@ -52,8 +52,8 @@ function perform(message: ToWorker): void {
       stale.add(folder);
       return;
     case 'change':
-      domain.change(message.file, message.changes);
-      stale.add(folder);
+      if (domain.change(message.file, message.changes)) stale.add(folder);
+      else tell({ type: 'unknown', folder, file: message.file });
       return;
     case 'touch':
       domain.touch();

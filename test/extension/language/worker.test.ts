@@ -147,3 +147,17 @@ it('a question that is taken back is not answered', async () => {
   tell({ type: 'ask', id: two, folder, question: { type: 'symbols', query: '' } });
   expect([(await next('answer')).id, (await next('answer')).id]).toEqual([busy, two]);
 });
+
+it('asks for the whole text where changes come of one that it does not have, as after its domain was gone', async () => {
+  const folder = folderOf(desk);
+  const file = join(folder, 'tasks/first.task.yaml');
+  const text = readFileSync(file, 'utf8');
+  tell({ type: 'text', folder, file, text });
+  expect(await codes()).toEqual([]);
+  tell({ type: 'forget', folder });
+  const changes = [{ offset: text.indexOf('find_order'), length: 'find_order'.length, text: 'find_orde' }];
+  tell({ type: 'change', folder, file, changes });
+  expect(await next('unknown')).toEqual({ type: 'unknown', folder, file });
+  tell({ type: 'text', folder, file, text: text.replace('find_order', 'find_orde') });
+  expect(await codes()).toEqual(['task/unknown-tool']);
+});

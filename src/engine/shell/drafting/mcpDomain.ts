@@ -50,6 +50,9 @@ function hostWord(host: string): string {
 const writing =
   /^(?:add|append|apply|archive|assign|book|cancel|change|clear|close|commit|copy|create|delete|drop|edit|execute|fork|insert|make|merge|move|patch|post|publish|push|put|register|remove|rename|replace|reset|restore|run|save|schedule|send|set|start|stop|store|submit|toggle|trigger|update|upload|upsert|write)(?:\b|_|[A-Z])/;
 
+/** Whether a tool changes something, by its name. */
+export const soundsWriting = (name: string): boolean => writing.test(wordsOf(name));
+
 /** A tool that the server is asked about: whether it changes anything, by the server's word, else by its name. */
 export type Judged = ListedTool & { readonly isWrite: boolean; readonly isSure: boolean };
 
@@ -62,7 +65,7 @@ export function judged(listed: readonly ListedTool[], writes?: readonly string[]
     if (writes) return { ...each, isWrite: writes.includes(each.tool.name), isSure: true };
     const { isReadOnly } = each;
     if (isReadOnly !== undefined) return { ...each, isWrite: !isReadOnly, isSure: true };
-    return { ...each, isWrite: writing.test(wordsOf(each.tool.name)), isSure: false };
+    return { ...each, isWrite: soundsWriting(each.tool.name), isSure: false };
   });
 }
 
@@ -85,7 +88,7 @@ export function mcpDomainFiles(options: McpDomainOptions): Files {
     'domain.yaml': domainText(options),
     'policy.md': policyText(options.name, tools),
     'rules.yaml': rulesText(writes.length > 0),
-    'personas/plain.persona.yaml': personaText,
+    'personas/plain.persona.yaml': plainPersonaText,
     ...Object.fromEntries(
       rehearsed.map(({ tool }) => {
         const id = taskIdFor(tool.name, taken);
@@ -197,7 +200,8 @@ ${hasWrites ? confirm : ''}- rule: one-call
 `;
 }
 
-const personaText = `id: plain
+/** A persona to begin with. */
+export const plainPersonaText = `id: plain
 description: Somebody who says what they want and answers what they are asked.
 `;
 

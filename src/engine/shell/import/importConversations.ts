@@ -97,7 +97,7 @@ export function importConversations(
   for (const each of named) {
     if (options.signal.aborted) break;
     const { conversation, id, trial } = each;
-    const compared = comparedSystem(domain, systemOf(conversation));
+    const compared = comparedSystem(domain, systemOf(conversation), each.masked);
     system[compared] += 1;
     const start = startFor(supervisor, each, compared, options);
     const events = [start, ...conversationEvents(each, domain)];
@@ -135,7 +135,7 @@ function maskerFor(
 }
 
 /** Everything of a conversation that may hold personal data. */
-function piecesOf({ id, file, messages }: Conversation): readonly Piece[] {
+export function piecesOf({ id, file, messages }: Conversation): readonly Piece[] {
   const calls = messages.flatMap((each) => (each.role === 'agent' ? each.calls : []));
   return [
     ...(id === null ? [] : [{ value: id }]),
@@ -183,9 +183,15 @@ function taskProblems(domain: Domain, { file, line, task }: Conversation): reado
 
 const bare = (text: string) => text.replace(/\s+/g, ' ').trim().toLowerCase();
 
-function comparedSystem({ policy }: Domain, system: string | null): keyof ConversationsReport['system'] {
+function comparedSystem(
+  { policy }: Domain,
+  system: string | null,
+  masked: Masked | null,
+): keyof ConversationsReport['system'] {
   if (system === null) return 'none';
-  return bare(system).includes(bare(policy.text)) ? 'same' : 'differs';
+  const own = bare(policy.text);
+  // A policy that was made of the log is masked, as the rest of it.
+  return [system, masked?.text(system) ?? ''].some((text) => bare(text).includes(own)) ? 'same' : 'differs';
 }
 
 function startFor(

@@ -61,6 +61,7 @@ function named({ kind, placed }: Draft): Diagnostic {
     code: `${kind}/draft`,
     severity: 'info',
     message: `The ${kind} ${id} is a draft: no run, split or coverage counts it.`,
+    about: id,
     hint: 'Edit it, then accept it: what the audit finds in it is said first.',
   };
 }

@@ -44,6 +44,7 @@ describe('a draft', () => {
       'task drill',
     ]);
     expect(codes(folder)).toEqual(['info persona/draft', 'info task/draft']);
+    expect(loaded.diagnostics.map(({ about }) => about)).toEqual(['shy', 'drill']);
   });
 
   test('that is wrong keeps nothing from running', () => {

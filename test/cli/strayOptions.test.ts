@@ -1,0 +1,27 @@
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { rehearsalIn } from '../support/terminal.ts';
+
+/** What an option would do is said nowhere in what was asked for, so it would be swallowed. */
+test.each<[string, string]>([
+  ['new desk --template empty --writes pay', '--writes does not go with --template; it takes'],
+  ['new desk --template empty --seed x', '--seed does not go with --template'],
+  ['new desk --mcp x --header A=B', '--header does not go with --mcp'],
+  ['new desk --mcp-url http://127.0.0.1:1/mcp --env A=B', '--env does not go with --mcp-url'],
+  ['new desk --mcp x --simulator openai:m', '--simulator does not go with --mcp'],
+  ['new desk --chats log.jsonl --writes pay', '--writes does not go with --chats'],
+  ['new desk extra --template empty', 'there is no place for "extra"'],
+  ['draft list desk --all', '--all does not go with draft list; it takes no options'],
+  ['draft accept desk --count 2', '--count does not go with draft accept; it takes --all'],
+  ['draft variants desk a --words x', '--words does not go with draft variants'],
+  ['draft persona desk --count 2', '--count does not go with draft persona'],
+  ['draft task x.traj.jsonl --seed 2', '--seed does not go with draft task'],
+  ['draft from-chats run --words x', '--words does not go with draft from-chats'],
+])('an option that would do nothing is refused: %s', async (line, message) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'stray-'));
+  const { code, out, err } = await rehearsalIn(cwd, ...line.split(' '));
+  expect([code, out, err]).toEqual([2, '', expect.stringContaining(message)]);
+  expect(readdirSync(cwd)).toEqual([]);
+});
