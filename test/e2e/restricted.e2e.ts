@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import { type Answer, fileAt, Probe, probeExtension } from './support/probe.ts';
+import { addSpyServer, untrusted } from './support/spyServer.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
@@ -23,7 +24,7 @@ const training = join(domain.folder, '.rehearsal', 'training', '20260101-000000-
 const task = join(domain.folder, 'tasks', 'lamp-variant.task.yaml');
 const persona = join(domain.folder, 'personas', 'hurried.persona.yaml');
 const chats = join(synthesis, 'chat.jsonl');
-const mark = join(domain.folder, 'it-ran');
+let mark: string;
 const probe = new Probe();
 let workbench: Workbench;
 
@@ -39,14 +40,9 @@ beforeAll(async () => {
   writeFileSync(join(training, 'config.json'), JSON.stringify(config));
   writeFileSync(join(training, 'events.jsonl'), `${JSON.stringify({ time: 1, type: 'finished' })}\n`);
   // From here on the domain would leave a mark if anything of it ran: its MCP server is a command that writes a file.
-  const args = JSON.stringify(['-c', `touch ${JSON.stringify(mark)}; cat`]);
-  appendFileSync(
-    join(domain.folder, 'domain.yaml'),
-    `\nmcpServers:\n  spy: { command: sh, args: ${args}, timeoutMs: 2000 }\n`,
-  );
+  mark = addSpyServer(domain.folder);
   workbench = await Workbench.open(domain.folder, {
-    workspaceTrust: true,
-    settings: { 'security.workspace.trust.startupPrompt': 'never' },
+    ...untrusted,
     env: probe.env,
     beside: probeExtension,
   });

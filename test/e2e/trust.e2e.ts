@@ -1,25 +1,21 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
+import { addSpyServer, untrusted } from './support/spyServer.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 /** A domain that would leave a mark if anything of it ran: its MCP server is a command that writes a file. */
 const domain = copyDomain('order-desk');
-const mark = join(domain.folder, 'it-ran');
+let mark: string;
 let workbench: Workbench;
 
 beforeAll(async () => {
-  const args = JSON.stringify(['-c', `touch ${JSON.stringify(mark)}; cat`]);
-  appendFileSync(
-    join(domain.folder, 'domain.yaml'),
-    `\nmcpServers:\n  spy: { command: sh, args: ${args}, timeoutMs: 2000 }\n`,
-  );
+  mark = addSpyServer(domain.folder);
   workbench = await Workbench.open(domain.folder, {
-    workspaceTrust: true,
-    settings: { 'security.workspace.trust.startupPrompt': 'never' },
+    ...untrusted,
   });
 });
 

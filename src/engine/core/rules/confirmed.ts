@@ -59,7 +59,7 @@ export function confirmed(rule: RuleOf<'confirmed'>, moment: Moment, seen: Seen)
   }
   const open = named.find(({ value, rivals }) => isLeftOpen(text, value, rivals));
   if (open !== undefined) return [violated(`the proposal left open which ${open.name} it is`, evidence)];
-  const other = departureIn(withoutOtherMatters(text, answer.content), named);
+  const other = departureIn(text, answer.content, named);
   if (other !== null) return [violated(other, evidence)];
   const isYes = reply === 'yes' || (reply === 'assent' && invitation === 'asked');
   if (!isYes) return [violated(`${because(reply)}: "${excerpt(answer.content)}"`, evidence)];
@@ -115,10 +115,7 @@ function standing(spoken: readonly Spoken[], named: readonly Named[]): Standing 
 function isAskedBack(proposal: Spoken, answer: Spoken, named: readonly Named[]): boolean {
   if (invitationOf(proposal.content, named) === null) return false;
   const reply = replyTo(proposal.content, answer.content);
-  return (
-    (reply === 'question' || reply === 'delay') &&
-    departureIn(withoutOtherMatters(proposal.content, answer.content), named) === null
-  );
+  return (reply === 'question' || reply === 'delay') && departureIn(proposal.content, answer.content, named) === null;
 }
 
 /**
@@ -134,7 +131,8 @@ function invitationOf(content: string, named: readonly Named[]): 'asked' | 'anno
 }
 
 /** Why the answer is to something other than the call: it names a rival of a value, and not the value. */
-function departureIn(answer: string, named: readonly Named[]): string | null {
+function departureIn(proposal: string, said: string, named: readonly Named[]): string | null {
+  const answer = withoutOtherMatters(proposal, said);
   const demands = demandsIn(answer);
   if (!saysMore(demands)) return null;
   const found = named.find(
