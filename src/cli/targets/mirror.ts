@@ -24,11 +24,16 @@ export async function had(folder: string): Promise<Record<string, [number, strin
     const file = join(entry.parentPath, entry.name);
     const path = relative(folder, file).split(sep).join('/');
     if (own.has(path) || isOfCheckpoint(path)) continue;
-    const digest = createHash('sha256');
-    for await (const chunk of createReadStream(file)) digest.update(chunk);
-    have[path] = [(await stat(file)).size, digest.digest('hex')];
+    have[path] = [(await stat(file)).size, await digestOf(file)];
   }
   return have;
+}
+
+/** The SHA-256 of a file, in hexadecimal digits. */
+export async function digestOf(file: string): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const chunk of createReadStream(file)) digest.update(chunk);
+  return digest.digest('hex');
 }
 
 const isOfCheckpoint = (path: string) => path.startsWith('checkpoints/');

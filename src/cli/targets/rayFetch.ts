@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { copyFileSync, createReadStream, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
@@ -7,7 +6,7 @@ import { Fault } from '../../engine/shell/fault.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
 import { askCluster } from './askCluster.ts';
-import { inside } from './mirror.ts';
+import { digestOf, inside } from './mirror.ts';
 import { pieceIn, writePiece } from './rayFollow.ts';
 import type { RayJobs } from './rayJobs.ts';
 import { readJson, sizeOf } from './runFolder.ts';
@@ -77,9 +76,11 @@ async function brought(run: string, found: Found, lines: readonly string[], clus
     throw new UsageError(
       `${found.name} has ${(bytes / 1e6).toFixed(0)} MB, and through the log of a Ray job come ${mostInLog / 1e6} MB: copy ${found.folder} from the cluster to ${place}, or make it visible here at the same path and fetch again`,
     );
-  for (const [path, [, digest]] of sizes)
-    if ((await digestOf(join(coming, path))) !== digest)
+  for (const [path, [, digest]] of sizes) {
+    const file = join(coming, path);
+    if (!existsSync(file) || (await digestOf(file)) !== digest)
       throw failed(`${path} of ${found.name} came from ${cluster} in another form than it has there: fetch again`);
+  }
   if (found.adapter) nameBase(run, coming);
   rmSync(place, { recursive: true, force: true });
   renameSync(coming, place);
@@ -92,13 +93,6 @@ function nameBase(run: string, adapter: string): void {
   const { model: base } = readJson(join(run, 'launch.json'));
   const config = { ...JSON.parse(readFileSync(file, 'utf8')), ...(base ? { base_model_name_or_path: base } : {}) };
   replaceFile(file, `${JSON.stringify(config, null, 2)}\n`);
-}
-
-async function digestOf(path: string): Promise<string | undefined> {
-  if (!existsSync(path)) return undefined;
-  const digest = createHash('sha256');
-  for await (const chunk of createReadStream(path)) digest.update(chunk);
-  return digest.digest('hex');
 }
 
 function failed(message: string): Fault {
