@@ -9,7 +9,7 @@ import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 const model = process.env['REHEARSAL_RECIPE_MODEL'];
-if (!model) console.warn('SKIPPED: the recipe with a real model takes some 20 minutes; npm run test:full follows it');
+if (!model) console.warn('SKIPPED: the recipe with a real model takes long; npm run test:full follows it');
 
 describe.skipIf(!model)('from the palette to a better model', () => {
   const domain = copyDomain('parcel-desk');
