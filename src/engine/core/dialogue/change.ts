@@ -21,7 +21,7 @@ const butDeed =
 const notReally =
   /\b(?:think|thought|check|ask|sleep on|look at|see|know|wonder|question|worried|hope|sure|wait|remember|quick|fast|soon|last time|let me|talk|speak|wondering|nervous|understand)\b/;
 const actuallyDeed =
-  /\b(?:actually|wait|hold on|never ?mind|sorry|oh|no)\b[ ,.!-]+(?:no[ ,.]+)?(?:i (?:want|need|would like|would|meant)|can|could|make|change|use|send|bring|take|put|deliver|cancel|return|add|let us|please (?!wait|do not|stop|leave|hold|continue|go)|the|my|it (?:is|should)|do (?!not|it|that|this|so|you|we|i)\w)\b/;
+  /(?:\b(?:actually|wait|hold on|never ?mind|sorry|oh)\b[ ,.!-]+|\bno ?[,.!-]+ ?|^no )(?:no[ ,.]+)?(?:i (?:want|need|would like|would|meant)|can|could|make|change|use|send|bring|take|put|deliver|cancel|return|add|let us|please (?!wait|do not|stop|leave|hold|continue|go)|the|my|it (?:is|should)|do (?!not|it|that|this|so|you|we|i)\w)\b/;
 const afterNoDeed =
   /^(?!\w+ nothing\b)(?:i (?:want|need|would like|said|asked|mean|meant)\b(?! (?:to )?(?:keep|stay|leave|wait|think|no|that|not|it to stay))|it (?:is|should|has|needs)|that (?:should|has to)|use|the\b|my\b|please (?!do not|stop|leave|keep|wait|hold)|send|to\b|take|only\b|just (?!leave|keep|stop|forget)|bring|deliver|put|change|cancel|return|exchange|ship|on\b|in\b|at\b|for\b|both\b|all\b|give)/;
 const keptX = /\b(?:keep|leave) [\w ]+ and (?:cancel|return|send|change|exchange|use|remove)\b/;

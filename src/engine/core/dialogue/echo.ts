@@ -1,4 +1,5 @@
 import { answerOf, isDeed } from './consent.ts';
+import { withoutContrast } from './contrast.ts';
 import { clausesOf, plain as plainText, type Sentence, sentencesOf } from './text.ts';
 import { isQuestion } from './userQuestion.ts';
 
@@ -25,8 +26,25 @@ const asideQuestion = /(?<=[.!]\s*)(?:and|also)\b[^.?!]*\?/gi;
  */
 export function departsFrom(proposal: string, answer: string): boolean {
   const asksMore = sentencesOf(plainText(proposal)).some(({ text, question }) => question && factQuestion.test(text));
-  const said = answer.replace(asideQuestion, '').replace(/(\d\w*),? (?:and )?not (?:the )?(?:number )?\d\w*/gi, '$1');
-  return names(asksMore ? agreeing(said) : said, new Set(wordsOf(proposal)));
+  const all = answer.replace(asideQuestion, '').replace(measure, ' ');
+  if (contrasts(all, proposal)) return true;
+  const said = withoutContrast(all);
+  return names(asksMore ? agreeing(said) : said, new Set(wordsOf(`${proposal} ${plainText(proposal)}`)));
+}
+
+/** "My 5 year old", "3 times in a row": a number that is told, not asked for. */
+const measure =
+  /\b\d+[ -]?(?:years?|months?|weeks?|days?|hours?|minutes?|times)(?:[ -]old| ago| straight| in a row| running)\b|\b\d+ times\b/gi;
+
+/** "It's in Ashford, not Dunmore", after a proposal of Dunmore: a value that was proposed is set against another. */
+function contrasts(answer: string, proposal: string): boolean {
+  const proposed = new Set(wordsOf(proposal));
+  return sentencesOf(plainText(answer)).some(({ text }) => {
+    const [, kept, dropped] = /([^,;]*),? (?:and )?not (?:the |in |to |on |my |at )*([^,;]+)$/.exec(text) ?? [];
+    const wanted = contentOf(kept ?? '').filter((word) => !isPlain(word));
+    const [no = ''] = contentOf(dropped ?? '');
+    return no.length > 3 && proposed.has(no) && wanted.length > 0 && !wanted.some((word) => proposed.has(word));
+  });
 }
 
 /** The sentences that say yes or what is to be done; others answer. */
@@ -74,23 +92,32 @@ function names(answer: string, proposed: ReadonlySet<string>): boolean {
 /** Numbers in words that are amounts or dates rather than ways of speaking ("one", "two"). */
 const numeral =
   /^(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|(?:thir|four|fif|six|seven|eigh|nine)teenth|twentieth|thirtieth)$/;
+/** A day of the week or a month, in a clause that names what suits: "Saturday would be fine". */
+const dayName =
+  /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|april|june|july|august|september|october|november|december)$/;
+const isOffered = (clause: string) =>
+  !told.test(clause) && /\b(?:is|would be|will be|suits?|works?|will do|then|please)\b/.test(clause);
 const isOrder = (clause: string) => isDeed.test(clause.replace(deedLead, '').split(' ')[0] ?? '');
 
 /** Numbers anywhere, and what follows a preposition where the clause is part of the answer itself. */
 function namesDetail(clause: string, isDemand: boolean, proposed: ReadonlySet<string>): boolean {
   const emails = clause.toLowerCase().match(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g) ?? [];
   if (isDemand && emails.some((email) => !wordsOf(email).every((word) => proposed.has(word)))) return true;
-  const words = wordsOf(clause.replace(/\b(?:100 ?%|1000 thanks|24\/7|10\/10)/g, ''));
+  const words = wordsOf(plainText(clause).replace(/\b(?:100 ?%|1000 thanks|24\/7|10\/10)/g, ''));
   return words.some((word, index) => {
     if (/\d/.test(word) || numeral.test(word)) return !proposed.has(word);
+    if (dayName.test(word) && isOffered(clause))
+      return !proposed.has(word) && [...proposed].some((each) => dayName.test(each));
     if (!isDemand || !/^(?:to|into|with|for|as)$/.test(word)) return false;
     const detail = words.slice(index + 1).find((each) => !leading.test(each));
     return detail !== undefined && !isPlain(detail) && !companions.test(detail) && !proposed.has(detail);
   });
 }
 
+/** The words of a text, a sum in one form: 15.90 is 15.9. */
 function wordsOf(text: string): readonly string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  const sums = text.toLowerCase().replace(/(\d\.\d*?)0+(?!\d)/g, '$1');
+  return sums.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
 const isPlain = (word: string) => plain.has(word) || word.endsWith('ing') || isDeed.test(word);

@@ -13,12 +13,12 @@ const misunderstandings =
 const proposals: readonly RegExp[] = [
   /^(?:so |then |and |ok |okay |well )*(?:shall|should|may|can) (?:i|we)(?: then| now| please| do so)?$/,
   /\b(?:do|would) you (?:still |really )?(?:want|like) (?:that|this|it|one)(?: done| then| to happen| changed| cancelled| sent| booked)?$|^want (?:that|this|it|one)(?: then)?$/,
-  /\b(?:give me|i need|with|waiting for|await) (?:the |a |your )?(?:go.?ahead|green light|thumbs up|nod|ok(?:ay)?|approval)\b|\bsay the word\b|\b(?:if|as soon as|once) you (?:are (?:happy|ok|okay|fine) with|agree|approve|give me the go)\b/,
+  /\b(?:give me|i need|with|waiting for|await) (?:the |a |your )?(?:go.?ahead|green light|thumbs up|nod|ok(?:ay)?|approval)\b|\bsay the word\b|\btell me to (?:go ahead|proceed|go on|do (?:it|so|that))\b|\ba (?:yes|nod|go.?ahead) from you\b|^(?:(?:it is |that is )?your call|over to you|up to you)(?: now)?$|\b(?:if|as soon as|once) you (?:are (?:happy|ok|okay|fine) with|agree|approve|give me the go)\b/,
   /\b(?:did i|have i|do i have) (?:get|got|understood?|all) (?:that|this|it|you|everything)?(?: all)? ?(?:right|correct(?:ly)?)\b/,
   /\bif (?:you (?:would )?(?:like|want|wish|prefer)|(?:that|this|it|everything|all|all of (?:this|that)) (?:is|sounds|looks|seems|works|suits)(?: \w+)? (?:ok|okay|fine|good|right|correct|you|for you)(?: (?:to|for|with) you)?|so)\b,? (?:then )?(?:i|we) (?:can|could|will|would) (?!(?:not|need)\b)/,
   /\b(?:i|we) (?:can|could|will|would) (?!(?:not|no longer|only|need)\b)[^?]*,? if (?:you (?:would )?(?:like|want|wish|prefer)(?: (?:me to|that|it|so))?|you (?:agree|say (?:so|yes|the word)|confirm|approve|give me (?:your|the) [\w -]+|are (?:ok|okay|happy|fine))(?: with (?:that|this|it))?|that (?:is|sounds|works|suits)[\w ]{0,25})$/,
   /\b(?:shall|should|may|might) (?:i|we) (?!(?:please |also |just |quickly )*(?:have(?! (?!you\b)[^,.?]*\b(?:\w{2,}ed|sent|put|brought|redone)\b)|get|ask|know|take your|see your|trouble|help|assist|be of|request|put you|place you|suggest|remind|recommend|explain|point out|add that|say)\b)/,
-  /\b(?:can|could) (?:i|we) (?:go ahead|proceed|continue|confirm|do (?:that|this|it)|cancel|change|move|book|update|return|refund|exchange|process|send|redirect|reschedule|report)\b/,
+  /\b(?:can|could) (?:i|we) (?:go ahead|proceed|continue|confirm|(?!(?:help|ask|get|have|see|know)\b)\w+ (?:that|this|it)$|cancel|change|move|book|update|return|refund|exchange|process|send|redirect|reschedule|report)\b/,
   /\b(?:do|would) you (?:still |really )?(?:want|like|wish|prefer)(?: for)? (?:me|us) to$|^(?:want|like) (?:me|us) to$/,
   /\b(?:do|would) you (?:still |really )?(?:want|like|wish)(?: to have)? (?:me to do )?(?:the|this|that|an?|your) (?:[\w-]+ ){0,2}(?:change|swap|switch|exchange|return|refund|cancellation|booking|transfer|redirection|update)\b(?! (?:code|policy|form|number|date|window|rules?)\b)/,
   /\b(?:do|would) you (?:still |really )?(?:like|want|wish)(?: to have)? [\w ,]{1,40} (?:sent|changed|cancell?ed|returned|exchanged|swapped|refunded|redirected|moved|charged|booked|delivered|updated|handed)\b/,
@@ -50,6 +50,8 @@ const deeds =
   'cancel|return|exchange|swap|reschedule|redirect|report|rebook|book|claim|reorder|upgrade|postpone|have (?:it|them|this|that|the [\\w ]+) (?:\\w+ed|sent|redone)';
 /** Proposals only when they are asked. */
 const askedProposals: readonly RegExp[] = [
+  /^(?:(?:so|and|then|now|shall we) )*(?:how about (?:it|that|this)|(?:still |are you (?:still )?)?on board|do (?:i|we) (?:do|go|proceed|book|send|start|change|cancel|take|make)(?: (?:it|that|this|so|ahead|on|then))*|would you (?:take|accept|have) (?:it|that|this|that one)|and this (?:one|too)(?: too| as well)?|this one too)$/,
+  /^(?:(?:so|and|then|now|ok|okay|shall we) )*(?!(?:is|are|was|were|do|does|did|have|has|had|can|could|will|would|want|need|got|get|what|which|any|does)\b)[a-z]{3,} (?:it|that|this|them)(?: now| then| at once)?$/,
   new RegExp(
     `\\b(?:do|would) you (?:still |really |then |actually )*(?:want|like|wish) to (?:${deeds})\\b(?!.*\\bor\\b)`,
   ),

@@ -1,5 +1,7 @@
+import { literal } from '../literal.ts';
 import { marksChange } from './change.ts';
 import { answerOf } from './consent.ts';
+import { withoutContrast } from './contrast.ts';
 import { departsFrom, echoes, isDeedOf, ordersOther } from './echo.ts';
 import { withoutOtherMatters } from './otherMatter.ts';
 import { isDenial } from './refusal.ts';
@@ -32,10 +34,10 @@ const elliptic = new RegExp(
   `^${lead}(?:(?:${person}) |(?=certainly|surely|definitely|indeed|absolutely))(?:(?:certainly|surely|definitely|really|absolutely|indeed|totally|most certainly|very much|do|both|still) )*(?:${auxiliaries})(?: (?:indeed|certainly|definitely|absolutely|very much|so|yes|it|now|both))*${tail}$`,
 );
 const approval = new RegExp(
-  `^${lead}(?:(?:i am|we are|(?:${person})(?: (?:is|are|would be|will be|sounds?|looks?|seems?))?|would be|sounds?|looks?|with|it would be|am|is) )?${degree}(?:${approving})(?: (?:${approving}))*${tail}$`,
+  `^${lead}(?:(?:(?:i|we) (?:should|would|shall|will) be|i am|we are|(?:${person})(?: (?:is|are|would be|will be|sounds?|looks?|seems?))?|would be|sounds?|looks?|with|it would be|am|is) )?${degree}(?:${approving})(?: (?:${approving}))*(?: if you (?:would|could|did)(?: (?:do )?(?:so|that|it))?)?${tail}$`,
 );
 const assents = new RegExp(
-  `^${lead}(?:by all means|naturally|obviously|with (?:pleasure|joy)|my pleasure|you bet|you betcha|go on|go|do|do that one|this one|that one|roger(?: that)?|aye aye|amen|ya|yea|yh|yess+|uh.?huh|mhm+|mm.?hm+|sold|done|done deal|deal|count me in|i am (?:in|game|on board|for it|all for it|up for it|behind it)|on board|lock it in|ship it|let us(?: (?:do|go|have|take|get|make)(?: (?:it|that|this|so|ahead|for it|it done|with (?:it|that)))?)?|let it be so|be so kind|(?:if you )?(?:would|could|can|will) you(?: please| kindly)*|if (?:you )?(?:would|could|may|please|do not mind|be so kind)(?: please)?|as (?:you (?:say|said|wrote|propose|proposed|suggest|suggested|describe|described|listed)|proposed|suggested|discussed|described|written|planned|agreed|listed|above)|(?:just |exactly )?(?:like|the way) (?:that|you (?:say|said|wrote|put it|described))|both(?: of (?:them|those|these))?|quite(?: so)?|the (?:whole )?lot|all of (?:it|that|them)|(?:a |my |big |clear |definite |resounding |another )*yes\\b[\\w ]{0,24}|green light|permission granted|nothing (?:to add|against (?:it|that))|no (?:notes|reason to say no)|i (?:can|could) (?:live with|accept|do) (?:that|it|this)|(?:it|that|this) (?:will|does|would) (?:do|suit|work|be fine)[\\w ]{0,16}|i (?:do not|cannot) (?:see|think of) (?:any |a )?(?:reason )?(?:why not|not to|against)|(?:i|we) (?:would )?(?:not|do not) mind(?: (?:that|it|at all))*|(?:i |we )?(?:take|choose|want|would like|would love|have decided on|confirm) (?:it|that|this|that one|this one|the change)|(?:that|this|it) is (?:exactly |just |precisely )?(?:how|what|the way|as) i (?:want|wanted|like|would like|need|meant|wish|hoped)(?: it| that)?(?: to be| done)?|(?:i |we )(?:really |do |would )*(?:want|like|love) you to(?: do (?:it|that|this|so))?|(?:that|this|it) is (?:exactly |just |precisely |all )?what (?:i am|we are|i was) (?:asking for|asking|after|hoping for|looking for)|(?:just |please )*(?:give|have) (?:it|that|this) a (?:go|try|shot|whirl)|have a (?:go|try)|(?:worth|have) a (?:try|shot|go)|(?:just |please |at least |do )*try(?: (?:it|that|this|anyway|at least|your luck|your best|please|to|all the same))*|(?:no need to|do not|you need not) ask (?:twice|again|me twice)|(?:i am|we are|you are) (?:on|good to go|all set)|(?:that|this) is the (?:idea|plan|spirit|way|ticket|stuff)|(?:let us )?call it (?:that|done|settled|a deal)|it (?:is|has) my (?:final )?(?:word|wish|choice|decision)|make it so|bring it on|your (?:call|proposal) (?:is|was) (?:fine|good)|put it through|get it (?:done|sorted|booked)|get that (?:done|sorted|booked)|please proceed|happy days|works|suits(?: me| us)?|perfection)${tail}$`,
+  `^${lead}(?:by all means|naturally|obviously|with (?:pleasure|joy)|my pleasure|you bet|you betcha|go on|go|do|do that one|this one|that one|roger(?: that)?|aye aye|amen|ya|yea|yh|yess+|uh.?huh|mhm+|mm.?hm+|sold|done|done deal|deal|count me in|i am (?:in|game|on board|for it|all for it|up for it|behind it)|on board|lock it in|ship it|let us(?: (?:do|go|have|take|get|make)(?: (?:it|that|this|so|ahead|for it|it done|with (?:it|that)))?)?|let it be so|be so kind|(?:if you )?(?:would|could|can|will) you(?: please| kindly)*|if (?:you )?(?:would|could|may|please|do not mind|be so kind)(?: please)?|as (?:you (?:say|said|wrote|propose|proposed|suggest|suggested|describe|described|listed)|proposed|suggested|discussed|described|written|planned|agreed|listed|above)|(?:just |exactly )?(?:like|the way) (?:that|you (?:say|said|wrote|put it|described))|both(?: of (?:them|those|these))?|quite(?: so)?|the (?:whole )?lot|all of (?:it|that|them)|(?:a |my |big |clear |definite |resounding |another )*yes\\b[\\w ]{0,24}|green light|permission granted|nothing (?:to add|against (?:it|that))|no (?:notes|reason to say no)|i (?:can|could) (?:live with|accept|do) (?:that|it|this)|(?:it|that|this) (?:will|does|would) (?:do|suit|work|be fine)[\\w ]{0,16}|i (?:do not|cannot) (?:see|think of) (?:any |a )?(?:reason )?(?:why not|not to|against)|(?:i|we) (?:would )?(?:not|do not) mind(?: (?:that|it|at all))*|(?:i |we )?(?:will |shall )?(?:take|have|choose|want|would like|would love|have decided on|confirm) (?:it|that|this|that one|this one|the change)|(?:(?:that|this|it) is (?:exactly |just |precisely )?|exactly |just |precisely )(?:how|what|the way|as) i (?:want|wanted|like|would like|need|meant|wish|hoped)(?: it| that)?(?: to be| done)?|(?:i |we )(?:really |do |would )*(?:want|like|love) you to(?: do (?:it|that|this|so))?|(?:that|this|it) is (?:exactly |just |precisely |all )?what (?:i am|we are|i was) (?:asking for|asking|after|hoping for|looking for)|(?:just |please )*(?:give|have) (?:it|that|this) a (?:go|try|shot|whirl)|have a (?:go|try)|(?:worth|have) a (?:try|shot|go)|(?:just |please |at least |do )*try(?: (?:it|that|this|anyway|at least|your luck|your best|please|to|all the same))*|(?:no need to|do not|you need not) ask (?:twice|again|me twice)|(?:i am|we are|you are) (?:on|good to go|all set)|(?:that|this) is the (?:idea|plan|spirit|way|ticket|stuff)|(?:let us )?call it (?:that|done|settled|a deal)|it (?:is|has) my (?:final )?(?:word|wish|choice|decision)|make it so|bring it on|your (?:call|proposal) (?:is|was) (?:fine|good)|put it through|get it (?:done|sorted|booked)|get that (?:done|sorted|booked)|please proceed|happy days|(?:i |we )?(?:really |honestly )?(?:cannot|could not) (?:complain|say no|refuse|argue|fault (?:it|that)|be (?:happier|better))(?: (?:to|with|about) (?:that|it|this))?|(?:there is )?nothing (?:i|we) would (?:like|love|enjoy|rather) (?:better|more|have|see|do)|nothing (?:better|would please (?:me|us) more)|the word(?: is given)?|word given|consider (?:it|yourself|that) (?:said|told|given|done|authori[sz]ed|instructed|agreed)|works|suits(?: me| us)?|perfection)${tail}$`,
 );
 const thumbs = /(?:\u{1F44D}|\u{1F44C}|\u{2705})\p{Emoji_Modifier}*/gu;
 const nods = /^(?:\s|!|\.|\p{Emoji_Modifier}|\u{1F44D}|\u{1F44C}|\u{2705}|\u{1F64F}|\u{1F642}|\u{1F60A})+$/u;
@@ -50,9 +52,9 @@ const putOff = /^(?:later|tomorrow|next (?:week|month|time)|in a (?:week|day|mon
 const conditional =
   /\b(?:if|unless|provided|providing|as long as|so long as|assuming|supposing|on condition|on the condition|subject to|depend(?:s|ing)?|conditional(?:ly)?|only (?:if|when|with|where|once (?:i|we|you|it|they|he|she|the|my|that|this))|in case|otherwise)\b/;
 const noCondition =
-  /\b(?:if (?:you (?:would|could|can|please|like|want|wish|may|say so|must|do not mind|have to|insist)\b(?! not)|possible|i may(?: say)?|i am honest|only (?:i|you)|not (?:more|sooner|better)|need be|anything|so$|that is (?:ok|okay|fine|all right|alright|what (?:you|it|is)|possible|it))|(?:even|as|what) if)\b/;
+  /\b(?:if (?:you (?:would|could|can|please|like|want|wish|may|say so|must|do not mind|have to|insist)\b(?! not)|(?:it|that) (?:must|has to|needs to) be|possible|i may(?: say)?|i am honest|only (?:i|you)|not (?:more|sooner|better)|need be|anything|so$|that is (?:ok|okay|fine|all right|alright|what (?:you|it|is)|possible|it))|(?:even|as|what) if)\b/;
 const hedge =
-  /\b(?:maybe|perhaps|possibly|probably|presumably|likely|i (?:think|guess|suppose|believe|assume|reckon|hope) ?(?:so)?$|not (?:\d+ ?%? |entirely |totally |quite |completely |so |too |very |really |all that )?(?:sure|certain|convinced)|unsure|sort of|kind of|more or less|almost|nearly|leaning|tempted|in principle|in theory|half|hesitant|reluctant|wonder|doubt(?!\s*about)|i guess|might|could be|should be)\b/;
+  /\b(?:maybe|perhaps|possibly|probably|presumably|likely|i (?:think|guess|suppose|believe|assume|reckon|hope) ?(?:so)?$|not (?:\d+ ?%? |entirely |totally |quite |completely |so |too |very |really |all that )?(?:sure|certain|convinced)|unsure|sort of|kind of|more or less|almost|nearly|leaning|tempted|in principle|in theory|half|hesitant|reluctant|wonder|doubt(?!\s*about)|i guess|might|could be|(?<!\bi |\bwe )should be)\b/;
 const harmlessBut =
   /^(?:but|however|though|although) (?:please |kindly |do |just |then |also |now )*(?:hurry|be (?:quick|fast|careful|gentle)|quick|quickly|fast|soon|make (?:it )?(?:quick|fast|snappy|sure)|thanks|thank you|no (?:hurry|rush)|let me know|tell me (?:when|once)|honestly|to be honest|still|anyway|never mind)\b/;
 const counter =
@@ -128,7 +130,7 @@ function invertedReply(proposal: string, answer: string, asked: readonly Sentenc
 /** A question beside a yes that leaves it open: what is weighed, an objection, or another way. */
 const isOpen = (question: string) =>
   isWeighing(question) ||
-  /^(?:but|although|though)\b(?! i (?:will|can|could) (?!it\b))|^(?:and |or )?(?:can|could|would|might|may) (?:it|that|this|we) (?:also |then |maybe |still )*(?!take\b|help\b|arrive\b|come\b)/.test(
+  /^(?:but|although|though)\b(?! i (?:will|can|could) (?!it\b))|^(?:and |or )?(?:can|could|would|might|may) (?:it|that|this|we) (?:also |then |maybe |still )*(?!take\b|help\b|arrive\b|come\b)|\b(?:can|could|may) i (?:(?:please|maybe|just) )*(?:tell you|let you know|answer|get back|come back|call (?:you )?back|write|think|decide|confirm|say (?:so|yes))\b/.test(
     question,
   );
 
@@ -138,11 +140,17 @@ function gradeOf(answer: string): 'yes' | 'assent' {
   return clauses.some((clause) => /^(?:yes|consent|deed)$/.test(answerOf(clause))) ? 'yes' : 'assent';
 }
 
+/** Without what a no denies beforehand, and what stands for a yes: "no, no problem, do it". */
 const wordedPlainly = (answer: string) =>
-  plain(answer).replace(
-    /\b(?:i )?(?:do not|cannot|could not) see (?:a |any )?(?:reason )?why (?:not|(?:we|i|you) should not)\b/g,
-    'why not',
-  );
+  plain(answer)
+    .replace(
+      /^(?:(?:oh|ah|well) )?no+[,.!]* (?=(?:no|not an?) (?:problem|objections?|worries|issue|complaints?|bother|trouble)\b|(?:it is )?fine\b|go ahead\b|please do\b)/,
+      '',
+    )
+    .replace(
+      /\b(?:i )?(?:do not|cannot|could not) see (?:a |any )?(?:reason )?why (?:not|(?:we|i|you) should not)\b/g,
+      'why not',
+    );
 
 /** What is said from the last "I mean yes" on: it takes back what stands before. */
 function lastVersion(sentences: readonly Sentence[]): readonly Sentence[] {
@@ -176,13 +184,14 @@ function kindIn(clause: string, proposal: string, asked: readonly Sentence[]): K
   }
   if (waiting.test(clause)) return 'delay';
   if (noDenial.test(clause)) return 'aside';
+  if (isAskedDeed(clause, asked)) return 'yes';
   if (unwanted.test(clause) && takenBack.test(plain(proposal))) return 'aside';
   if (isDenial(clause) || /^(?:yes|yeah|ok|okay|sure|fine|well) no+$/.test(clause)) return 'no';
   if (pondering.test(clause) || postponed.test(clause)) return echoes(clause, proposal) ? 'aside' : 'delay';
   if (harmlessBut.test(clause)) return 'aside';
   if (exception.test(clause) && isPartOf(clause, proposal)) return 'change';
   if (exception.test(clause) || counter.test(clause)) return echoes(clause, proposal) ? 'aside' : 'change';
-  const own = clause.replace(contrast, '');
+  const own = withoutContrast(clause);
   if (own !== clause && echoes(own, proposal)) return kindIn(own, proposal, asked);
   if (marksChange(clause.replace(/\binstead of \w+ing\b/, ''), false))
     return isDeedOf(clause, proposal) ? 'yes' : 'change';
@@ -204,22 +213,29 @@ function agreementOf(clause: string, proposal: string, asked: readonly Sentence[
   return isAskedWord(clause, asked) ? 'yes' : null;
 }
 
-/** "Final word." to "Is that your final word?" */
+/** The deed of the question, ordered: "stop it" to "should I stop it?", "activate" to "activate it?" */
+function isAskedDeed(clause: string, asked: readonly Sentence[]): boolean {
+  const question = asked.at(-1)?.text ?? '';
+  const [verb = '', ...rest] = clause.replace(new RegExp(`^${lead}`), '').split(' ');
+  const isVerb = new RegExp(`(?:^|\\b(?:i|we|to|and|then|you) |, )${literal(verb)}\\b`).test(question);
+  return (
+    isVerb &&
+    /^[a-z]{3,}$/.test(verb) &&
+    !/^(?:you|are|not|have|like|want|need|does|would|could|that|this|also|the|interested)$/.test(verb) &&
+    !/\bor\b/.test(question) &&
+    rest.every((word) => /^(?:it|that|this|them|one|both|please|now|then|so|for|me|us|all|at|once)$/.test(word))
+  );
+}
+
+/** The end of the question said again: "final word" to "is that your final word?", "to this one as well". */
 function isAskedWord(clause: string, asked: readonly Sentence[]): boolean {
   const last = asked.at(-1)?.text ?? '';
-  const words = clause
-    .split(' ')
-    .filter((word) => !/^(?:my|the|that|is|it|a|an|very|so|indeed|yes|please)$/.test(word));
-  const question = clausesOf(last).at(-1) ?? '';
-  return (
-    words.length > 0 &&
-    words.length <= 3 &&
-    !/\bor\b/.test(last) &&
-    words.every((word) => question.split(' ').includes(word)) &&
-    /^(?:final|word|choice|decision|wish|plan|deal|agreed|settled|right|correct|happy|sure|certain|confirmed|want|wanted|proceed)$/.test(
-      words.at(-1) ?? '',
-    )
+  const said = clause.replace(
+    /^(?:(?:yes|it is|that is|indeed|so|and|my|the|a|an|very) )+|(?: (?:please|indeed))+$/g,
+    '',
   );
+  const isEnd = ` ${clausesOf(last).at(-1) ?? ''}`.replace(/ (?:then|please)$/, '').endsWith(` ${said}`);
+  return isEnd && !/\bor\b/.test(last) && !/^(?:you|me|i|it|that|this|not|no|yet|now|today|interested)$/.test(said);
 }
 
 /** The last sentence that says something is a yes and nothing else, and all before it only hesitated. */
@@ -232,9 +248,6 @@ function isFinalWord(kinds: readonly (readonly Kind[])[], spoken: readonly Sente
   return last > 0 && isYes && before.every((kind) => !/^(?:no|change|condition)$/.test(kind));
 }
 
-/** What a value is told apart from: "oak instead of white". */
-const contrast = /,? (?:instead of|rather than|in place of|as opposed to|and not|not) (?!\w+ing\b).+$/;
-
 /** Whether a clause keeps to one of several things that the proposal names together: "only the kettle". */
 function isPartOf(clause: string, proposal: string): boolean {
   const noun = clause.split(' ').at(-1) ?? '';
@@ -246,7 +259,7 @@ function isPartOf(clause: string, proposal: string): boolean {
 function isChanged(proposal: string, statements: readonly string[]): boolean {
   if (departsFrom(proposal, statements.join('. '))) return true;
   return statements.some(
-    (text) => clausesOf(text).length > 1 && marksChange(text.replace(contrast, ''), false) && !isDeedOf(text, proposal),
+    (text) => clausesOf(text).length > 1 && marksChange(withoutContrast(text), false) && !isDeedOf(text, proposal),
   );
 }
 

@@ -71,11 +71,12 @@ const shortForms: Readonly<Record<string, string>> = {
   w8: 'wait',
   gr8: 'great',
   b4: 'before',
+  m8: 'mate',
 };
 
 /** Words in which a slip of the pen would change what an utterance does. */
 const keyWords =
-  'yes yeah sure not the and you your what when where which who how why can could would will should shall does did have has this that there with from want need give tell send take make know find call help else more any also please thanks thank sorry okay fine right correct proceed confirm agree cancel change update return refund exchange replace deliver address number order parcel email phone postcode reason colour color size date name account anything something everything another instead rather actually before unless without because cannot ahead continue transfer connect colleague human person possible unable allowed policy questions question about right still just already';
+  'yes yeah sure not the and you your what when where which who how why can could would will should shall does did have has this that there with from want need give tell send take make know find call help else more any also please thanks thank sorry okay fine right correct proceed confirm agree agreed cancel change update return refund exchange replace deliver address number order parcel email phone postcode reason colour color size date name account anything something everything another instead rather actually before unless without because cannot ahead continue transfer connect colleague human person possible unable allowed policy questions question about right still just already';
 
 /** Words that are a key word with letters swapped or left out, and English all the same. */
 const realWords = new Set(
@@ -111,6 +112,7 @@ function slipsOf(words: readonly string[]): ReadonlyMap<string, string> {
 /** A text in lower case with chat words written out and slips of the pen in common words mended. */
 export function spelled(text: string): string {
   return text
+    .replace(/(?<= )4 (?=(?:it|me|us|you|sure|real|now|that)\b)/g, 'for ')
     .replace(/^(\W*)ya(?= (?:go|do|that|it|please|pls|sure|ok|you|thanks|i)\b|[,.! ]*$|[,.!])/, '$1yes')
     .replace(/(?<![\w'@.-])[a-z][a-z0-9]*(?![\w@]|'\w|\.\w|-\w)/g, (word) => {
       const full = Object.hasOwn(shortForms, word) ? shortForms[word] : slips.get(word);

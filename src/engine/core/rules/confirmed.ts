@@ -7,6 +7,7 @@ import {
   type Reply,
   replyTo,
   saysMore,
+  withoutContrast,
   withoutOtherMatters,
 } from '../dialogue.ts';
 import { type ToolCall, utterancesOf } from '../message.ts';
@@ -152,10 +153,6 @@ function namesKind(text: string, rival: string, value: string): boolean {
   const [, kind] = /^([a-z]{3,}) \d{3,}$/i.exec(rival) ?? [];
   return kind !== undefined && !namesValue(value, kind) && namesValue(text, kind);
 }
-
-/** A text without what it sets its own value against: "oak instead of white". */
-const withoutContrast = (text: string) =>
-  text.replace(/\b(?:instead of|rather than|in place of|not|from|no longer)\b[^,.;!?]*/gi, ' ');
 
 function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
