@@ -11,7 +11,7 @@ const ignorance =
 const agreement =
   '(?:agree|approve|accept|consent|confirm|authori[sz]e|want (?:that|this|it|you|to|any)|wish|like (?:that|this)$|said? yes)';
 const doNot =
-  '(?:do not|never|please not|must not|should not|are not to|better not)(?: you)?(?: dare| even| ever| please| actually)*';
+  '(?:do not|never(?! (?:\\w+ed|worn|seen|been|had|got|done|gone|worked|come|taken|given)\\b)|please not|must not|should not|are not to|better not)(?: you)?(?: dare| even| ever| please| actually)*';
 const harmlessVerbs =
   'worry|mind|know|have|understand|hesitate|see|think|remember|recall|need|use|wear|forget|care|own|get|feel|receive|live|trust|believe|find|bother';
 const denials: readonly RegExp[] = [

@@ -112,6 +112,7 @@ function slipsOf(words: readonly string[]): ReadonlyMap<string, string> {
 /** A text in lower case with chat words written out and slips of the pen in common words mended. */
 export function spelled(text: string): string {
   return text
+    .replace(/\b(yes|ok|yeah|no)\1+\b/g, '$1')
     .replace(/(?<= )4 (?=(?:it|me|us|you|sure|real|now|that)\b)/g, 'for ')
     .replace(/^(\W*)ya(?= (?:go|do|that|it|please|pls|sure|ok|you|thanks|i)\b|[,.! ]*$|[,.!])/, '$1yes')
     .replace(/(?<![\w'@.-])[a-z][a-z0-9]*(?![\w@]|'\w|\.\w|-\w)/g, (word) => {

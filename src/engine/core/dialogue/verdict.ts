@@ -18,7 +18,8 @@ const known = new Set([...nouns, ...states, ...anyOf(deictics), ...anyOf(functio
 const openVerdict =
   /\b(?:what|how) (?:do|would|will) (?:you|we) (?:say|think|feel|decide|answer)\b|\bwhat (?:is|will be|would be|shall be) (?:your|the) (?:answer|decision|verdict|word|call|say)\b|\bhow (?:does|do|would|is) (?:that|this|it|these)\b/;
 const openWord = /^(?:and |so |then |but |or )*(?:what|which|where|when|who|whose|how|why)\b/;
-const alternatives = /\bor\b(?! (?:no|not|do not|would you rather not|rather not|leave)\b)/;
+const alternatives =
+  /\bor\b(?! (?:no|not|do not|would you rather not|rather not|leave|still (?:thinking|unsure|undecided|deciding)|(?:do|would) you (?:need|like|want) (?:some |more |to )?(?:time|think)|(?:shall|should) (?:i|we) (?:leave|wait|stop))\b)/;
 
 /**
  * Whether a question asks for nothing but a verdict on what was said: every word of its last clause is a function
