@@ -124,10 +124,6 @@ function singular(word: string): string {
 
 const numberWords =
   'two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty';
-/** Short forms of the words of an address, as they are written after a name: "12 Mill Ln". */
-const streetWords =
-  'st:street rd:road ave:avenue av:avenue ln:lane cl:close clo:close ct:court dr:drive sq:square pl:place blvd:boulevard cres:crescent gdn:garden gdns:garden ter:terrace terr:terrace hwy:highway pkwy:parkway apt:apartment';
-const fullForms: ReadonlyMap<string, string> = new Map([
-  ...numberWords.split(' ').map((word, at) => [word, String(at + 2)] as const),
-  ...streetWords.split(' ').map((pair) => pair.split(':') as [string, string]),
-]);
+const fullForms: ReadonlyMap<string, string> = new Map(
+  numberWords.split(' ').map((word, at) => [word, String(at + 2)] as const),
+);

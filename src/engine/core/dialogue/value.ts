@@ -1,4 +1,5 @@
 import { memo } from './memo.ts';
+import { streetsInFull } from './street.ts';
 import { wordsOf } from './text.ts';
 
 const months = [
@@ -25,14 +26,14 @@ const months = [
 export function namesValue(text: string, value: string): boolean {
   const leaves = spellingsOf(value);
   if (leaves.length === 0) return true;
-  const said = wordsOf(text);
+  const said = wordsOf(streetsInFull(text));
   return leaves.every((spellings) => spellings.some((words) => containsWords(said, words)));
 }
 
 /** For each value that a text has to name, the words that name it. */
 const spellingsOf: (value: string) => readonly (readonly (readonly string[])[])[] = memo((value) => {
   const leaves = jsonLeaves(value);
-  return leaves ? leaves.flatMap(spellingsOf) : [wordings(value).map(wordsOf)];
+  return leaves ? leaves.flatMap(spellingsOf) : [wordings(value).map((each) => wordsOf(streetsInFull(each)))];
 }, 4000);
 
 function wordings(value: string): readonly string[] {
