@@ -8,7 +8,7 @@ const markers: readonly RegExp[] = [
   /\bmake (?:it|that|them) (?!so\b|quick|fast|happen|right|clear)/,
   /\b(?:change|switch|swap|move) (?:it|that|this|them) (?:to|for|over)\b|\bswitch (?:to|over)\b/,
   /\blet us (?:make|change|switch|go with|go for|use|take|do|have|try|say) (?!it\b|that\b|this\b)/,
-  /\brather (?:have|use|do|go|get|take)\b|\bdifferent (?:one|colou?r|size|day|date|address|item|card)\b.*\bplease|\banother one\b/,
+  /\brather (?:have|use|do|go|get|take)\b|\bdifferent (?:one|colou?r|size|day|date|address|item|card)\b.*\bplease|^(?:\w+ ){0,3}another one\b|\b(?:want|like|need|take|give|send|prefer|have|rather)\b[\w ]{0,20} another one\b/,
   /\b(?:but )?not (?:the |a |on |in |at |to |for )*[\w-]+(?: \w+)?,? but\b/,
   /\bcan (?:we|you|i) (?:make|change|switch) (?:it|that|this)\b|\bhow about\b|\bwhat about (?:the \w+ one|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)/,
   /\b(?:it|that|this|the \w+) (?:should|must|has to|needs to|ought to) (?:be|go|come|say|read)\b[^.?!]*[, ](?:and )?not\b/,

@@ -10,8 +10,8 @@ const approved =
   '(?:right|correct|fine|good|great|perfect|ok|okay|alright|all right|it|accurate|spot on|exact|excellent|lovely|ideal|wonderful|acceptable|agreed|approved|brilliant|in order|confirmed|a yes|a deal)';
 
 const greeting =
-  '(?:(?:hi|hello|hey|oh|ah|aha|well|um+|uh+|hm+|so|and|then|also|please|thanks|thank you(?: so much| very much)?|great|perfect|cool|awesome|good|excellent|wonderful|fantastic|lovely|super|brilliant|actually|ok(?:ay)?|alright|all right|right|fine|my answer is|the answer is|it is a|that is a|that would be a|i (?:already |just |did )?(?:said|say)|i am saying|honestly|in that case|to be honest)[ ,.!-]*)*';
-const yesWords = 'yes+|yeah+|yep|yup|yah|aye|y|affirmative';
+  '(?:(?:hi|hello|hey|oh|ah|aha|well|um+|uh+|hm+|so|and|then|also|please|bitte|thanks|thank you(?: so much| very much)?|great|perfect|cool|awesome|good|excellent|wonderful|fantastic|lovely|super|brilliant|actually|ok(?:ay)?|alright|all right|right|fine|my answer is|the answer is|it is a|that is a|that would be a|i (?:already |just |did )?(?:said|say)|i am saying|honestly|in that case|to be honest)[ ,.!-]*)*';
+const yesWords = 'yes+|yeah+|yep|yup|yah|aye|y|affirmative|ja|jawohl|oui|si|sim';
 /** A yes by themselves or before what is to be done, but not before a statement: "of course it broke again". */
 const adverbs =
   'sure(?: thing)?|surely|correct|absolutely|definitely|certainly|of course|by all means|agreed|approved|confirm(?:ed)?|granted|deal|totally|indeed';
@@ -46,7 +46,9 @@ const consents: readonly RegExp[] = [
   /^(?:and )?you (?:have|have got|got) my (?:full )?(?:ok|okay|approval|permission|consent|confirmation|go ahead|go-ahead|blessing|yes|word|green light)(?: to \w+ [\w ]*| for (?:that|this|it))?$/,
   /^(?:indeed )?you (?:certainly |surely )?(?:may|can)(?: indeed)?$/,
   /^you (?:may|can)(?: now)? (?:go ahead|proceed|do (?:it|that|so)|continue)\b/,
-  /^(?:i would|i do|we would|we do) (?:like|love|want) (?:that|this|it|you to)\b/,
+  /^(?:i|we) (?:would|do)(?: \w+ly| indeed| very much| so)* (?:like|love|want|appreciate|welcome) (?:that|this|it|you to)\b/,
+  /^(?:and |so |yes |then |please )*(?:i|we) (?:do |really |still |would )*(?:want|wish|like|choose|agree|am (?:ready|happy|willing)|are (?:ready|happy|willing)) to (?:proceed|go ahead|continue|do (?:it|that|this|so)|go (?:on|through)(?: with (?:it|that|this))?)$/,
+  /^(?:please |kindly |just )*do (?:the needful|your (?:thing|magic|worst)|what (?:you (?:must|have to)|is (?:needed|necessary)|(?:has|needs) to be done))$/,
   /^(?:i have |there are |we have )?no (?:objections?|complaints?|reason not to|changes)(?: (?:from|on) (?:me|my side))?$/,
   /^why not$/,
   /^(?:yes )?(?:i am|we are) (?:very |quite |absolutely |completely |totally )?(?:sure|certain|positive)$/,

@@ -7,7 +7,8 @@ import { isQuestion } from './userQuestion.ts';
 const plain = new Set(
   (
     'a all an and any anything asking be both checking course details doing everything fun go good help how i info it me ' +
-    'mind mine my now once one our patience plan pleasure proceed real right sure that the them then these this those ' +
+    'mind mine my now once him her one our patience plan pleasure proceed real right sure that the them then these this those ' +
+    'above agreed described discussed listed planned proposed said set soon stated usual ' +
     'time today us what which yes you your order item request change changes update'
   ).split(' '),
 );
@@ -34,7 +35,7 @@ export function departsFrom(proposal: string, answer: string): boolean {
 
 /** "My 5 year old", "3 times in a row": a number that is told, not asked for. */
 const measure =
-  /\b\d+[ -]?(?:years?|months?|weeks?|days?|hours?|minutes?|times)(?:[ -]old| ago| straight| in a row| running)\b|\b\d+ times\b/gi;
+  /\b(?:\d+|[a-z]+ty(?:-\w+)?|[a-z]+teen)[ -]?(?:years?|months?|weeks?|days?|hours?|minutes?|times)(?:[ -]old| ago| straight| in a row| running)\b|\b\d+ times\b|\b\d+ \w+ (?:a|per|every|each) (?:day|week|month|year|hour)\b|\bsince \d{4}\b|\b(?:with |for |to )?the (?:two|three) of (?:them|these|those|us)\b|\bas [\w ]{1,20} (?:would |used to )?(?:say|says|said|put it)\b/gi;
 
 /** "It's in Ashford, not Dunmore", after a proposal of Dunmore: a value that was proposed is set against another. */
 function contrasts(answer: string, proposal: string): boolean {
@@ -58,10 +59,13 @@ function agreeing(answer: string): string {
 
 /** People, times and manners that a yes may be for or with: they are no detail of what was proposed. */
 const companions =
-  /^(?:mum|mom|mother|dad|father|wife|husband|partner|son|daughter|kid|kids|child|children|family|friend|sister|brother|boss|colleague|work|birthday|christmas|holiday|trip|party|sure|certain|real|pleasure|joy|gusto|thanks|gratitude|relief|being|taking|heaven|goodness|god|honest|fair|clear|god|good|ages|now|ever|always|once|then|long|weeks|days|months|years|christ)$/;
+  /^(?:mum|mom|mother|dad|father|wife|husband|partner|son|daughter|kid|kids|child|children|family|friend|sister|brother|boss|colleague|work|birthday|christmas|holiday|trip|party|sure|certain|real|pleasure|joy|gusto|thanks|gratitude|relief|being|taking|heaven|goodness|god|honest|fair|clear|fire|someone|somebody|mercy|god|good|ages|now|ever|always|once|then|long|weeks|days|months|years|christ)$/;
 /** "We have no room for a lamp": what is told beside the answer, with a subject of its own. */
 const told =
-  /^(?:because |as |since |and |so |but |then |for )*(?:i|we|it|he|she|they|there|(?:that|this|my \w+|the \w+|nobody|everybody)(?= (?:is|are|was|were|has|have|had|will|would|does|did|never|just|keeps?|broke|works?|goes|\w+ed)\b))(?: \w+ly| just| really| only| also| already| have| has| had)? (?!(?:would(?! not)|want|need(?! to)|prefer|meant|mean|said|should|must|has to|needs to)\b)\w+/;
+  /^(?:because |as |since |and |so |but |then |for |well )*(?:(?:at|after|in|for|since|with|on|over|by) [\w ]{1,30}? (?=(?:i|we|it|he|she|they|you)\b))?(?:i|we|it|he|she|they|there|(?:that|this|my \w+|my \w+s(?= (?!please|instead|too)\w+ )|the \w+|nobody|everybody)(?= (?:is|are|was|were|has|have|had|will|would|does|did|never|just|keeps?|broke|works?|goes|\w+ed)\b))(?: \w+ly| just| really| only| also| already| have| has| had)? (?!(?:would(?! not)|want|need(?! to)|prefer|meant|mean|said|should|must|has to|needs to|keep|leave|take|am keeping|will (?:keep|take|manage|wait))\b)\w+/;
+
+/** Whether a clause tells of something, with a subject of its own. */
+export const isTold = (clause: string): boolean => told.test(clause);
 
 /** What an answer asks for: without its questions, and without what is told beside it. */
 export function demandsIn(answer: string): string {
@@ -97,15 +101,33 @@ const dayName =
   /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|april|june|july|august|september|october|november|december)$/;
 const isOffered = (clause: string) =>
   !told.test(clause) && /\b(?:is|would be|will be|suits?|works?|will do|then|please)\b/.test(clause);
+const numbers: ReadonlyMap<string, string> = new Map(
+  (
+    'ten:10 eleven:11 twelve:12 thirteen:13 fourteen:14 fifteen:15 sixteen:16 seventeen:17 eighteen:18 nineteen:19 twenty:20 thirty:30 ' +
+    'forty:40 fifty:50 sixty:60 seventy:70 eighty:80 ninety:90 hundred:100 thirteenth:13 fourteenth:14 fifteenth:15 sixteenth:16 ' +
+    'seventeenth:17 eighteenth:18 nineteenth:19 twentieth:20'
+  )
+    .split(' ')
+    .map((pair) => pair.split(':') as [string, string]),
+);
+/** A number as the proposal has it: in words or digits, with its ordinal ending or without. */
+function isProposed(word: string, proposed: ReadonlySet<string>): boolean {
+  const digits = numbers.get(word) ?? word.replace(/(?<=\d)(?:st|nd|rd|th)$/, '');
+  return [word, digits, `${digits}st`, `${digits}nd`, `${digits}rd`, `${digits}th`].some((each) => proposed.has(each));
+}
+/** A statement that sets a detail right: "my house number is 65", "it is 65". */
+const correcting =
+  /^(?:because |and |but |so )*(?:it|that|this|these|those|(?:my|the|our) (?:\w+ )?(?:number|house|street|road|address|card|postcode|zip|flat|apartment|door|date|day|time|size|price|amount|sum|name|order|email|phone)) (?:is|was|are|were|should|must|has|will)\b/;
 const isOrder = (clause: string) => isDeed.test(clause.replace(deedLead, '').split(' ')[0] ?? '');
 
 /** Numbers anywhere, and what follows a preposition where the clause is part of the answer itself. */
 function namesDetail(clause: string, isDemand: boolean, proposed: ReadonlySet<string>): boolean {
   const emails = clause.toLowerCase().match(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g) ?? [];
   if (isDemand && emails.some((email) => !wordsOf(email).every((word) => proposed.has(word)))) return true;
+  const isOfProposal = isDemand || !isTold(plainText(clause)) || correcting.test(plainText(clause));
   const words = wordsOf(plainText(clause).replace(/\b(?:100 ?%|1000 thanks|24\/7|10\/10)/g, ''));
   return words.some((word, index) => {
-    if (/\d/.test(word) || numeral.test(word)) return !proposed.has(word);
+    if (/\d/.test(word) || numeral.test(word)) return isOfProposal && !isProposed(word, proposed);
     if (dayName.test(word) && isOffered(clause))
       return !proposed.has(word) && [...proposed].some((each) => dayName.test(each));
     if (!isDemand || !/^(?:to|into|with|for|as)$/.test(word)) return false;
@@ -116,8 +138,11 @@ function namesDetail(clause: string, isDemand: boolean, proposed: ReadonlySet<st
 
 /** The words of a text, a sum in one form: 15.90 is 15.9. */
 function wordsOf(text: string): readonly string[] {
-  const sums = text.toLowerCase().replace(/(\d\.\d*?)0+(?!\d)/g, '$1');
-  return sums.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const sums = text
+    .toLowerCase()
+    .replace(/(\d+\.\d*?)0+(?!\d)/g, '$1')
+    .replace(/(\d)\.(?!\d)/g, '$1 ');
+  return sums.match(/\d+\.\d+|[\p{L}\p{N}]+/gu) ?? [];
 }
 
 const isPlain = (word: string) => plain.has(word) || word.endsWith('ing') || isDeed.test(word);
@@ -125,7 +150,7 @@ const isPlain = (word: string) => plain.has(word) || word.endsWith('ing') || isD
 const empty = new Set(
   (
     'i me my mine we us our you your it its he she they them this that these those the a an one ones of to in on at for from by with as and or then ' +
-    'now so is are am was were be been do does did have has had will would can could shall should may might please just only really very also too if ' +
+    'out up off away over down through now so is are am was were be been do does did have has had will would can could shall should may might please just only really very also too if ' +
     'unless provided providing long assuming supposing condition when once where case but however though although yet still same like want wish need ' +
     'get got go goes going there here thanks yes ok okay well let us'
   ).split(' '),
@@ -147,6 +172,8 @@ const deedGroups: readonly (readonly string[])[] = [
   ['return', 'refund', 'send', 'take', 'give', 'credit', 'ship'],
   ['cancel', 'drop', 'scrap', 'remove', 'delete', 'kill', 'bin', 'stop', 'get rid of'],
   ['send', 'redirect', 'deliver', 'ship', 'forward', 'move', 'readdress', 'bring', 'reroute', 'resend', 'change'],
+  ['put', 'pop', 'stick', 'enter', 'note', 'write', 'pencil', 'add', 'sign', 'set'],
+  ['turn', 'switch', 'deactivate', 'disable', 'block', 'stop', 'suspend', 'end'],
   ['charge', 'pay', 'use', 'bill', 'debit', 'put', 'switch', 'change'],
   ['book', 'reserve', 'schedule', 'reschedule', 'postpone', 'move', 'rebook', 'arrange'],
   ['transfer', 'hand', 'connect', 'pass', 'forward'],
@@ -164,7 +191,7 @@ export function isDeedOf(clause: string, proposal: string): boolean {
   const bare = clause
     .replace(deedLead, '')
     .replace(/^get rid of\b/, 'remove')
-    .replace(/^(?!go )(\w+) away$/, '$1');
+    .replace(/^(?!go )(\w+) away\b/, '$1');
   if (/\b(?:instead|rather|second thoughts?|mind|scratch|correction|not|never|no|meant|mean|prefer)\b/.test(bare))
     return false;
   const proposed = plainText(proposal);

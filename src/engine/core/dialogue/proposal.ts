@@ -13,7 +13,7 @@ const misunderstandings =
 const proposals: readonly RegExp[] = [
   /^(?:so |then |and |ok |okay |well )*(?:shall|should|may|can) (?:i|we)(?: then| now| please| do so)?$/,
   /\b(?:do|would) you (?:still |really )?(?:want|like) (?:that|this|it|one)(?: done| then| to happen| changed| cancelled| sent| booked)?$|^want (?:that|this|it|one)(?: then)?$/,
-  /\b(?:give me|i need|with|waiting for|await) (?:the |a |your )?(?:go.?ahead|green light|thumbs up|nod|ok(?:ay)?|approval)\b|\bsay the word\b|\btell me to (?:go ahead|proceed|go on|do (?:it|so|that))\b|\ba (?:yes|nod|go.?ahead) from you\b|^(?:(?:it is |that is )?your call|over to you|up to you)(?: now)?$|\b(?:if|as soon as|once) you (?:are (?:happy|ok|okay|fine) with|agree|approve|give me the go)\b/,
+  /\b(?:give me|i need|with|waiting for|await) (?:the |a |your )?(?:go.?ahead|green light|thumbs up|nod|ok(?:ay)?|approval)\b|\b(?:say|give me) the word\b|\bone (?:yes|word|nod) and\b|\b(?:state|say|indicate) (?:whether|if) you (?:agree|accept|consent|approve|do)\b|\bready (?:for me )?to (?:start|go|proceed|begin)\b|\btell me to (?:go ahead|proceed|go on|do (?:it|so|that))\b|\ba (?:yes|nod|go.?ahead) from you\b|^(?:(?:it is |that is )?your call|over to you|up to you)(?: now)?$|\b(?:if|as soon as|once) you (?:are (?:happy|ok|okay|fine) with|agree|approve|give me the go)\b/,
   /\b(?:did i|have i|do i have) (?:get|got|understood?|all) (?:that|this|it|you|everything)?(?: all)? ?(?:right|correct(?:ly)?)\b/,
   /\bif (?:you (?:would )?(?:like|want|wish|prefer)|(?:that|this|it|everything|all|all of (?:this|that)) (?:is|sounds|looks|seems|works|suits)(?: \w+)? (?:ok|okay|fine|good|right|correct|you|for you)(?: (?:to|for|with) you)?|so)\b,? (?:then )?(?:i|we) (?:can|could|will|would) (?!(?:not|need)\b)/,
   /\b(?:i|we) (?:can|could|will|would) (?!(?:not|no longer|only|need)\b)[^?]*,? if (?:you (?:would )?(?:like|want|wish|prefer)(?: (?:me to|that|it|so))?|you (?:agree|say (?:so|yes|the word)|confirm|approve|give me (?:your|the) [\w -]+|are (?:ok|okay|happy|fine))(?: with (?:that|this|it))?|that (?:is|sounds|works|suits)[\w ]{0,25})$/,
@@ -50,6 +50,9 @@ const deeds =
   'cancel|return|exchange|swap|reschedule|redirect|report|rebook|book|claim|reorder|upgrade|postpone|have (?:it|them|this|that|the [\\w ]+) (?:\\w+ed|sent|redone)';
 /** Proposals only when they are asked. */
 const askedProposals: readonly RegExp[] = [
+  /\b(?:can|could|may) (?:i|we) (?:then |now |also )*(?!(?:please|help|assist|have|get|ask|know|see|offer|do (?:for|else|anything)|be|interest|tempt|check|verify|trouble|speak|talk|suggest|take (?:your|a)|look|find|start with|begin with|quickly|just)\b)[a-z]+ (?:that|this|it|these|them|him|her|the|your|both|all|an?)\b/,
+  /^(?:(?:so|and|then|now) )*(?:do|am) (?:i|we) (?:to )?(?!(?:have|need|get|see|understand|know|hear|speak|talk|take it|read|think|look|sound)\b)[a-z]+ (?:that|this|it|these|them|him|her|the|your|both|all|an?)\b/,
+  /\b(?:do|would) you (?:still |really )?(?:want|like) (?:them|it|him|her|these|those|both|all|that|this) (?:\w+ed|sent|put|paid|made|set|done|redone)(?: \w+)?$|\b(?:press|carry|go|move) on$/,
   /^(?:(?:so|and|then|now|shall we) )*(?:how about (?:it|that|this)|(?:still |are you (?:still )?)?on board|do (?:i|we) (?:do|go|proceed|book|send|start|change|cancel|take|make)(?: (?:it|that|this|so|ahead|on|then))*|would you (?:take|accept|have) (?:it|that|this|that one)|and this (?:one|too)(?: too| as well)?|this one too)$/,
   /^(?:(?:so|and|then|now|ok|okay|shall we) )*(?!(?:is|are|was|were|do|does|did|have|has|had|can|could|will|would|want|need|got|get|what|which|any|does)\b)[a-z]{3,} (?:it|that|this|them)(?: now| then| at once)?$/,
   new RegExp(

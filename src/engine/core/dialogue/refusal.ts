@@ -7,11 +7,11 @@ const noStart = new RegExp(
   `${opening}(?:${noWord}|negative|not (?:yet|now|(?:really|quite)(?! (?:sure|certain|clear|following|getting|understanding))|at all|exactly|correct|right|that|like (?:that|this)|happening|interested|going to happen|a chance|agreed|acceptable|approved|ok(?:ay)?|good|fine|today|anymore|in (?:a million|my))\\b|no way|never(?! ?mind (?:the|that)\\b)(?=$|[ ,.!]*(?:$|mind|ever|in))|wrong\\b|incorrect\\b|unacceptable\\b|nothing doing|(?:absolutely|definitely|certainly|of course|probably|preferably|rather|please|hell|heck|surely|better|hopefully) (?:not|no)\\b|pass$)`,
 );
 const ignorance =
-  /\bno (?:idea|clue|notion|worries|problem|objections?|doubt|rush|hurry|longer|matter|changes|hard feelings)\b/;
+  /\bno (?:idea|clue|notion|worries|problem|objections?|doubt|rush|hurry|longer|(?:way|turning|going) back|return|matter|changes|hard feelings)\b/;
 const agreement =
   '(?:agree|approve|accept|consent|confirm|authori[sz]e|want (?:that|this|it|you|to|any)|wish|like (?:that|this)$|said? yes)';
 const doNot =
-  '(?:do not|never(?! (?:\\w+ed|worn|seen|been|had|got|done|gone|worked|come|taken|given)\\b)|please not|must not|should not|are not to|better not)(?: you)?(?: dare| even| ever| please| actually)*';
+  '(?:do not|never(?= (?:do|cancel|change|send|return|book|charge|move|use|touch|try|call|ring|write|exchange|refund|pay|close|delete|let|give|take|make|put|mention|ask|tell|ever)\\b)|please not|must not|should not|are not to|better not)(?: you)?(?: dare| even| ever| please| actually)*';
 const harmlessVerbs =
   'worry|mind|know|have|understand|hesitate|see|think|remember|recall|need|use|wear|forget|care|own|get|feel|receive|live|trust|believe|find|bother';
 const denials: readonly RegExp[] = [
@@ -24,7 +24,7 @@ const denials: readonly RegExp[] = [
   /\b(?:i|we)(?: \w+)? (?:disagree|decline|refuse|object|reject|am against|am opposed|oppose|would rather not|would prefer not|prefer not|will pass|will not|am not (?:ok|okay|happy|fine|interested|going to|agreeing|comfortable|paying|doing|having))\b(?! (?:be (?:home|in|there|at)|need|have|mind))/,
   /\b(?:i|we) would (?:rather|prefer) (?:you |if you |that you )(?:did|do|would|could|will) not\b/,
   /\byou do not have my (?:ok|okay|approval|permission|consent|confirmation|go ahead|go-ahead|blessing|word|yes)\b/,
-  /\b(?:that|this|it|these|those|which) (?:is|are) (?:(?:the|a) wrong\b|not\b(?! (?:a problem|needed|necessary|far|urgent|important|bad|expensive|an issue))|wrong|incorrect|all wrong|unacceptable|no good|a no\b|out of the question)/,
+  /\b(?:that|this|it|these|those|which) (?:is|are) (?:(?:the|a) wrong\b|not\b(?! (?:a problem|needed|necessary|far|urgent|important|bad|expensive|an issue|as (?:if|though)|like (?:it|i|we)|surprising|cheap|the end|much))|wrong|incorrect|all wrong|unacceptable|no good|a no\b|out of the question)/,
   /\b(?:that|this|it) (?:does not|will not|would not|cannot) (?:work|suit|do$|sound (?:right|good)|look (?:right|good))/,
   /\bnot what i (?:want|wanted|asked|said|meant|need|needed|ordered|had in mind)\b/,
   /\b(?:under no circumstances?|on no account|in no way|by no means|out of the question|over my dead body|not (?:a|in a million) (?:chance|years)|no deal)\b/,

@@ -2,7 +2,7 @@ import { literal } from '../literal.ts';
 import { marksChange } from './change.ts';
 import { answerOf } from './consent.ts';
 import { withoutContrast } from './contrast.ts';
-import { departsFrom, echoes, isDeedOf, ordersOther } from './echo.ts';
+import { departsFrom, echoes, isDeedOf, isTold, ordersOther } from './echo.ts';
 import { withoutOtherMatters } from './otherMatter.ts';
 import { isDenial } from './refusal.ts';
 import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
@@ -20,13 +20,13 @@ export type Reply = 'yes' | 'assent' | 'no' | 'change' | 'condition' | 'delay' |
 type Kind = Reply | 'courtesy' | 'aside';
 
 const lead =
-  '(?:(?:oh|ah|aha|indeed|but|yes|yeah|yep|yup|ya|yea|aye|well|um+|uh+|erm?|hm+|haha|lol|and|so|then|ok|okay|right|sure|now|honestly|thanks|thank you|sorry|please|just) )*';
+  '(?:(?:its|it is|oh|ah|aha|indeed|but|yes|yeah|yep|yup|ya|yea|aye|well|um+|uh+|erm?|hm+|haha|lol|and|so|then|ok|okay|right|sure|now|honestly|thanks|thank you|sorry|please|just|bitte|gerne) )*';
 const tail =
-  '(?: (?:then|please|thanks|thank you|indeed|so|now|too|also|lol|mate|sir|madam|dear|love|actually|really|exactly|today|there|from (?:me|us|my side|our side)|of you|of course|all (?:of it|of them|of that)|to me|to us|for me|for us|by me|by us|with me|with us|(?:with|about|to|for|by|on) (?:that|this|it|both|everything|all of it|all of that|the plan|me doing that|you doing that)))*';
+  '(?: (?:then|please|thanks|thank you|indeed|so|now|too|also|lol|mate|bro|man|dude|pal|buddy|guys|folks|cheers|ta|sir|madam|dear|love|my (?:friend|dear|love|man|lady|good (?:man|sir|friend))|actually|really|exactly|today|there|from (?:me|us|my side|our side)|of you|of course|all (?:of it|of them|of that)|to me|to us|for me|for us|by me|by us|with me|with us|(?:with|about|to|for|by|on) (?:that|this|it|both|everything|all of it|all of that|the plan|me doing that|you doing that)))*';
 const degree =
-  '(?:(?:very|quite|perfectly|so|more than|absolutely|most|entirely|really|all|totally|completely|definitely|certainly|just|indeed|fully|pretty|exactly|rather|truly|only too|a bit of|much) )*';
+  '(?:(?:very|100 ?%|one hundred per ?cent|a hundred per ?cent|quite|perfectly|so|more than|absolutely|most|entirely|really|all|totally|completely|definitely|certainly|just|indeed|fully|pretty|exactly|rather|truly|only too|a bit of|much) )*';
 const approving =
-  'happy|glad|right|correct|all right|alright|fine|good|ok|okay|agreeable|content|sure|certain|clear|agreed|welcome|fair|fair enough|accurate|kind|great|nice|lovely|perfect|wonderful|ideal|helpful|brilliant|fantastic|excellent|splendid|marvellous|smashing|super|ace|acceptable|sensible|reasonable|best|appreciated|ready|pleased|delighted|certainly|gladly|definitely|a relief|a plan|a deal|a yes|okey|okey dokey|okie dokie|settled|confirmed|approved|positive|it|terrific|magic|sorted|satisfied|much obliged';
+  'happy|glad|right|correct|all right|alright|fine|good|ok|okay|agreeable|content|sure|certain|clear|agreed|welcome|fair|fair enough|accepted|authori[sz]ed|granted|accurate|kind|great|nice|lovely|perfect|wonderful|ideal|helpful|brilliant|fantastic|excellent|splendid|marvellous|smashing|super|ace|acceptable|sensible|reasonable|best|appreciated|ready|pleased|delighted|certainly|gladly|definitely|a relief|a plan|a deal|a yes|okey|okey dokey|okie dokie|settled|confirmed|approved|positive|it|terrific|magic|sorted|satisfied|much obliged';
 const person = 'i|we|it|that|this|they|these|those|you|he|she|both|all|everything|that one|this one';
 const auxiliaries = 'am|are|is|do|does|would|will|have|has|can|may|should|shall';
 /** "It is indeed", "I do", "you may": the question's own verb said again. */
@@ -37,13 +37,13 @@ const approval = new RegExp(
   `^${lead}(?:(?:(?:i|we) (?:should|would|shall|will) be|i am|we are|(?:${person})(?: (?:is|are|would be|will be|sounds?|looks?|seems?))?|would be|sounds?|looks?|with|it would be|am|is) )?${degree}(?:${approving})(?: (?:${approving}))*(?: if you (?:would|could|did)(?: (?:do )?(?:so|that|it))?)?${tail}$`,
 );
 const assents = new RegExp(
-  `^${lead}(?:by all means|naturally|obviously|with (?:pleasure|joy)|my pleasure|you bet|you betcha|go on|go|do|do that one|this one|that one|roger(?: that)?|aye aye|amen|ya|yea|yh|yess+|uh.?huh|mhm+|mm.?hm+|sold|done|done deal|deal|count me in|i am (?:in|game|on board|for it|all for it|up for it|behind it)|on board|lock it in|ship it|let us(?: (?:do|go|have|take|get|make)(?: (?:it|that|this|so|ahead|for it|it done|with (?:it|that)))?)?|let it be so|be so kind|(?:if you )?(?:would|could|can|will) you(?: please| kindly)*|if (?:you )?(?:would|could|may|please|do not mind|be so kind)(?: please)?|as (?:you (?:say|said|wrote|propose|proposed|suggest|suggested|describe|described|listed)|proposed|suggested|discussed|described|written|planned|agreed|listed|above)|(?:just |exactly )?(?:like|the way) (?:that|you (?:say|said|wrote|put it|described))|both(?: of (?:them|those|these))?|quite(?: so)?|the (?:whole )?lot|all of (?:it|that|them)|(?:a |my |big |clear |definite |resounding |another )*yes\\b[\\w ]{0,24}|green light|permission granted|nothing (?:to add|against (?:it|that))|no (?:notes|reason to say no)|i (?:can|could) (?:live with|accept|do) (?:that|it|this)|(?:it|that|this) (?:will|does|would) (?:do|suit|work|be fine)[\\w ]{0,16}|i (?:do not|cannot) (?:see|think of) (?:any |a )?(?:reason )?(?:why not|not to|against)|(?:i|we) (?:would )?(?:not|do not) mind(?: (?:that|it|at all))*|(?:i |we )?(?:will |shall )?(?:take|have|choose|want|would like|would love|have decided on|confirm) (?:it|that|this|that one|this one|the change)|(?:(?:that|this|it) is (?:exactly |just |precisely )?|exactly |just |precisely )(?:how|what|the way|as) i (?:want|wanted|like|would like|need|meant|wish|hoped)(?: it| that)?(?: to be| done)?|(?:i |we )(?:really |do |would )*(?:want|like|love) you to(?: do (?:it|that|this|so))?|(?:that|this|it) is (?:exactly |just |precisely |all )?what (?:i am|we are|i was) (?:asking for|asking|after|hoping for|looking for)|(?:just |please )*(?:give|have) (?:it|that|this) a (?:go|try|shot|whirl)|have a (?:go|try)|(?:worth|have) a (?:try|shot|go)|(?:just |please |at least |do )*try(?: (?:it|that|this|anyway|at least|your luck|your best|please|to|all the same))*|(?:no need to|do not|you need not) ask (?:twice|again|me twice)|(?:i am|we are|you are) (?:on|good to go|all set)|(?:that|this) is the (?:idea|plan|spirit|way|ticket|stuff)|(?:let us )?call it (?:that|done|settled|a deal)|it (?:is|has) my (?:final )?(?:word|wish|choice|decision)|make it so|bring it on|your (?:call|proposal) (?:is|was) (?:fine|good)|put it through|get it (?:done|sorted|booked)|get that (?:done|sorted|booked)|please proceed|happy days|more than (?:anything|ever|words|happy)(?: (?:in the world|can (?:say|tell)))?|with all my heart|(?:(?:and )?so say )?(?:i|we) (?:do )?say so|so say (?:i|we)|(?:i |we )?(?:really |honestly )?(?:cannot|could not) (?:complain|say no|refuse|argue|fault (?:it|that)|be (?:happier|better))(?: (?:to|with|about) (?:that|it|this))?|(?:there is )?nothing (?:i|we) would (?:like|love|enjoy|rather) (?:better|more|have|see|do)|nothing (?:better|would please (?:me|us) more)|the word(?: is given)?|word given|consider (?:it|yourself|that) (?:said|told|given|done|authori[sz]ed|instructed|agreed)|works|suits(?: me| us)?|perfection)${tail}$`,
+  `^${lead}(?:by all means|naturally|obviously|with (?:pleasure|joy)|my pleasure|you bet|you betcha|go on|go|do|do that one|this one|that one|roger(?: that)?|aye aye|amen|ya|yea|yh|yess+|uh.?huh|mhm+|mm.?hm+|sold|done|done deal|deal|count me in|i am (?:in|game|on board|for it|all for it|up for it|behind it)|on board|lock it in|ship it|let us(?: (?:do|go|have|take|get|make)(?: (?:it|that|this|so|ahead|for it|it done|with (?:it|that)))?)?|let it be so|be so kind|(?:if you )?(?:would|could|can|will) you(?: please| kindly)*|if (?:you )?(?:would|could|may|please|do not mind|be so kind)(?: please)?|as (?:you (?:say|said|wrote|propose|proposed|suggest|suggested|describe|described|listed)|proposed|suggested|discussed|described|written|planned|agreed|listed|above)|(?:just |exactly )?(?:like|the way) (?:that|you (?:say|said|wrote|put it|described))|both(?: of (?:them|those|these))?|quite(?: so)?|the (?:whole )?lot|all of (?:it|that|them)|(?:a |my |big |clear |definite |resounding |another )*yes\\b[\\w ]{0,24}|green light|permission granted|nothing (?:to add|against (?:it|that))|no (?:notes|reason to say no)|i (?:can|could) (?:live with|accept|do) (?:that|it|this)|(?:it|that|this) (?:will|does|would) (?:do|suit|work|be fine)[\\w ]{0,16}|i (?:do not|cannot) (?:see|think of) (?:any |a )?(?:reason )?(?:why not|not to|against)|(?:i|we) (?:would )?(?:not|do not) mind(?: (?:that|it|at all))*|(?:i |we )?(?:will |shall )?(?:take|have|choose|want|would like|would love|have decided on|confirm) (?:it|that|this|that one|this one|the change)|(?:(?:that|this|it) is (?:exactly |just |precisely )?|exactly |just |precisely )(?:how|what|the way|as) i (?:want|wanted|like|would like|need|meant|wish|hoped)(?: it| that)?(?: to be| done)?|(?:i |we )(?:really |do |would )*(?:want|like|love) you to(?: do (?:it|that|this|so))?|(?:that|this|it) is (?:exactly |just |precisely |all )?what (?:i am|we are|i was) (?:asking for|asking|after|hoping for|looking for)|(?:just |please )*(?:give|have) (?:it|that|this) a (?:go|try|shot|whirl)|have a (?:go|try)|(?:worth|have) a (?:try|shot|go)|(?:just |please |at least |do )*try(?: (?:it|that|this|anyway|at least|your luck|your best|please|to|all the same))*|(?:no need to|do not|you need not) ask (?:twice|again|me twice)|(?:i am|we are|you are) (?:on|good to go|all set)|(?:that|this) is the (?:idea|plan|spirit|way|ticket|stuff)|(?:let us )?call it (?:that|done|settled|a deal)|it (?:is|has) my (?:final )?(?:word|wish|choice|decision)|make it so|bring it on|your (?:call|proposal) (?:is|was) (?:fine|good)|put it through|get it (?:done|sorted|booked)|get that (?:done|sorted|booked)|please proceed|happy days|could be worse|hit it|hit me|(?:it is )?booked|more than (?:anything|ever|words|happy)(?: (?:in the world|can (?:say|tell)))?|with all my heart|(?:(?:and )?so say )?(?:i|we) (?:do )?say so|so say (?:i|we)|(?:i |we )?(?:really |honestly )?(?:cannot|could not) (?:complain|say no|refuse|argue|fault (?:it|that)|be (?:happier|better))(?: (?:to|with|about) (?:that|it|this))?|(?:there is )?nothing (?:i|we) would (?:like|love|enjoy|rather) (?:better|more|have|see|do)|nothing (?:better|would please (?:me|us) more)|the word(?: is given)?|word given|consider (?:it|yourself|that) (?:said|told|given|\\w+ed|done|sold)|works|suits(?: me| us)?|perfection)${tail}$`,
 );
 const thumbs = /(?:\u{1F44D}|\u{1F44C}|\u{2705})\p{Emoji_Modifier}*/gu;
 const nods = /^(?:\s|!|\.|\p{Emoji_Modifier}|\u{1F44D}|\u{1F44C}|\u{2705}|\u{1F64F}|\u{1F642}|\u{1F60A})+$/u;
 
 const waiting =
-  /^(?:(?:no|oh|um+|uh+|hm+|ah|but|so|and|please|just|sorry|well|ok|okay|yes|actually|erm?) )*(?:wait|hold on|hang on|hold off|hold it|not (?:yet|now|today|so fast|quite yet|just yet)|(?:just )?(?:one|a) (?:more )?(?:sec|second|moment|minute|thing)|(?:give|gimme) (?:me|us) (?:a|an|one|some|two|five|until)|let me (?:just |quickly |first |still )?(?:think|check|ask|see|look|talk|speak|get back|sleep|find|read|consider|measure|count|know (?:first|what|how|whether|if)))\b(?! for (?:it|that|this) to (?:arrive|come))/;
+  /^(?:(?:no|oh|um+|uh+|hm+|ah|but|so|and|please|just|sorry|well|ok|okay|yes|actually|erm?) )*(?:wait(?! no (?:longer|more))|hold on|hang on|hold off|hold it|not (?:yet|now|today|so fast|quite yet|just yet)|(?:just )?(?:one|a) (?:more )?(?:sec|second|moment|minute|thing)|(?:give|gimme) (?:me|us) (?:a|an|one|some|two|five|until)|let me (?:just |quickly |first |still )?(?:think|check|ask|see|look|talk|speak|get back|sleep|find|read|consider|measure|count|know (?:first|what|how|whether|if)))\b(?! for (?:it|that|this) to (?:arrive|come))/;
 const pondering =
   /\b(?:(?:need|have|want|would like|like|got|must|should|had better|would better|better) (?:to )?(?:first |still |just |quickly )?(?:think|check|ask|sleep|consult|measure|consider|talk|speak|discuss|compare|look)|(?:will|going to|have to) (?:have to |need to |just |first )*(?:think|ask|sleep on|consult|measure|consider|discuss|talk it|get back|come back|let you know|decide|see what)|sleep on (?:it|that|this)|think(?:ing)? (?:about|it over)|(?:get|come) back to (?:you|this|that)|make up my mind|(?:not|have not) (?:yet )?(?:decided|made up)|cannot (?:really |quite )?(?:decide|choose)|undecided|still (?:thinking|deciding|looking|unsure|not|wondering|comparing)|do not know (?:yet|if|whether)|let you know|another (?:day|time)|some other time)\b|\bfirst(?: please)?$/;
 const postponed =
@@ -54,20 +54,24 @@ const conditional =
 const noCondition =
   /\b(?:if (?:you (?:would|could|can|please|like|want|wish|may|say so|must|do not mind|have to|insist)\b(?! not)|(?:it|that) (?:must|has to|needs to) be|possible|i may(?: say)?|i am honest|only (?:i|you)|not (?:more|sooner|better)|need be|anything|so$|that is (?:ok|okay|fine|all right|alright|what (?:you|it|is)|possible|it))|(?:even|as|what) if)\b/;
 const hedge =
-  /\b(?:maybe|perhaps|possibly|probably|presumably|likely|i (?:think|guess|suppose|believe|assume|reckon|hope) ?(?:so)?$|not (?:\d+ ?%? |entirely |totally |quite |completely |so |too |very |really |all that )?(?:sure|certain|convinced)|unsure|sort of|kind of|more or less|(?<!\b(?:i|we|it|he|she|they) )(?:almost|nearly)|leaning|tempted|in principle|in theory|half|hesitant|reluctant|wonder|doubt(?!\s*about)|i guess|might|could be|(?<!\bi |\bwe )should be)\b/;
+  /\b(?:maybe|perhaps|possibly|probably|presumably|likely|i (?:think|guess|suppose|believe|assume|reckon|hope) ?(?:so)?$|not (?:\d+ ?%? |entirely |totally |quite |completely |so |too |very |really |all that )?(?:sure|certain|convinced)|unsure|sort of|kind of|more or less|(?<!\b(?:i|we|it|he|she|they) )(?:almost|nearly)|leaning|tempted|in principle|in theory|half|hesitant|reluctant|wonder|doubt(?!\s*about)|i guess|might|could be(?! worse)|(?<!\bi |\bwe )should be)\b/;
 const harmlessBut =
   /^(?:but|however|though|although) (?:please |kindly |do |just |then |also |now )*(?:hurry|be (?:quick|fast|careful|gentle)|quick|quickly|fast|soon|make (?:it )?(?:quick|fast|snappy|sure)|thanks|thank you|no (?:hurry|rush)|let me know|tell me (?:when|once)|honestly|to be honest|still|anyway|never mind)\b/;
 const counter =
-  /^(?:but|however|though|although|yet) (?:(?:please|then|also|now|still|maybe|just) )*(?:can you|could you|would you|can it|can we|i (?:want|need|would like|would rather|prefer|insist|still want|would want|meant|mean)|we (?:want|need|would like|prefer)|not\b|do not|without|with|to|in|on|at|from|for|make|use|send|take|put|keep|leave|change|charge|refund|pay|cancel|return|book|add|my|first|when|once|after|before|only|(?:it|that|this|the [\w ]+) (?:should|must|has to|have to|needs? to|ought to)\b|it (?:has|needs|should|must)|you (?:have to|need to|must|should|cannot)|(?:the|that|this|these|those) (?!.*\b(?:is|are|was|were|has|have|had|will|would|does|did|looks?|seems?|feels?|hurts?)\b))/;
+  /^(?:but|however|though|although|yet|only(?! (?:once|one|to))) (?:(?:please|then|also|now|still|maybe|just) )*(?:can you|could you|would you|can it|can we|i (?:want|need|would like|would rather|prefer|insist|still want|would want|meant|mean)|we (?:want|need|would like|prefer)|(?:i|we) (?:am |are |will )?(?:keep|leave|take)(?:ing)?\b|no (?!problem|worries|hurry|rush|matter|doubt|need|more|longer|offen[cs]e|one\b)|not\b|do not|without|with|to|in|on|at|from|for|make|use|send|take|put|keep|leave|change|charge|refund|pay|cancel|return|book|add|my|first|when|once|after|before|only|(?:it|that|this|the [\w ]+) (?:should|must|has to|have to|needs? to|ought to)\b|it (?:has|needs|should|must)|you (?:have to|need to|must|should|cannot)|(?:the|that|this|these|those) (?!.*\b(?:is|are|was|were|has|have|had|will|would|does|did|looks?|seems?|feels?|hurts?)\b))/;
 const exception =
   /\b(?:except|excluding|apart from|other than|aside from|besides|everything but|all but)\b|^(?:but )?(?:only|just) (?:the|that|this|one|my|to|on|in|with)\b/;
 const unwanted =
-  /\b(?:i|we) (?:really |just |simply |certainly )*(?:do not|did not|never|no longer) want(?:ed)?(?! you\b)\b/;
+  /\b(?:i|we) (?:really |just |simply |certainly )*(?:do not|did not|never|no longer) (?:ever )?want(?:ed)?(?! you\b)\b/;
 /** What will not be, and takes nothing back: "I won't change it again". */
 const noDenial =
-  /^(?:and |so |but |because )*(?:no (?:need|point|use|reason)\b|i (?:will|would) not (?:(?:want|like) (?:it|that|them|this|anything) to|change (?:it|that|my mind|anything)|ask|bother|regret|miss|need|complain|be needing|forget)\b|(?:(?:please )?do (?:it|that|so) |quick(?:ly)? )?before (?:i change|he|she|they|it (?:is too|ships|leaves|goes)))/;
+  /^(?:and |so |but |because )*(?:no (?:need|point|use|reason)\b|i (?:will|would) not (?:(?:want|like) (?:it|that|them|this|anything) to|change (?:it|that|my mind|anything)|ask|bother|regret|miss|need|complain|be needing|forget)\b|(?:(?:please |and )*do not |never |nothing to )(?:change|touch|alter|add) (?:a (?:letter|thing|word|comma|hair|bit)|anything|another thing)\b|(?:(?:please )?do (?:it|that|so) |quick(?:ly)? )?before (?:i change|he|she|they|it (?:is too|ships|leaves|goes)))/;
 const takenBack =
   /\b(?:cancel|return|refund|send(?:ing)? (?:\w+ )*back|tak(?:e|ing) (?:\w+ )*back|remove|delete|close)/;
+
+/** "That is very kind, but we will manage." */
+const declinesKindly =
+  /^(?:oh |ah |well )*(?:(?:that|this|it) is |how |thank you,? (?:that is )?|thanks,? (?:that is )?)(?:very |so |really |most |too )?(?:kind|sweet|nice|good|generous|thoughtful)(?: of you)?,? (?:but|however|though)\b(?!.*\b(?:yes|go ahead|please do|do it)\b)/;
 
 /** What the answer comes to, as one to this proposal. */
 export function replyTo(proposal: string, said: string): Reply {
@@ -81,6 +85,7 @@ export function replyTo(proposal: string, said: string): Reply {
 function plainReply(proposal: string, answer: string, asked: readonly Sentence[]): Reply {
   const isPutOff = sentencesOf(plain(answer)).some(({ text }) => clausesOf(text).some((each) => putOff.test(each)));
   if (recogniseUser(answer).confirms && !isPutOff && !departsFrom(proposal, answer)) return gradeOf(answer);
+  if (declinesKindly.test(plain(answer))) return 'no';
   const spoken = lastVersion(sentencesOf(wordedPlainly(answer))).flatMap(partsOf);
   const statements = spoken.filter(({ question }) => !question).map(({ text }) => text);
   const kindOf = (clause: string) => kindIn(clause, proposal, asked);
@@ -190,7 +195,8 @@ function kindIn(clause: string, proposal: string, asked: readonly Sentence[]): K
   if (pondering.test(clause) || postponed.test(clause)) return echoes(clause, proposal) ? 'aside' : 'delay';
   if (harmlessBut.test(clause)) return 'aside';
   if (exception.test(clause) && isPartOf(clause, proposal)) return 'change';
-  if (exception.test(clause) || counter.test(clause)) return echoes(clause, proposal) ? 'aside' : 'change';
+  if (exception.test(clause) || (counter.test(clause) && !isTold(clause)))
+    return echoes(clause, proposal) ? 'aside' : 'change';
   const own = withoutContrast(clause);
   if (own !== clause && echoes(own, proposal)) return kindIn(own, proposal, asked);
   if (marksChange(clause.replace(/\binstead of \w+ing\b/, ''), false))
@@ -223,7 +229,11 @@ function isAskedDeed(clause: string, asked: readonly Sentence[]): boolean {
     /^[a-z]{3,}$/.test(verb) &&
     !/^(?:you|are|not|have|like|want|need|does|would|could|that|this|also|the|interested)$/.test(verb) &&
     !/\bor\b/.test(question) &&
-    rest.every((word) => /^(?:it|that|this|them|one|both|please|now|then|so|for|me|us|all|at|once)$/.test(word))
+    rest.every((word) =>
+      /^(?:it|that|this|these|them|him|her|one|both|please|now|then|so|for|me|us|all|at|once|in|on|up|off|out|down|away|through|over|back|my|friend|mate|bro|dear)$/.test(
+        word,
+      ),
+    )
   );
 }
 
@@ -244,8 +254,15 @@ function isFinalWord(kinds: readonly (readonly Kind[])[], spoken: readonly Sente
   const last = kinds.findLastIndex((sentence) => sentence.some((kind) => kind !== 'courtesy'));
   const word = kinds[last] ?? [];
   const isYes = word.includes('yes') && word.every((kind) => /^(?:yes|assent|courtesy)$/.test(kind));
+  const isBare = word[0] === 'yes' && /^(?:yes|yeah|yep)\b/.test(spoken[last]?.text ?? '');
   const before = kinds.slice(0, last).flat();
-  return last > 0 && isYes && before.every((kind) => !/^(?:no|change|condition)$/.test(kind));
+  const against = isBare ? /^(?:no|change)$/ : /^(?:no|change|condition)$/;
+  return (
+    last > 0 &&
+    (isYes || isBare) &&
+    before.every((kind) => !against.test(kind)) &&
+    word.every((kind) => !/^(?:no|change|condition|delay|doubt)$/.test(kind))
+  );
 }
 
 /** Whether a clause keeps to one of several things that the proposal names together: "only the kettle". */

@@ -72,11 +72,13 @@ const shortForms: Readonly<Record<string, string>> = {
   gr8: 'great',
   b4: 'before',
   m8: 'mate',
+  em: 'them',
+  '2day': 'today',
 };
 
 /** Words in which a slip of the pen would change what an utterance does. */
 const keyWords =
-  'yes yeah sure not the and you your what when where which who how why can could would will should shall does did have has this that there with from want need give tell send take make know find call help else more any also please thanks thank sorry okay fine right correct proceed confirm agree agreed cancel change update return refund exchange replace deliver address number order parcel email phone postcode reason colour color size date name account anything something everything another instead rather actually before unless without because cannot ahead continue transfer connect colleague human person possible unable allowed policy questions question about right still just already';
+  'yes yeah sure not the and you your what when where which who how why can could would will should shall does did have has this that there with from want need give tell send take make know find call help else more any also please thanks thank sorry okay fine right correct proceed confirm agree agreed accept accepted approve approved confirmed authorised cancel change update return refund exchange replace deliver address number order parcel email phone postcode reason colour color size date name account anything something everything another instead rather actually before unless without because cannot ahead continue transfer connect colleague human person possible unable allowed policy questions question about right still just already';
 
 /** Words that are a key word with letters swapped or left out, and English all the same. */
 const realWords = new Set(

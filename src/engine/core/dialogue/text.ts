@@ -20,6 +20,7 @@ const contractions: readonly (readonly [RegExp, string])[] = [
   [/\bi'?ve\b/g, 'i have'],
   [/\bid (?=(?:like|love|need|prefer|rather|want|say|be)\b)/g, 'i would '],
   [/\bill (?=(?:need|be|have|take|keep|get|send|do|go|let|just|also|check|cancel|change|book)\b)/g, 'i will '],
+  [/\b(that|it|this|there|what|who)ll\b/g, '$1 will'],
   [/\b(you|they)re\b/g, '$1 are'],
   [/\byoud\b/g, 'you would'],
   [/\byoull\b/g, 'you will'],

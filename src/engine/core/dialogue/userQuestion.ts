@@ -8,7 +8,10 @@ const whQuestion = new RegExp(
 );
 const yesNoQuestion = new RegExp(`${lead}(?:${auxiliary})(?: not)? ${subject}\\b`);
 const notAsked =
-  /(?:^|[ ,.])do (?:it|that|this|so)(?:$| (?:now|please|then|for|right|today|and|as|before))|(?:^|[ ,])do not\b|^(?:yes |ok |oh )*have (?:a|an|it|that|the)\b|^(?:yes |yeah |ok )*(?:is|are|was|will) (?:fine|good|ok)|^when (?:i|you|we|they|he|she|it|the|my) \b|^(?:what|which) (?:i|you|we) \w+ (?:is|was) /;
+  /(?:^|[ ,.])do (?:it|that|this|so)(?:$|,| (?:now|please|then|for|right|today|and|as|before))|(?:^|[ ,])do not\b|^(?:yes |ok |oh )*have (?:a|an|it|that|the)\b|^(?:yes |yeah |ok )*(?:is|are|was|will) (?:fine|good|ok)|^when (?:i|you|we|they|he|she|it|the|my) \b|^(?:what|which) (?:i|you|we) \w+ (?:is|was) |^(?:and )?may (?:the lord|god|heaven|it|he|she|your?)\b(?! (?:please|i))/;
+/** Asked to say something, and not for an answer: "isn't it?", "what choice have I got?" */
+const rhetorical =
+  /(?:^|, )(?:and |so |but |well |honestly )*(?:what (?:other |else )?(?:choice|option|can|could|am|should) (?:have i|do i have|i do|i say|i to do)\b.*|what is not to like|what are you waiting for|how could (?:i|anyone) (?:say no|refuse|resist).*|who (?:would|could) (?:say no|refuse|resist|not).*|why (?:would|should) (?:i|we) not.*|(?:do|did) you (?:even |really )?(?:have|need) to ask|is the pope (?:a )?catholic)$/;
 const indirect =
   /\b(?:i (?:was |am )?(?:just )?(?:wonder(?:ing)?|curious)|(?:i|we) (?:\w+ )?(?:want|like|love|need) to know|(?:can|could|would|will) (?:you|i|we) (?:please )?(?:tell|explain|say|check|know|ask)|tell me (?:what|which|when|where|why|who|how|if|whether)|let me know (?:what|which|when|where|why|who|how|whether)|any idea (?:when|what|how|why|where|if)|any (?:chance|news|update)|do not (?:understand|get|see) (?:why|what|how)|i (?:have|have got) (?:a|one|another|some|a few|a quick) (?:quick |more |last )?questions?)\b/;
 const fragment =
@@ -16,7 +19,8 @@ const fragment =
 
 /** Whether a sentence of a user asks something; the question mark may be missing. */
 export function isQuestion(text: string, marked: boolean): boolean {
-  if (fragment.test(text) || /^(?:\w+[ ,]+)?why not(?:$|[ ,])/.test(text)) return false;
+  if (fragment.test(text) || rhetorical.test(text) || isTagged(text) || /^(?:\w+[ ,]+)?why not(?:$|[ ,])/.test(text))
+    return false;
   if (marked) return true;
   if (/\b(?:i would|would) say (?:yes|no)\b/.test(text)) return false;
   if (indirect.test(text)) return true;
@@ -25,6 +29,12 @@ export function isQuestion(text: string, marked: boolean): boolean {
       clause.split(' ').length > 2 && !notAsked.test(clause) && (whQuestion.test(clause) || yesNoQuestion.test(clause)),
   );
 }
+
+/** A statement with a tag: "that is the word, is it not". */
+const isTagged = (text: string) =>
+  /^(?!(?:and |so |but |then )*(?:what|which|where|when|who|why|how|is|are|does|do|did|can|could|will|would|shall|should)\b).+, (?:is|are|was|were|does|do|did|will|would|has|have|had|can|could)(?: not)? (?:it|they|he|she|we|i|there)(?: not)?$/.test(
+    text,
+  );
 
 /** The sentence itself, and what follows a comma, colon or "but" in it. */
 function clauseHeads(text: string): readonly string[] {
@@ -40,7 +50,12 @@ export function isTag(question: string): boolean {
 
 /** Whether a question could make the asker take a yes back: one about price, loss or risk, not of another matter. */
 export function isWeighing(question: string): boolean {
-  if (/^(?:and|also) .*\b(?:other|another) \w+/.test(question)) return false;
+  if (
+    /^(?:and|also) .*\b(?:other|another) \w+|\b(?:afterwards|afterward|later on|next time|by the way|when (?:it|that|you) (?:is|are) done)\b/.test(
+      question,
+    )
+  )
+    return false;
   return /\b(?:cost|costs|fee|fees|charge[ds]?|price|extra|pay|lose|much|penalty|expensive|free|risk|refundable|right|correct|sure|mean|really|or)\b/.test(
     question,
   );

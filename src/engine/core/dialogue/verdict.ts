@@ -3,7 +3,7 @@ import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
 
 /** What a yes or no is called, and what is said of a matter that is settled. */
 const verdictNouns =
-  'yes|yeah|ok|okay|answer|decision|decide|verdict|choice|choose|chosen|wish|want|wanted|word|say|call|deal|plan|idea|intention|intend|agreement|approval|consent|confirmation|go-ahead|permission|blessing|nod|final|proposal|suggestion|objections|objection|thumbs|signal|vote';
+  'yes|yeah|ok|okay|answer|decision|decide|verdict|choice|choose|chosen|wish|want|wanted|word|say|call|deal|plan|idea|intention|intend|agreement|approval|consent|confirmation|go-ahead|permission|authorisation|authorization|blessing|nod|final|proposal|suggestion|objections|objection|thumbs|signal|vote';
 const verdictStates =
   'alright|all right|right|correct|fine|good|great|agreed|agree|agreeable|approve|approved|confirm|confirmed|settled|suit|suits|work|works|sound|sounds|acceptable|accept|happy|content|comfortable|glad|certain|sure|accurate|proceed|proceeding|continue|ready|welcome|convenient|go';
 const deedNouns =
