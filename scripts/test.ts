@@ -7,8 +7,8 @@
  *     npm test -- --skip e2e,host             all but some
  *     npm test -- --only e2e debugger         files whose name holds "debugger"
  *     npm run test:full                       500 kills, 1,000 rollouts of the trainer, properties 20 times
- *                                             as often and by a new seed, the training recipe with a real
- *                                             model, and the benchmarks
+ *                                             as often and by a new seed, the long stories in VS Code, the
+ *                                             training recipe with a real model, and the benchmarks
  *
  * The last line is `N passed, N failed`, alone; the exit code is 1 when anything failed.
  */
@@ -27,6 +27,7 @@ const fullSettings = {
   REHEARSAL_ROLLOUTS: '1000',
   REHEARSAL_RUNS: '20',
   REHEARSAL_SEED: `${randomInt(2 ** 31)}`,
+  REHEARSAL_STORIES: 'all',
 };
 
 function selectSteps(only: string | undefined, skip: string | undefined, full: boolean): Step[] {

@@ -1,3 +1,4 @@
+import { hasAlternative } from './alternative.ts';
 import { answerOf, isDeed } from './consent.ts';
 import { withoutContrast } from './contrast.ts';
 import { clausesOf, plain as plainText, type Sentence, sentencesOf } from './text.ts';
@@ -197,7 +198,7 @@ export function isDeedOf(clause: string, proposal: string): boolean {
   const proposed = plainText(proposal);
   const [verb = '', ...rest] = bare.split(' ');
   const noun = taken.exec(bare)?.[1];
-  const isChoice = sentencesOf(proposed).some(({ text, question }) => question && /\bor\b(?! (?:no|not)\b)/.test(text));
+  const isChoice = sentencesOf(proposed).some(({ text, question }) => question && hasAlternative(text));
   if (noun !== undefined && !isChoice && !isDeed.test(verb) && echoes(noun, proposal)) return true;
   if (!isDeed.test(verb) && !deedGroups.some((group) => group.includes(verb))) return false;
   const named = contentOf(rest.join(' ')).filter((word) => !plain.has(word));

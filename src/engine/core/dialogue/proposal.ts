@@ -1,3 +1,4 @@
+import { isDeed } from './consent.ts';
 import { memo } from './memo.ts';
 import { isSenseless } from './sense.ts';
 import { plain, type Sentence, sentencesOf } from './text.ts';
@@ -104,6 +105,7 @@ export function isProposalSentence({ text, question }: Sentence): boolean {
   if (isOffer(text, question) || isMisunderstanding(text)) return false;
   if (proposals.some((pattern) => asksForYes(pattern.exec(text)))) return true;
   if (question && askedProposals.some((pattern) => asksForYes(pattern.exec(text)))) return true;
+  if (question && isDeed.test(text)) return true;
   if (invitesVerdict({ text, question })) return true;
   return isConfirmRequest(text, question);
 }

@@ -1,3 +1,4 @@
+import { hasAlternative } from './alternative.ts';
 import { isReport } from './report.ts';
 import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
 
@@ -18,8 +19,6 @@ const known = new Set([...nouns, ...states, ...anyOf(deictics), ...anyOf(functio
 const openVerdict =
   /\b(?:what|how) (?:do|would|will) (?:you|we) (?:say|think|feel|decide|answer)\b|\bwhat (?:is|will be|would be|shall be) (?:your|the) (?:answer|decision|verdict|word|call|say)\b|\bhow (?:does|do|would|is) (?:that|this|it|these)\b/;
 const openWord = /^(?:and |so |then |but |or )*(?:what|which|where|when|who|whose|how|why)\b/;
-const alternatives =
-  /\bor\b(?! (?:no|not|do not|would you rather not|rather not|leave|still (?:thinking|unsure|undecided|deciding)|(?:do|would) you (?:need|like|want) (?:some |more |to )?(?:time|think)|(?:shall|should) (?:i|we) (?:leave|wait|stop))\b)/;
 
 /**
  * Whether a question asks for nothing but a verdict on what was said: every word of its last clause is a function
@@ -30,7 +29,7 @@ export function asksForVerdict(question: string): boolean {
   const last = clauses.at(-1) ?? '';
   const clause = /^(?:then|please|sir|madam|mr \w+|now|so)$/.test(last) ? (clauses.at(-2) ?? last) : last;
   if (openWord.test(clause)) return openVerdict.test(clause) && isOfVerdict(clause);
-  if (alternatives.test(clause)) return false;
+  if (hasAlternative(clause)) return false;
   return isOfVerdict(clause);
 }
 
@@ -90,7 +89,7 @@ export function announces(text: string): boolean {
  */
 export function closedQuestionOf(text: string): string | null {
   const last = sentencesOf(plain(text)).findLast((each) => each.question);
-  const isClosed = last && !factQuestion.test(last.text) && !alternatives.test(last.text);
+  const isClosed = last && !factQuestion.test(last.text) && !hasAlternative(last.text);
   return isClosed ? last.text : null;
 }
 

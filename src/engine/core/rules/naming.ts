@@ -1,3 +1,4 @@
+import { hasAlternative } from '../dialogue/alternative.ts';
 import { plain, sentencesOf, wordsOf } from '../dialogue/text.ts';
 import { namesValue } from '../dialogue.ts';
 import { saysInOrder } from '../expression/phrase.ts';
@@ -111,9 +112,7 @@ export function isLeftOpen(proposal: string, value: string, rivals: Rivals): boo
   const sentences = sentencesOf(plain(proposal))
     .flatMap(({ text }) => text.split(/,? (?:so|therefore|hence|thus|but|then)\b|\s-\s/))
     .filter((text) => isSpoken(text, value, rivals));
-  const isChoice = (text: string) =>
-    /\bor (?!(?:not|no)(?=$|[,.])|(?:leave|keep|stay|would you rather)\b)/.test(text) &&
-    rivals().some((rival) => namesValue(text, rival));
+  const isChoice = (text: string) => hasAlternative(text) && rivals().some((rival) => namesValue(text, rival));
   return sentences.length > 0 && sentences.every(isChoice);
 }
 

@@ -1,6 +1,7 @@
 import { plain, wordsOf } from '../dialogue/text.ts';
 import { namesValue } from '../dialogue.ts';
 import type { Lexicon } from '../lexicon.ts';
+import { literal } from '../literal.ts';
 import { isSpoken, type Rivals } from './naming.ts';
 
 /**
@@ -18,7 +19,20 @@ export function isReferredTo(
   if (!pointsBack(proposal, nouns)) return false;
   const isOther = (text: string) => rivals().some((rival) => rival.length > 1 && namesValue(text, rival));
   const last = earlier.findLast((text) => isSpoken(text, value, rivals) || isOther(text));
-  return last !== undefined && isSpoken(last, value, rivals) && !isOther(last);
+  return last !== undefined && isSpoken(last, value, rivals) && !isOther(last) && !hasTwin(last, value);
+}
+
+/** Whether a text has another value of the same form: "47 Church Road, Ashford" and "12 Park Street, Dunmore". */
+function hasTwin(text: string, value: string): boolean {
+  const words = value.split(' ');
+  if (words.length < 3 || !/\d/.test(value) || !/\p{Lu}/u.test(value)) return false;
+  const shape = words.map((word) =>
+    literal(word)
+      .replace(/\d+/g, '\\d+')
+      .replace(/\p{Lu}[\p{L}'-]*/gu, "\\p{Lu}[\\p{L}'-]*"),
+  );
+  const found = text.match(new RegExp(shape.join(' '), 'gu')) ?? [];
+  return found.some((each) => each !== value);
 }
 
 /** What the kind of a value is called: its own noun, and the last words of its argument's name and lexicon. */
