@@ -20,8 +20,9 @@ export type Trajectory = {
   readonly script: readonly Readonly<Record<string, string | JsonObject>>[];
 };
 
-export function trajectoriesIn(file: string): readonly Trajectory[] {
-  return parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as readonly Trajectory[];
+/** A set of conversations, written and labelled by somebody who knew the policy and neither the rules nor the checks. */
+export function conversationsIn(set: string): readonly Trajectory[] {
+  return parse(readFileSync(join(import.meta.dirname, `conversations/${set}.yaml`), 'utf8')) as readonly Trajectory[];
 }
 
 /** Plays both sides of a trajectory against the domain's own tools, and gives the verdicts on its rules. */
