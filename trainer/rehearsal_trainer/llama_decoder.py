@@ -19,6 +19,9 @@ from torch import Tensor
 from rehearsal_trainer.decoder import Entry
 from rehearsal_trainer.linear import Product, product_of
 
+LEAST_SHARED = 32
+"""Tokens from which on a shared beginning is worth products of its own."""
+
 
 @dataclass
 class _Layer:
@@ -39,7 +42,8 @@ class LlamaDecoder:
     """The Llama family, with merged weights.
 
     `store` holds all sessions' keys and values: (layers, 2, slots, key heads, capacity, head size). Sessions
-    take the lowest free slot, so those that decode together lie side by side and share one attention call.
+    take the lowest free slot, so those that decode together lie side by side and share one attention call. What they
+    all begin with, the policy and the tools for instance, they read from one of them.
     """
 
     def __init__(self, model: Any) -> None:
@@ -49,7 +53,8 @@ class LlamaDecoder:
         self.size = getattr(config, "head_dim", None) or config.hidden_size // self.heads
         self.epsilon = config.rms_norm_eps
         self._slots: dict[str, int] = {}
-        self._lengths: list[int] = []  # by slot; 0 where the slot is free or empty
+        self._tokens: list[list[int]] = []  # by slot; none where the slot is free or empty
+        self._beginnings: dict[tuple[int, ...], int] = {}  # slots to how many tokens all of them begin with
         self.refresh()
         self.store = self._room(0, 0)
 
@@ -67,7 +72,8 @@ class LlamaDecoder:
         self.model = model
 
     def truncate(self, session: str, length: int) -> None:
-        self._lengths[self._slots[session]] = length
+        del self._tokens[self._slots[session]][length:]
+        self._beginnings.clear()
 
     def copy(self, source: str | None, target: str, length: int) -> None:
         self.drop(target)
@@ -75,15 +81,16 @@ class LlamaDecoder:
         slot = next(index for index in range(len(taken) + 1) if index not in taken)
         self._slots[target] = slot
         self._reserve(slot, length)
-        self._lengths[slot] = length
         if source is not None and length:
             origin = self._slots[source]
+            self._tokens[slot] = self._tokens[origin][:length]
             self.store[:, :, slot, :, :length] = self.store[:, :, origin, :, :length]
 
     def drop(self, session: str) -> None:
         slot = self._slots.pop(session, None)
         if slot is not None:
-            self._lengths[slot] = 0
+            self._tokens[slot] = []
+            self._beginnings.clear()
 
     def extend(self, entries: Sequence[Entry]) -> Tensor:
         # By slot, so that sessions side by side in the batch are so in the store.
@@ -95,10 +102,12 @@ class LlamaDecoder:
         slots = [self._slots[session] for session, _ in entries]
         counts = [len(tokens) for _, tokens in entries]
         for slot, count in zip(slots, counts, strict=True):
-            self._reserve(slot, self._lengths[slot] + count)
+            self._reserve(slot, len(self._tokens[slot]) + count)
         device, dtype = self.embedding.device, self.embedding.dtype
         flat = torch.tensor([token for _, tokens in entries for token in tokens], device=device)
-        batch = _Batch(slots, [self._lengths[slot] for slot in slots], counts, device, dtype)
+        batch = _Batch(slots, [len(self._tokens[slot]) for slot in slots], counts, device, dtype)
+        if batch.singles is not None:
+            batch.singles.shared = self._beginning([slots[row] for row in batch.singles.sessions])
         angles = batch.places.float()[:, None, None] * self.frequencies  # (tokens, 1, size / 2)
         cos, sin = (angles.cos() * self.rope_scale).to(dtype), (angles.sin() * self.rope_scale).to(dtype)
         hidden = F.embedding(flat, self.embedding)  # (tokens, width)
@@ -106,8 +115,8 @@ class LlamaDecoder:
             hidden = hidden + layer.out(self._attend(layer, self.store[index], hidden, cos, sin, batch))
             gate, up = layer.gate_up(self._norm(hidden, layer.norm_post)).chunk(2, -1)
             hidden = hidden + layer.down(F.silu(gate) * up)
-        for slot, count in zip(slots, counts, strict=True):
-            self._lengths[slot] += count
+        for slot, (_, tokens) in zip(slots, entries, strict=True):
+            self._tokens[slot].extend(tokens)
         last = torch.tensor(counts, device=device).cumsum(0) - 1
         return self.head(self._norm(hidden[last], self.norm))
 
@@ -139,8 +148,40 @@ class LlamaDecoder:
             spread = given.new_zeros(singles.high - singles.low, *given.shape[1:])
             spread[singles.places] = given
         window = store[:, singles.low : singles.high, :, : singles.length]
-        attended = F.scaled_dot_product_attention(spread, window[0], window[1], attn_mask=singles.seen)
+        if singles.shared:
+            attended = self._with_shared(spread, store[:, singles.first, :, : singles.shared], window, singles)
+        else:
+            attended = F.scaled_dot_product_attention(spread, window[0], window[1], attn_mask=singles.seen)
         return (attended if singles.is_all else attended[singles.places]).reshape(len(queries), -1)
+
+    def _with_shared(self, queries: Tensor, shared: Tensor, window: Tensor, singles: _Singles) -> Tensor:
+        """Attention of queries (slots, key heads, group, size) to the beginning that all share, and to their own rest.
+
+        The beginning is read once for all of them: reading keys and values is what attention to a few queries costs.
+        """
+        slots, key_heads, group, size = queries.shape
+        queries = queries * size**-0.5
+        flat = queries.transpose(0, 1).reshape(key_heads, slots * group, size)
+        to_shared = (flat @ shared[0].transpose(-1, -2)).view(key_heads, slots, group, -1).transpose(0, 1)
+        own = window[:, :, :, singles.shared :]
+        to_own = queries @ own[0].transpose(-1, -2) + singles.seen[..., singles.shared :]
+        weights = torch.cat([to_shared, to_own], -1).softmax(-1)
+        of_shared = weights[..., : singles.shared].transpose(0, 1).reshape(key_heads, slots * group, -1)
+        mixed = (of_shared @ shared[1]).view(key_heads, slots, group, size).transpose(0, 1)
+        return mixed + weights[..., singles.shared :] @ own[1]
+
+    def _beginning(self, slots: list[int]) -> int:
+        """How many tokens the sessions of these slots all begin with; 0 where too few to be worth a product."""
+        key = tuple(slots)
+        if self.embedding.device.type != "cpu":
+            return 0
+        if key not in self._beginnings:
+            held = [self._tokens[slot] for slot in slots]
+            least, most = min(held), max(held)
+            pairs = zip(least, most, strict=False)
+            length = next((at for at, (one, other) in enumerate(pairs) if one != other), len(least))
+            self._beginnings[key] = length if length >= LEAST_SHARED else 0
+        return self._beginnings[key]
 
     def _alone(self, queries: Tensor, window: Tensor) -> Tensor:
         """Attention of one session's new tokens over all of its own: (new tokens, heads * size)."""
@@ -157,8 +198,8 @@ class LlamaDecoder:
 
     def _reserve(self, slot: int, length: int) -> None:
         slots, capacity = self.store.shape[2], self.store.shape[4]
-        while len(self._lengths) <= slot:
-            self._lengths.append(0)
+        while len(self._tokens) <= slot:
+            self._tokens.append([])
         if slot < slots and length <= capacity:
             return
         grown = self._room(
@@ -179,16 +220,21 @@ class LlamaDecoder:
 class _Singles:
     """The sessions with one new token, in slots low..high, of which `places` (counted from low) are meant.
 
+    `sessions` are their numbers in the batch; the first `shared` tokens of all are those of the slot `first`.
+
     `is_all` where these are all slots of the span and all rows of the batch, so that nothing has to be picked out.
     """
 
+    sessions: list[int]
     rows: Tensor
     places: Tensor
+    first: int
     low: int
     high: int
     length: int
     seen: Tensor
     is_all: bool
+    shared: int = 0
 
 
 @dataclass
@@ -230,7 +276,9 @@ class _Batch:
             bias = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, float("-inf"))[:, None, None, :]
             rows = torch.tensor([starts[i] for i in single])
             is_all = len(single) == len(counts) == high - low
-            self.singles = _Singles(rows.to(device), places.to(device), low, high, length, bias.to(device), is_all)
+            self.singles = _Singles(
+                single, rows.to(device), places.to(device), slots[single[0]], low, high, length, bias.to(device), is_all
+            )
 
 
 def merged_weight(linear: Any) -> Tensor:

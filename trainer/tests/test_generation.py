@@ -67,6 +67,32 @@ def test_the_logits_are_the_models(kind: str, tiny_model: Any) -> None:
         torch.testing.assert_close(logits.float(), expected[place], atol=1e-4, rtol=1e-4)
 
 
+def test_a_beginning_that_all_share_is_read_once_and_the_logits_stay_the_models(tiny_model: Any) -> None:
+    decoder = LlamaDecoder(tiny_model.eval())
+    rests = {"a": [], "b": [41, 42, 43], "c": [51]}
+    shared: list[int] = []
+    original = decoder._with_shared
+    decoder._with_shared = lambda *given: (shared.append(given[3].shared), original(*given))[1]
+    said = {name: [*PROMPT, *rest, 60] for name, rest in rests.items()}
+    with torch.inference_mode():
+        decoder.copy(None, "a", 0)
+        decoder.extend([("a", PROMPT)])
+        for name in "bc":
+            decoder.copy("a", name, len(PROMPT))
+            decoder.extend([(name, rests[name])])
+        logits = decoder.extend([(name, [60]) for name in "abc"])
+        decoder.truncate("b", 5)
+        decoder.extend([("b", [7, 8])])
+        said["b"] = [*PROMPT[:5], 7, 8, 61]
+        after = decoder.extend([("a", [61]), ("b", [61])])
+    assert set(shared) == {len(PROMPT)}, "five tokens in common are too few to be read apart"
+    for found, name in zip(logits, "abc", strict=True):
+        expected = logits_of(tiny_model, [*PROMPT, *rests[name], 60])[-1]
+        torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(after[0], logits_of(tiny_model, [*said["a"], 61])[-1], atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(after[1], logits_of(tiny_model, said["b"])[-1], atol=1e-4, rtol=1e-4)
+
+
 def test_an_adapter_is_merged_and_refreshed(tiny_model: Any) -> None:
     adapted: Any = get_peft_model(tiny_model, LoraConfig(r=4, target_modules="all-linear", init_lora_weights=False))
     adapted.eval()
