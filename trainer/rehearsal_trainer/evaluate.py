@@ -5,9 +5,10 @@
     python -m rehearsal_trainer evaluate --config eval.json --resume
 
 One page: serve the model, play `trials` rollouts of each task at `temperature` and `greedy_trials` greedy
-ones, write `result.json` and its table, print the table. One that was interrupted goes on with the
-rollouts that it has not finished. What it leaves out: pass^k and the ledger, which
-the engine's own `rehearsal eval` has; this is for a checkpoint of the trainer and the curve between checkpoints.
+ones, write `result.json` and its table, print the table. A file named `stop` in its folder ends it when a
+rollout does, and one that was interrupted goes on with the rollouts that it has not finished. What it leaves
+out: pass^k and the ledger, which the engine's own `rehearsal eval` has; this is for a checkpoint of the trainer
+and the curve between checkpoints.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,12 +77,19 @@ def main(argv: Sequence[str]) -> int:
     """Runs an evaluation and prints its table; exit code 0 whatever the success."""
     config, resume = read_config(Config, PROFILES, argv, "Measures success on a split.")
     result = run_evaluation(config, resume)
-    print(table(result))
+    print("stopped; with --resume it goes on" if result is None else table(result))
     return 0
 
 
-def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any]:
-    """Plays all rollouts, or those that are missing; returns and writes what `result.json` holds."""
+class _StoppedError(Exception):
+    """A person asked for the end of the run."""
+
+
+def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | None:
+    """Plays all rollouts, or those that are missing; returns and writes what `result.json` holds.
+
+    None where it was stopped before the last of them.
+    """
     import torch
 
     from rehearsal_trainer.progress import RunFolder
@@ -95,23 +103,37 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any]:
         refuse_other_rollouts(config)
     with RunFolder(config.run, "evaluate", config, resume) as run:
         started = time.monotonic()
+        ended = 0
+
+        def count() -> None:
+            nonlocal ended
+            ended += 1
+            if run.should_stop():
+                raise _StoppedError
+
         sampling = Sampling.of(config)
         gateway = open_gateway(
             config.model, config.dialect, sampling, config.dtype, config.context, 2 * config.concurrency
         )
-        with RolloutWorker(gateway, config.engine_command, config.engine_cwd, lambda _level, _message: None) as worker:
-            tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]
-            parts = [
-                Part("sampled", sampling, config.trials),
-                Part("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
-            ]
-            settings = RolloutSettings.of(config)
-            played: dict[str, Any] = {}
-            for part in parts:
-                if part.trials > 0:
-                    folder = run.path / "trajectories" / part.name
-                    rollouts = play(worker, settings, folder, config.seed, tasks, part, resume)
-                    played[part.name] = summary(rollouts, part)
+        try:
+            with RolloutWorker(
+                gateway, config.engine_command, config.engine_cwd, lambda _level, _message: None
+            ) as worker:
+                tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]
+                parts = [
+                    Part("sampled", sampling, config.trials),
+                    Part("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
+                ]
+                settings = RolloutSettings.of(config)
+                played: dict[str, Any] = {}
+                for part in parts:
+                    if part.trials > 0:
+                        folder = run.path / "trajectories" / part.name
+                        rollouts = play(worker, settings, folder, config.seed, tasks, part, resume, count)
+                        played[part.name] = summary(rollouts, part)
+        except _StoppedError:
+            run.ended_early(ended)
+            return None
         result = {
             "model": config.model, "domain": config.domain, "split": config.split, "basis": config.basis,
             "tasks": len(tasks), "seconds": time.monotonic() - started, **played,
@@ -158,11 +180,12 @@ def play(
     tasks: Sequence[str],
     part: Part,
     goes_on: bool = False,
+    ended: Callable[[], None] | None = None,
 ) -> list[PlayedRollout]:
     """Plays one part of an evaluation; its recordings and their summary lie in the folder.
 
     A rollout's line is written when it ends, so that a part that `goes_on` plays none again that an earlier process
-    has finished.
+    has finished; `ended` is called after that, and what it raises ends the part.
     """
     from rehearsal_trainer.progress import append_line
     from rehearsal_trainer.rollout_lines import SUMMARY, finished_before, line_of, write_summary
@@ -190,6 +213,8 @@ def play(
         if len(done) % max(1, len(requests) // 8) == 0:
             right = sum((each.result.reward or 0) >= 1 for each in done)
             print(f"{part.name}: {len(done)} of {len(requests)} rollouts, {right} right", file=sys.stderr, flush=True)
+        if ended is not None:
+            ended()
 
     worker.play(settings, [each for each in requests if (each.task, each.member) not in known], note)
     place = {(each.task, each.member): at for at, each in enumerate(requests)}

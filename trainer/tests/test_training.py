@@ -275,6 +275,28 @@ def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
     assert len(played) == 8
 
 
+def test_an_evaluation_that_is_stopped_keeps_what_it_has_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    play = RolloutWorker.play
+
+    def stopped(self: Any, settings: Any, requests: Any, *more: Any) -> Any:
+        (run / "stop").touch()
+        return play(self, settings, requests, *more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RolloutWorker, "play", stopped)
+        assert run_evaluation(evaluation_config(run, greedy_trials=0, concurrency=1)) is None
+    assert lines(run / "events.jsonl")[-1]["type"] == "stopped"
+    assert not (run / "result.json").exists() and not (run / "stop").exists()
+    kept = lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
+    assert len(kept) == 1
+    result = run_evaluation(evaluation_config(run, greedy_trials=0), resume=True)
+    assert result is not None and result["sampled"]["rollouts"] == 8
+    assert kept[0] in lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
+
+
 def test_wilson() -> None:
     low, high = wilson(50, 100)
     assert (round(low, 3), round(high, 3)) == (0.404, 0.596)
