@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
+import { canonicalJson, type JsonObject } from '../../src/engine/core/json.ts';
 import type { GoldAction, Task } from '../../src/engine/core/task.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
@@ -87,7 +88,7 @@ function deeds(
 ): readonly string[] {
   return actions
     .filter(({ tool }) => writes.has(tool))
-    .map(({ tool, arguments: { address: _, ...rest } }) => `${tool} ${JSON.stringify(rest)}`)
+    .map(({ tool, arguments: { address: _, serial: __, ...rest } }) => `${tool} ${canonicalJson(rest as JsonObject)}`)
     .sort();
 }
 
@@ -119,6 +120,37 @@ const orderWrites = [
   'transfer_to_human',
 ];
 
+const parcelWrites = ['redirect', 'reschedule', 'report'];
+const lineWrites = [
+  'unlock_port',
+  'register_router',
+  'reset_login',
+  'set_profile',
+  'send_payment_request',
+  'resume_line',
+  'change_plan',
+  'transfer_to_human',
+  'restart_router',
+  'enter_login',
+  'set_wifi_channel',
+  'update_firmware',
+  'accept_payment',
+];
+
+/** What passes the audit is accepted, and the gold seat plays each of it with reward 1. */
+async function expectRehearsed(domain: string, count: number): Promise<void> {
+  const accepted = await rehearsal('draft', 'accept', domain, '--all', '--json');
+  expect(
+    JSON.parse(accepted.out).accepted.filter(({ kind }: { readonly kind: string }) => kind === 'task'),
+  ).toHaveLength(count);
+  const again = join(fresh(), 'again');
+  const rehearsed = await rehearsal('eval', domain, '--agent', 'gold', '--out', again, '--gate', 'reward>=1');
+  expect(rehearsed).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`${count} scored of ${count}, mean reward 1.000`),
+  });
+}
+
 test('the own recordings of order-desk, with all but the words removed, become tasks that pass the audit', async () => {
   const { tasks, sound, drafts, same, sources, originals, domain } = await fromOwnRecordings('order-desk', orderWrites);
   expect(tasks).toHaveLength(60);
@@ -139,24 +171,27 @@ test('the own recordings of order-desk, with all but the words removed, become t
       .sort(),
   });
   for (const key of ['change', 'insist'] as const) expect(behaving(key).found).toEqual(behaving(key).original);
-  const accepted = await rehearsal('draft', 'accept', domain, '--all', '--json');
-  expect(JSON.parse(accepted.out).accepted).toHaveLength(57);
-  const rehearsed = await rehearsal(
-    'eval',
-    domain,
-    '--agent',
-    'gold',
-    '--out',
-    join(fresh(), 'again'),
-    '--gate',
-    'reward>=1',
-  );
-  expect(rehearsed).toMatchObject({ code: 0, out: expect.stringMatching(/57 scored of 57, mean reward 1\.000/) });
+  await expectRehearsed(domain, 57);
 });
 
 test('so do those of parcel-desk', async () => {
-  const { tasks, sound, same } = await fromOwnRecordings('parcel-desk', ['redirect', 'reschedule', 'report']);
+  const { tasks, sound, drafts, same, domain } = await fromOwnRecordings('parcel-desk', parcelWrites);
   expect({ tasks: tasks.length, sound, same }).toEqual({ tasks: 96, sound: 96, same: 96 });
+  expect(drafts.flatMap(({ findings }) => findings)).toEqual([]);
+  await expectRehearsed(domain, 96);
+});
+
+test('so do those of help-line, with what the users did at home, but for hand-overs of which no word is left', async () => {
+  const { tasks, sound, drafts, same, sources, domain } = await fromOwnRecordings('help-line', lineWrites);
+  expect({ tasks: tasks.length, sound, same }).toEqual({ tasks: 46, sound: 42, same: 42 });
+  const open = sources.filter(({ todos }) => todos.length > 0).map(({ id }) => id);
+  expect(open).toEqual(drafts.filter(({ passes }) => !passes).map(({ id }) => id));
+  for (const { id, passes, findings } of drafts)
+    expect(
+      findings.map(({ code }) => code),
+      id,
+    ).toEqual(passes ? [] : ['task/todo']);
+  await expectRehearsed(domain, 42);
 });
 
 const said = (...texts: readonly string[]) =>

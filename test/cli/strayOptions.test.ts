@@ -19,6 +19,13 @@ test.each<[string, string]>([
   ['draft persona desk --count 2', '--count does not go with draft persona'],
   ['draft task x.traj.jsonl --seed 2', '--seed does not go with draft task'],
   ['draft from-chats run --words x', '--words does not go with draft from-chats'],
+  ['import chats log.jsonl --domain desk --split train', '--split does not go with import chats; it takes'],
+  ['import chats log.jsonl --domain desk --from copy', '--from does not go with import chats'],
+  ['import chats log.jsonl --domain desk --python python3', '--python does not go with import chats'],
+  ['import spans log.json --domain desk --domains retail', '--domains does not go with import spans'],
+  ['import tau2 --from copy --out to --domain desk', '--domain does not go with import tau2; it takes'],
+  ['import tau1 --from copy --out to --keep-personal-data', '--keep-personal-data does not go with import tau1'],
+  ['import bfcl log.jsonl --from copy --out to', 'there is no place for "log.jsonl"'],
 ])('an option that would do nothing is refused: %s', async (line, message) => {
   const cwd = mkdtempSync(join(tmpdir(), 'stray-'));
   const { code, out, err } = await rehearsalIn(cwd, ...line.split(' '));

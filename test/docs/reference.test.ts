@@ -4,6 +4,8 @@ import {
   commandLineReference,
   commandReference,
   fileReference,
+  launchReference,
+  recordingReference,
   settingReference,
   trainingReference,
 } from './reference.ts';
@@ -16,6 +18,19 @@ test.each([
   ['command-line.md', commandLineReference],
   ['files.md', fileReference],
   ['training.md', trainingReference],
+  ['launch.md', launchReference],
+  ['recording.md', recordingReference],
 ])('docs/reference/%s says what the product says', async (page, text) => {
   await expect(text()).toMatchFileSnapshot(inRoot('docs', 'reference', page));
+});
+
+test.each([
+  ['files.md', fileReference],
+  ['launch.md', launchReference],
+  ['recording.md', recordingReference],
+])('%s explains every key', (_, text) => {
+  const empty = text()
+    .split('\n')
+    .filter((line) => /\|\s*\|$/.test(line));
+  expect(empty).toEqual([]);
 });

@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs';
+import * as z from 'zod';
 import { inRoot } from '../../scripts/repository.ts';
 import { commands } from '../../src/cli/commands.ts';
+import { eventSchema, recordedSchema, recordingFormat } from '../../src/engine/core/event.ts';
 import type { Json, JsonObject } from '../../src/engine/core/json.ts';
 import { type TrainingKind, trainingKinds } from '../../src/engine/core/trainingKind.ts';
 import { jsonSchemas } from '../../src/engine/shell/load/schemas.ts';
 import { byName, defaultOf, trainingKeys } from '../../src/engine/shell/trainingKeys.ts';
+import type { CommandId } from '../../src/extension/contributions.ts';
+import { commandUses } from './commandUses.ts';
 
 type Placed = { readonly command: string; readonly when?: string };
 type Setting = {
@@ -20,6 +24,9 @@ type Manifest = {
     readonly commands: readonly { readonly command: string; readonly title: string; readonly category: string }[];
     readonly menus: Readonly<Record<string, readonly Placed[]>>;
     readonly configuration: { readonly properties: Readonly<Record<string, Setting>> };
+    readonly debuggers: readonly {
+      readonly configurationAttributes: Readonly<Record<'launch' | 'attach', JsonObject>>;
+    }[];
     readonly languageModelTools: readonly { readonly name: string; readonly modelDescription: string }[];
   };
 };
@@ -52,15 +59,15 @@ export function commandReference(): string {
       items.some((each) => each.command === command) ? (places[menu] ?? []) : [],
     );
     const where = [...(hidden.has(command) ? [] : ['the palette']), ...new Set(menus)].join(', ');
-    return `| ${category}: ${title} | \`${command}\` | ${where} |`;
+    return `| ${category}: ${title} | ${commandUses[command as CommandId]} | \`${command}\` | ${where} |`;
   });
   const tools = contributes.languageModelTools.map(
     ({ name, modelDescription }) => `- \`${name}\`: ${modelDescription}`,
   );
   return `# Commands of the editor
 
-| command | id | where |
-| --- | --- | --- |
+| command | what it does | id | where |
+| --- | --- | --- | --- |
 ${rows.join('\n')}
 
 ## Tools for the editor's own agent
@@ -93,12 +100,72 @@ export function commandLineReference(): string {
 /** Every key of the files of a domain, from the schemas that they are checked with. */
 export function fileReference(): string {
   const sections = Object.values(jsonSchemas()).map((schema) => {
-    const rows = keysOf(schema, schema, '').map(
-      ({ path, type, isRequired, about }) => `| \`${path}\` | ${type}${isRequired ? ', required' : ''} | ${about} |`,
-    );
-    return `## ${schema['title']}\n\n| key | type | what it says |\n| --- | --- | --- |\n${rows.join('\n')}`;
+    return `## ${schema['title']}\n\n${table(keysOf(schema, schema, ''))}`;
   });
   return `# Keys of the files of a domain\n\nWhat they mean together stands in [domain-format.md](../domain-format.md).\n\n${sections.join('\n\n')}\n`;
+}
+
+/** Every attribute of a debug configuration of `launch.json`. */
+export function launchReference(): string {
+  const heads = {
+    launch: 'Play a task (`"request": "launch"`)',
+    attach: 'Step through a recording (`"request": "attach"`)',
+  };
+  const sections = contributes.debuggers.flatMap(({ configurationAttributes }) =>
+    Object.entries(configurationAttributes).map(([request, schema]) => {
+      const rows = keysOf(schema, schema, '').map(({ path, type, isRequired, about }) => {
+        const from = valueAt(schema, path)['default'];
+        const usual = from === undefined ? '' : `\`${JSON.stringify(from)}\``;
+        return `| \`${path}\` | ${type}${isRequired ? ', required' : ''} | ${usual} | ${about} |`;
+      });
+      return `## ${heads[request as keyof typeof heads]}\n\n| attribute | type | default | what it says |\n| --- | --- | --- | --- |\n${rows.join('\n')}`;
+    }),
+  );
+  return `# Debug configurations\n\nThe attributes of a configuration of the type \`rehearsal\` in launch.json. What the debugger does with them stands in [debugger.md](../debugger.md).\n\n${sections.join('\n\n')}\n`;
+}
+
+function valueAt(schema: JsonObject, path: string): JsonObject {
+  return path.split('.').reduce<JsonObject>((at, name) => {
+    const properties = at['properties'];
+    const value = isObject(properties) ? properties[name] : undefined;
+    return isObject(value) ? value : {};
+  }, schema);
+}
+
+/** Every event of a recording, from the schema that recordings are read with. */
+export function recordingReference(): string {
+  const line = z.toJSONSchema(recordedSchema, { io: 'input' }) as unknown as JsonObject;
+  const ofLine = keysOf(
+    {
+      ...line,
+      properties: { ...(line['properties'] as JsonObject), event: { type: 'object', description: 'The event.' } },
+    },
+    line,
+    '',
+  );
+  const sections = eventSchema.options.map((option) => {
+    const schema = z.toJSONSchema(option, { io: 'input' }) as unknown as JsonObject;
+    const keys = keysOf(schema, schema, '').filter(({ path }) => path !== 'type');
+    const about = oneLine(String(schema['description'] ?? ''));
+    return `## ${option.shape.type.value}\n\n${about}\n\n${table(keys)}`;
+  });
+  return `# The recording format
+
+A recording, \`TASK.TRIAL.traj.jsonl\`, is the events of one rollout in order, a line of JSON each. The world at a step is the fold of the events up to it, so nothing else is needed to replay, step back or fork. No event is ever changed, and no time of the clock stands in it: that is in the sidecar beside it, \`TASK.TRIAL.sidecar.jsonl\`, by the number of the event, with latency, retries, cost and the exact requests. This is format ${recordingFormat}. Trainers and other readers should leave keys alone that they do not know.
+
+## A line
+
+${table(ofLine)}
+
+${sections.join('\n\n')}
+`;
+}
+
+function table(keys: readonly Key[]): string {
+  const rows = keys.map(
+    ({ path, type, isRequired, about }) => `| \`${path}\` | ${type}${isRequired ? ', required' : ''} | ${about} |`,
+  );
+  return `| key | type | what it says |\n| --- | --- | --- |\n${rows.join('\n')}`;
 }
 
 /** Every key of the trainer's configurations, as `rehearsal train --explain` says it. */
@@ -152,10 +219,9 @@ function keysOf(schema: JsonObject, root: JsonObject, prefix: string): readonly 
     const required = new Set((form['required'] as readonly string[] | undefined) ?? []);
     for (const [name, value] of Object.entries((form['properties'] ?? {}) as Record<string, JsonObject>)) {
       const path = prefix === '' ? name : `${prefix}.${name}`;
-      if (!found.has(path)) {
-        const about = oneLine(String(value['description'] ?? ''));
-        found.set(path, { path, type: typeOf(value, root), isRequired: required.has(name), about });
-      }
+      const about = oneLine(String(value['description'] ?? ''));
+      const key = { path, type: typeOf(value, root), isRequired: required.has(name), about };
+      found.set(path, merged(found.get(path), key));
       for (const key of keysOf(value, root, path)) if (!found.has(key.path)) found.set(key.path, key);
     }
     const named = form['additionalProperties'];
@@ -171,6 +237,18 @@ function keysOf(schema: JsonObject, root: JsonObject, prefix: string): readonly 
         if (!found.has(key.path)) found.set(key.path, key);
   }
   return [...found.values()];
+}
+
+/** What two forms say of one key; of constants each is explained. */
+function merged(known: Key | undefined, more: Key): Key {
+  if (known === undefined || known.type === more.type) return known ?? more;
+  const isChoice = /^`[^`]+`$/.test(more.type) && known.about !== more.about;
+  const explained = (key: Key) => (/^`[^`]+`$/.test(key.type) ? `${key.type}: ${key.about}` : key.about);
+  return {
+    ...known,
+    type: [...new Set([...known.type.split(' or '), ...more.type.split(' or ')])].join(' or '),
+    about: isChoice ? `${explained(known)} ${explained(more)}` : known.about,
+  };
 }
 
 function formsOf(schema: JsonObject, root: JsonObject): readonly JsonObject[] {

@@ -6,7 +6,7 @@ import { importBfcl } from '../../engine/shell/import/bfcl.ts';
 import type { ImportOptions, ImportReport } from '../../engine/shell/import/importReport.ts';
 import { importTau1 } from '../../engine/shell/import/tau1.ts';
 import { importTau2 } from '../../engine/shell/import/tau2.ts';
-import { type Command, text } from '../command.ts';
+import { type Command, refuseMore, refuseStray, text } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 import {
   conversationsHelp,
@@ -21,6 +21,14 @@ const importers: Readonly<Record<Benchmark, (options: ImportOptions) => Promise<
   bfcl: importBfcl,
   acebench: importAcebench,
 };
+
+const benchmarkOptions = {
+  from: { type: 'string' },
+  out: { type: 'string' },
+  python: { type: 'string' },
+  domains: { type: 'string' },
+  split: { type: 'string' },
+} as const;
 
 export const importCommand: Command = {
   name: 'import',
@@ -44,22 +52,20 @@ run from your copy. What could not be carried over is listed. Benchmarks: ${benc
 Exit code 0: done. 1: done, but tasks were not carried over.
 
 ${conversationsHelp}`,
-  options: {
-    ...conversationsOptions,
-    from: { type: 'string' },
-    out: { type: 'string' },
-    python: { type: 'string' },
-    domains: { type: 'string' },
-    split: { type: 'string' },
-  },
+  options: { ...conversationsOptions, ...benchmarkOptions },
   run: async (given, io) => {
     const [named] = given.positionals;
-    if (isConversations(named)) return importConversationFiles(named, given, io);
+    if (isConversations(named)) {
+      refuseStray(given, ['out', ...Object.keys(conversationsOptions)], `import ${named}`);
+      return importConversationFiles(named, given, io);
+    }
     const benchmark = benchmarks.find((each) => each === named);
     if (!benchmark)
       throw new UsageError(
         `name a benchmark: ${benchmarks.join(', ')}${named === undefined ? '' : `, not "${named}"`}; or what conversations are in: chats, spans`,
       );
+    refuseStray(given, Object.keys(benchmarkOptions), `import ${benchmark}`);
+    refuseMore(given, 1, importCommand);
     const [from, out] = [text(given, 'from'), text(given, 'out')];
     if (from === undefined) throw new UsageError('say where your copy is: --from FOLDER, or --from PACKAGE');
     if (out === undefined) throw new UsageError('say where the domains go: --out FOLDER');

@@ -17,7 +17,7 @@ export const agentFileSchema = z.union([
   z.strictObject({
     ...common,
     command: z.string().describe('The program that is started for each rollout.'),
-    args: z.array(z.string()).default([]),
+    args: z.array(z.string()).default([]).describe('Arguments of the command.'),
     cwd: z.string().default('.').describe('Where it is started, relative to this file.'),
     env: z
       .record(z.string(), z.string())

@@ -21,33 +21,45 @@ const outsideState = z
 const serverKeys = {
   state: outsideState,
   snapshot: z
-    .strictObject({ tool: z.string(), arguments: z.record(z.string(), z.json()).default({}) })
+    .strictObject({
+      tool: z.string().describe('Name of the tool.'),
+      arguments: z.record(z.string(), z.json()).default({}).describe('What it is called with.'),
+    })
     .optional()
     .describe('With `state: snapshot`: a tool whose result is the whole state of this server.'),
   restore: z
-    .strictObject({ tool: z.string(), argument: z.string() })
+    .strictObject({
+      tool: z.string().describe('Name of the tool.'),
+      argument: z.string().describe('The argument that takes the state.'),
+    })
     .optional()
     .describe('With `state: snapshot`: a tool that takes such a result back, in this argument.'),
   reader: z
-    .strictObject({ tool: z.string(), arguments: z.record(z.string(), z.json()).default({}) })
+    .strictObject({
+      tool: z.string().describe('Name of the tool.'),
+      arguments: z.record(z.string(), z.json()).default({}).describe('What it is called with.'),
+    })
     .optional()
     .describe('A read tool whose result is the state of this server; assertions look into it.'),
   writes: z.array(z.string()).default([]).describe('Tools of this server that change something.'),
   idempotent: z.array(z.string()).default([]).describe('Tools that may be called again after a call was cut short.'),
-  timeoutMs: timeLimitSchema.default(30_000),
+  timeoutMs: timeLimitSchema.default(30_000).describe('Milliseconds until a call counts as hung.'),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
 };
 
 const stdioServerSchema = z.strictObject({
-  type: z.literal('stdio').default('stdio'),
+  type: z
+    .literal('stdio')
+    .default('stdio')
+    .describe('A server that is started as a program and speaks over its standard input and output.'),
   command: z
     .string()
     .describe(
       '`${domainFolder}`, `${instanceFolder}` (a fresh folder for each rollout) and `${env:NAME}` are filled in here, in args, env and cwd.',
     ),
-  args: z.array(z.string()).default([]),
-  env: z.record(z.string(), z.string()).default({}),
-  cwd: z.string().optional(),
+  args: z.array(z.string()).default([]).describe('Arguments of the command.'),
+  env: z.record(z.string(), z.string()).default({}).describe('Environment variables of the server.'),
+  cwd: z.string().optional().describe('Where the command is started.'),
   ...serverKeys,
 });
 
@@ -81,7 +93,7 @@ const environmentSchema = z.strictObject({
     .describe(
       'How a fork gets back to an earlier state. `database`: the state is the database of this domain, so it costs nothing; adapters only.',
     ),
-  timeoutMs: timeLimitSchema.default(30_000),
+  timeoutMs: timeLimitSchema.default(30_000).describe('Milliseconds until a call counts as hung.'),
   tools: z.record(z.string(), callLimitsSchema).default({}).describe('How calls of single tools are made, by name.'),
 });
 export type PythonEnvironment = z.infer<typeof environmentSchema>;

@@ -14,7 +14,8 @@ export const lexiconSchema = z.strictObject({
         ask: z.array(z.string()).default([]).describe('Questions by which the gold seat asks for it.'),
       }),
     )
-    .default({}),
+    .default({})
+    .describe('How people call the facts that users know, by the name of the fact.'),
   tools: z
     .record(
       z.string(),
@@ -40,7 +41,8 @@ export const lexiconSchema = z.strictObject({
           ),
       }),
     )
-    .default({}),
+    .default({})
+    .describe('How people speak of the calls of tools, by the name of the tool.'),
   refusals: z
     .array(z.string().min(1))
     .default([])

@@ -9,10 +9,12 @@ import type { Offered, Side } from './tool.ts';
  * `floats` are JSON Pointers of the whole numbers that were written as 5.0: a tool in Python tells them from 5.
  */
 export const toolCallSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  arguments: z.union([z.record(z.string(), z.json()), z.string()]),
-  floats: z.array(z.string()).optional(),
+  id: z.string().describe('Id of the call.'),
+  name: z.string().describe('Name of the tool.'),
+  arguments: z
+    .union([z.record(z.string(), z.json()), z.string()])
+    .describe('The arguments; the text as it came where that is no JSON object.'),
+  floats: z.array(z.string()).optional().describe('JSON Pointers of whole numbers in the arguments that are floats.'),
 });
 export type ToolCall = {
   readonly id: string;

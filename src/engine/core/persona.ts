@@ -41,7 +41,10 @@ export type Attack = z.infer<typeof attackSchema>;
 
 /** How a simulated user behaves. Behaviours that need words of a task read them from the task's `user`. */
 export const personaSchema = z.strictObject({
-  id: z.string().regex(/^[a-z0-9][a-z0-9-]{0,49}$/, 'a persona id is at most 50 lower case letters, digits and dashes'),
+  id: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,49}$/, 'a persona id is at most 50 lower case letters, digits and dashes')
+    .describe('Name of the persona, by which tasks take it.'),
   draft: draftMark,
   description: z.string().describe('Who this person is, in a sentence or two. Shown to a model that plays the user.'),
   style: z
@@ -69,7 +72,8 @@ export const personaSchema = z.strictObject({
       getsUpset: occasional('Complains with feeling, beside its answer.'),
       evades: occasional('Does not answer a question the first time.'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('What this person does that makes the work harder; each is off by default.'),
   attacks: z
     .array(attackSchema)
     .default([])

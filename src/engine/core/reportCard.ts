@@ -5,15 +5,11 @@ export const layerNames = ['outcome', 'policy', 'communication', 'safety', 'reco
 export type LayerName = (typeof layerNames)[number];
 
 const itemSchema = z.object({
-  /** A verifier, a rule of the policy, or what was looked at. */
-  name: z.string(),
-  verdict: verdictName,
-  /** A sentence for people. */
-  reason: z.string(),
-  /** Numbers of the events that decide it. */
-  evidence: z.array(z.int()),
-  /** Line of the rule in the policy's file. */
-  line: z.int().optional(),
+  name: z.string().describe('A verifier, a rule of the policy, or what was looked at.'),
+  verdict: verdictName.describe('What came of it.'),
+  reason: z.string().describe('A sentence for people.'),
+  evidence: z.array(z.int()).describe('Numbers of the events that decide it.'),
+  line: z.int().optional().describe('Line of the rule in the policy file.'),
 });
 export type CardItem = z.infer<typeof itemSchema>;
 
@@ -22,6 +18,10 @@ export type CardItem = z.infer<typeof itemSchema>;
  * held when at least one is held, and unknown when nothing could be told.
  */
 export const reportCardSchema = z.array(
-  z.object({ layer: z.enum(layerNames), verdict: verdictName, items: z.array(itemSchema) }),
+  z.object({
+    layer: z.enum(layerNames).describe('The layer.'),
+    verdict: verdictName.describe('What came of it as a whole.'),
+    items: z.array(itemSchema).describe('What it is made of.'),
+  }),
 );
 export type ReportCard = z.infer<typeof reportCardSchema>;

@@ -23,7 +23,7 @@ const common = {
 export const ruleSchema = z.discriminatedUnion('check', [
   z.strictObject({
     ...common,
-    check: z.literal('before'),
+    check: z.literal('before').describe('A tool is called only after another has succeeded.'),
     tools,
     require: z.array(z.string()).min(1).describe('Tools of which one must have succeeded before.'),
     same: z
@@ -33,43 +33,43 @@ export const ruleSchema = z.discriminatedUnion('check', [
   }),
   z.strictObject({
     ...common,
-    check: z.literal('confirmed'),
+    check: z.literal('confirmed').describe('The user has agreed to the call before.'),
     tools: tools.default('writes'),
     names: z.array(z.string()).default([]).describe('Arguments whose values the proposal must name.'),
   }),
   z.strictObject({
     ...common,
-    check: z.literal('oneCall'),
+    check: z.literal('oneCall').describe('One call at a time.'),
     silent: z.boolean().optional().describe('The message that makes the call says nothing else.'),
   }),
   z.strictObject({
     ...common,
-    check: z.literal('onlyIf'),
+    check: z.literal('onlyIf').describe('A tool is called only where a condition holds.'),
     tools,
     condition: condition.describe('An expression that must hold when one of the tools is called.'),
   }),
   z.strictObject({
     ...common,
-    check: z.literal('never'),
+    check: z.literal('never').describe('A tool is never called, or something never said.'),
     tools: tools.optional(),
     says: phrases.optional(),
   }),
   z.strictObject({
     ...common,
-    check: z.literal('mustSay'),
+    check: z.literal('mustSay').describe('Something is said, before or after a call.'),
     says: phrases,
     before: tools.optional(),
     after: tools.optional(),
   }),
   z.strictObject({
     ...common,
-    check: z.literal('handOff'),
+    check: z.literal('handOff').describe('When a conversation is handed over, and when not.'),
     onlyWhen: condition.optional().describe('An expression that must hold when the conversation is handed over.'),
     always: condition.optional().describe('An expression; where it holds at the end, it must have been handed over.'),
   }),
   z.strictObject({
     ...common,
-    check: z.literal('judge'),
+    check: z.literal('judge').describe('A model answers a question about the conversation.'),
     question: z.string().min(1).describe('A question about the conversation that yes answers when the rule was kept.'),
   }),
 ]);
@@ -80,14 +80,14 @@ const ruleChecks = ['before', 'confirmed', 'oneCall', 'onlyIf', 'never', 'mustSa
 
 /** What a check came to, as it is recorded. */
 export const ruleVerdictSchema = z.object({
-  rule: z.string(),
-  check: z.enum(ruleChecks),
-  gate: z.boolean(),
-  /** `unknown`: it could not be told, for the reason that is given. */
-  verdict: z.enum(['held', 'violated', 'unknown']),
-  reason: z.string(),
-  /** Numbers of the events that decide it. */
-  evidence: z.array(z.int()),
+  rule: z.string().describe('Id of the rule.'),
+  check: z.enum(ruleChecks).describe('The kind of check.'),
+  gate: z.boolean().describe('Whether a violation makes the reward 0.'),
+  verdict: z
+    .enum(['held', 'violated', 'unknown'])
+    .describe('`unknown`: it could not be told, for the reason that is given.'),
+  reason: z.string().describe('A sentence for people.'),
+  evidence: z.array(z.int()).describe('Numbers of the events that decide it.'),
 });
 export type RuleVerdict = Omit<z.infer<typeof ruleVerdictSchema>, 'evidence'> & {
   readonly evidence: readonly number[];

@@ -14,15 +14,23 @@ const when = {
 /** A fault that a task seeds into the calls of a tool. */
 export const seededFaultSchema = z.discriminatedUnion('type', [
   z.strictObject({
-    type: z.literal('latency'),
+    type: z.literal('latency').describe('The answer comes late.'),
     ...when,
     ms: z.int().positive().describe('The answer comes this much later; beyond the timeout of the tool, not at all.'),
   }),
-  z.strictObject({ type: z.literal('outage'), ...when, message: z.string().optional() }),
-  z.strictObject({ type: z.literal('permissionDenied'), ...when, message: z.string().optional() }),
+  z.strictObject({
+    type: z.literal('outage').describe('The tool is out of order.'),
+    ...when,
+    message: z.string().optional().describe('What the call says in place of a result.'),
+  }),
+  z.strictObject({
+    type: z.literal('permissionDenied').describe('The tool refuses the call.'),
+    ...when,
+    message: z.string().optional().describe('What the call says in place of a result.'),
+  }),
   z
     .strictObject({
-      type: z.literal('changedSchema'),
+      type: z.literal('changedSchema').describe('Arguments or keys of the result have other names.'),
       ...when,
       arguments: z.record(z.string(), z.string()).default({}).describe('New names of arguments, by their old ones.'),
       result: z
@@ -34,7 +42,7 @@ export const seededFaultSchema = z.discriminatedUnion('type', [
       error: 'a changed schema has arguments: or result: with a name that changes',
     }),
   z.strictObject({
-    type: z.literal('undocumentedResult'),
+    type: z.literal('undocumentedResult').describe('Something is returned that nobody expects.'),
     ...when,
     result: z.json().describe('What the call returns in place of its result.'),
   }),

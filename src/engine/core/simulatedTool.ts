@@ -13,7 +13,10 @@ const paths = z.array(z.string().regex(/^[^.\s]+(?:\.[^.\s]+)*$/, 'a path is key
 
 /** `tools/*.tool.yaml`: a tool for which a model answers. */
 export const simulatedToolSchema = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'a tool is at most 64 letters, digits, dashes and underscores'),
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'a tool is at most 64 letters, digits, dashes and underscores')
+    .describe('Name of the tool, by which models call it.'),
   description: z.string().describe('What the tool does, for the model that calls it.'),
   effect: z.enum(['read', 'write']).default('read').describe('`write` if a call may change the database.'),
   owner: z.enum(['agent', 'user']).default('agent').describe('The seat that may call it.'),

@@ -17,7 +17,7 @@ const factSchema = z.union([
 const callSchema = z.strictObject({
   tool: z.string().describe('Name of the tool.'),
   by: z.enum(['agent', 'user']).default('agent').describe('The seat that calls it.'),
-  arguments: z.record(z.string(), z.json()).default({}),
+  arguments: z.record(z.string(), z.json()).default({}).describe('What it is called with.'),
   floats: z
     .array(z.string())
     .optional()
@@ -51,9 +51,9 @@ export const assertionSchema = z.strictObject({
     .max(2000)
     .optional()
     .describe('In place of a path: an expression that must hold, for example count(state.orders, it.paid) == 2.'),
-  equals: z.json().optional(),
+  equals: z.json().optional().describe('The value that stands there.'),
   contains: z.json().optional().describe('A substring of a text, an element of a list, or a part of an object.'),
-  exists: z.boolean().optional(),
+  exists: z.boolean().optional().describe('Whether something stands there.'),
 });
 export type Assertion = z.infer<typeof assertionSchema>;
 
@@ -100,10 +100,11 @@ export const taskSchema = z.strictObject({
     .regex(
       /^[A-Za-z0-9][A-Za-z0-9._-]{0,159}$/,
       'a task id is at most 160 letters, digits, dots, dashes and underscores',
-    ),
+    )
+    .describe('Name of the task, which no other of the domain has.'),
   description: z.string().optional().describe('For people: what this task is about and what it tries.'),
   draft: draftMark,
-  split: z.enum(['train', 'test']).default('train'),
+  split: z.enum(['train', 'test']).default('train').describe('Whether it is trained on or held out.'),
   persona: z.string().describe('Id of a persona of this domain.'),
   under: z
     .string()
@@ -113,35 +114,48 @@ export const taskSchema = z.strictObject({
     .string()
     .optional()
     .describe('The date and time at which this task happens, ISO 8601. Defaults to that of the domain.'),
-  user: z.strictObject({
-    goal: z.string().describe("What the user wants, told to the user's seat in the second person."),
-    opening: z.string().optional().describe('First words of the user. Written from the goal where absent.'),
-    known: z.record(z.string(), factSchema).default({}).describe('Facts the user knows and tells when asked, by name.'),
-    unknown: z.array(z.string()).default([]).describe('Facts the user is sure not to know.'),
-    change: z
-      .strictObject({
-        when: z.enum(['proposed', 'done']).describe('After the first proposal, or after the first completed request.'),
-        say: z.string(),
-        known: z.record(z.string(), factSchema).describe('Facts that replace the former ones.'),
-      })
-      .optional()
-      .describe('The request changes midway (persona behaviour `changes`).'),
-    script: scriptSchema
-      .optional()
-      .describe("An exact list of the user's turns for the scripted seat: a text, or calls of the user's tools."),
-    otherwise: z
-      .string()
-      .optional()
-      .describe('What the scripted seat answers when its script is used up; without it the user then leaves.'),
-    insist: z
-      .strictObject({ say: z.string().describe('What the user insists on although the policy forbids it.') })
-      .optional(),
-  }),
+  user: z
+    .strictObject({
+      goal: z.string().describe("What the user wants, told to the user's seat in the second person."),
+      opening: z.string().optional().describe('First words of the user. Written from the goal where absent.'),
+      known: z
+        .record(z.string(), factSchema)
+        .default({})
+        .describe('Facts the user knows and tells when asked, by name.'),
+      unknown: z.array(z.string()).default([]).describe('Facts the user is sure not to know.'),
+      change: z
+        .strictObject({
+          when: z
+            .enum(['proposed', 'done'])
+            .describe('After the first proposal, or after the first completed request.'),
+          say: z.string().describe('How the user says the change.'),
+          known: z.record(z.string(), factSchema).describe('Facts that replace the former ones.'),
+        })
+        .optional()
+        .describe('The request changes midway (persona behaviour `changes`).'),
+      script: scriptSchema
+        .optional()
+        .describe("An exact list of the user's turns for the scripted seat: a text, or calls of the user's tools."),
+      otherwise: z
+        .string()
+        .optional()
+        .describe('What the scripted seat answers when its script is used up; without it the user then leaves.'),
+      insist: z
+        .strictObject({ say: z.string().describe('What the user insists on although the policy forbids it.') })
+        .optional()
+        .describe(
+          'Something that the policy refuses, and that the user asks for once more (persona behaviour `insists`).',
+        ),
+    })
+    .describe('Who the user is in this task: what they want, know and say.'),
   state: z
     .array(
       z.strictObject({
-        side: z.enum(['agent', 'user']).default('agent'),
-        path: z.array(z.union([z.string(), z.number()])).min(1),
+        side: z.enum(['agent', 'user']).default('agent').describe('The side of the database.'),
+        path: z
+          .array(z.union([z.string(), z.number()]))
+          .min(1)
+          .describe('Keys down to the place: [orders, W1, status].'),
         value: z.json().describe('null removes the entry'),
       }),
     )
@@ -165,7 +179,10 @@ export const taskSchema = z.strictObject({
       '`tau2`: as the evaluator of tau2-bench reads it: also what stands beside a call counts, and a text with a comma is never found. `tau1`: as that of tau-bench reads it: only what the user heard counts, the greeting aside.',
     ),
   origin: z
-    .strictObject({ benchmark: z.string(), id: z.string() })
+    .strictObject({
+      benchmark: z.string().describe('The benchmark.'),
+      id: z.string().describe('The id of the task in it.'),
+    })
     .optional()
     .describe('The benchmark that this task was imported from, and its id there.'),
   receipts: z
@@ -199,12 +216,25 @@ export const taskSchema = z.strictObject({
     .optional()
     .describe('Names of the tools that the agent is offered at the start; all of its tools by default.'),
   laterTools: z
-    .array(z.strictObject({ turn: z.int().min(1), tools: z.array(z.string()).min(1) }))
+    .array(
+      z.strictObject({
+        turn: z.int().min(1).describe('The message of the user, counted from 0.'),
+        tools: z.array(z.string()).min(1).describe('Names of the tools.'),
+      }),
+    )
     .optional()
     .describe('Tools that the agent is offered only from a message of the user on, counted from 0.'),
   agent: z.enum(['gold', 'scripted']).optional().describe('The agent seat that this task is shown with by default.'),
-  evaluate: z.array(z.enum(verifierNames)).min(1).default(['database', 'communicate']),
-  train: z.array(z.enum(verifierNames)).min(1).default(['database']),
+  evaluate: z
+    .array(z.enum(verifierNames))
+    .min(1)
+    .default(['database', 'communicate'])
+    .describe('The verifiers that decide the reward of an evaluation.'),
+  train: z
+    .array(z.enum(verifierNames))
+    .min(1)
+    .default(['database'])
+    .describe('The verifiers that decide the reward in training.'),
 });
 export type Task = z.infer<typeof taskSchema>;
 export type Fact = z.infer<typeof factSchema>;

@@ -8,7 +8,10 @@ export type Side = 'agent' | 'user';
 export const callLimitsSchema = z.strictObject({
   timeoutMs: timeLimitSchema.optional().describe('Milliseconds until a call counts as hung.'),
   rateLimit: z
-    .strictObject({ calls: z.int().positive(), perMs: timeLimitSchema.default(1000) })
+    .strictObject({
+      calls: z.int().positive().describe('How many calls.'),
+      perMs: timeLimitSchema.default(1000).describe('In how many milliseconds.'),
+    })
     .optional()
     .describe('Calls at most in a span of time, over all rollouts that run at once.'),
   idempotent: z.boolean().optional().describe('A call that was begun and has no result may be made again.'),

@@ -5,7 +5,7 @@ import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
 import { isPersonName, kindOfField } from './fields.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
-import { isAlsoWord, namesIn } from './names.ts';
+import { isAlsoWord, isParticle, namesIn } from './names.ts';
 import { patternsIn } from './patterns.ts';
 import { isEastAsian, isJoined, piecesApart, wordPattern } from './script.ts';
 import { inCase, keyOf, standInFor } from './standIn.ts';
@@ -129,8 +129,8 @@ class Book {
     const [whole] = isEastAsian(name) ? (/[\p{L}々·・][\p{L}々ー·・ 　]*/u.exec(name) ?? []) : [];
     if (whole !== undefined) this.#learnEastAsian(whole.trim(), keptNames);
     else
-      for (const [word] of name.matchAll(/\p{L}[\p{L}'’]*\p{L}/gu))
-        if (!keptNames.has(word.toLowerCase())) this.#add('name', word);
+      for (const [word] of name.matchAll(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu))
+        if (!keptNames.has(word.toLowerCase()) && !isParticle(word)) this.#add('name', word);
   }
 
   /** Where a text says names in Chinese, Japanese or Korean: those known, and those that it tells itself. */

@@ -1,12 +1,17 @@
 import type { Found } from './kind.ts';
 
-const word = String.raw`\p{Lu}[\p{L}'’-]{0,40}\p{L}`;
-const particle = '(?:van|von|der|den|de|del|della|di|da|dos|la|le|bin|ibn|al|el|ten|zu|zur)';
-const names = String.raw`(?<name>(?:\p{Lu}\.[ \t]?){0,3}${word}(?:[ \t]+(?:${particle}[ \t]+){0,2}${word}){0,3})`;
+const article = "(?:[aeu][dlnrstz]h?-|[dl]['’])";
+const word = String.raw`${article}?\p{Lu}[\p{L}\p{M}'’-]{0,40}[\p{L}\p{M}]`;
+const particles =
+  'van von der den de del della delle di da das do dos du la le las los lo bin ibn ben bint al el abu ten ter zu zur af av i y e';
+const particle = `(?:${particles.split(' ').join('|')})`;
+const more = String.raw`[ \t]+(?:${particle}[ \t]+){0,2}${word}`;
+const names = String.raw`(?<name>(?:\p{Lu}\.[ \t]?){0,3}${word}(?:${more}){0,5})`;
 /** Not within a word, nor behind a dash of one: a text of capitals with dashes would be read again from each of them. */
 const beginning = String.raw`(?<![\p{L}\p{N}]|[\p{L}\p{N}]-)`;
 /** Where somebody says a name in so many words, it may be written small. */
-const anyCase = String.raw`(?<name>\p{L}[\p{L}'’-]*(?:[ \t]+\p{L}[\p{L}'’-]*){0,2})`;
+const anyWord = String.raw`\p{L}[\p{L}\p{M}'’-]*`;
+const anyCase = String.raw`(?<name>${anyWord}(?:[ \t]+${anyWord}){0,2}(?:${more}){0,4})`;
 const relatives =
   'wife|husband|son|daughter|mother|father|mum|mom|dad|brother|sister|friend|partner|colleague|boss|neighbour|neighbor|assistant|fiancée?|girlfriend|boyfriend';
 
@@ -14,14 +19,36 @@ const relatives =
 const introductions = [
   '[Mm]ein Name ist|[Ii]ch hei(?:ß|ss)e|[Mm]ijn naam is|[Ii]k heet|[Jj]ag heter|[Mm]itt namn är|[Jj]eg (?:heter|hedder)|[Mm](?:itt|it) navn er',
   "[Mm]e llamo|[Mm]i nombre es|[Jj]e m['’]appelle|[Mm]on nom est|[Mm]i chiamo|[Ii]l mio nome è|[Mm]e chamo|[Cc]hamo-me|[Oo] meu nome é|[Mm]eu nome é",
-  '[Nn]azywam się|[Mm]am na imię|[Jj]menuji se|[Nn]imeni on|[Мм]еня зовут|[Мм]оё имя',
+  '[Nn]azywam się|[Mm]am na imię|[Jj]menuji se|[Vv]olám sa|[Nn]imeni on|[Мм]еня зовут|[Мм]оё имя|[Мм]ене звати|[Кк]азвам се',
+  '[Zz]ovem se|[Ii]me mi je|[Aa] nevem|[Nn]umele meu este|[Mm]ă (?:numesc|cheamă)|[Bb]enim adım|[Aa]dım|[Μμ]ε λένε|[Οο]νομάζομαι',
+  '[Ee]m dic|[Nn]ama saya|[Tt]ên (?:tôi|của tôi) là|[Tt]ôi tên là|[Jj]ina langu ni|[Aa]ng pangalan ko ay',
 ].join('|');
+/** The same in scripts that have no capitals to tell where a name ends. */
+const withoutCapitals = 'שמי|קוראים לי|اسمي|إسمي|मेरा नाम|میرا نام|نام من';
 
 /** Words before or after which a name stands. */
 const patterns: readonly RegExp[] = [
   new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${introductions}):?[ \t]+${anyCase}`, 'gu'),
   new RegExp(
     String.raw`\b(?:[Mm]y (?:full |first |last |sur)?names?(?: is|'s|’s|:)|[Nn]ame(?: is|'s|:)|[Ii] am called)[ \t]+${anyCase}`,
+    'gu',
+  ),
+  new RegExp(
+    String.raw`(?<![\p{L}\p{N}])(?:${withoutCapitals})(?: هو)?:?[ \t]+(?<name>${anyWord}(?:[ \t]+${anyWord})?)`,
+    'gu',
+  ),
+  // A form has the surname first.
+  new RegExp(String.raw`\b[Nn]ame:[ \t]+(?<name>${word}(?:${more}){0,3},[ \t]+${word}(?:${more}){0,2})`, 'gu'),
+  new RegExp(
+    String.raw`\b(?:[Ff]irst|[Ll]ast|[Gg]iven|[Ff]amily|[Mm]iddle|[Mm]aiden)[ -]?names?(?: is| was|:|,)?[ \t]+${names}`,
+    'gu',
+  ),
+  new RegExp(
+    String.raw`\b(?:(?:[Bb]ooking|[Oo]rder|[Rr]eservation|[Cc]all|[Rr]equest|[Pp]ayment) (?:is |was |were )?(?:made|placed) by|(?:booked|ordered|bought|placed|signed|signed for) by|(?:belongs?|registered|addressed) to)[ \t]+${names}`,
+    'gu',
+  ),
+  new RegExp(
+    String.raw`\b(?:[Bb]ook(?:ed|ing)|[Rr]eserv(?:ed|ation)|[Oo]rder(?:ed)?|[Aa]ccount|[Rr]egistered|[Ll]isted|[Ii]t(?: is| was|['’]s)) under[ \t]+(?<name>${word}(?:${more}){1,4})`,
     'gu',
   ),
   new RegExp(
@@ -71,7 +98,9 @@ const noName = new Set(
   uk usa us eu god goodness much again bye goodbye nice pleased frustrated upset annoyed angry confused disappointed
   question questions problem problems issue issues time times user thing things bug trouble concern request update error
   stuck lost quick simple different similar weird strange situation story everything something nothing somebody someone
-  und et och og quiero mi mijn ik je ich jag jeg eu vorrei pero aber maar mais men i и`.split(/\s+/),
+  spelled spelt misspelled wrong und et och og quiero mi mijn ik je ich jag jeg eu vorrei pero aber maar mais men i и`.split(
+    /\s+/,
+  ),
 );
 
 /** Names that a text says where names stand: when somebody says who they are, in a greeting, below a letter. */
@@ -80,11 +109,17 @@ export function namesIn(text: string): readonly Found[] {
     [...text.matchAll(pattern)].flatMap((match): readonly Found[] => {
       const said = match.groups?.['name'] ?? '';
       const start = match.index + match[0].indexOf(said, leadOf(match[0], said));
-      const kept = nameAtStart(said, nth < 2);
+      const kept = nameAtStart(said, nth < 3);
       return kept === '' ? [] : [{ kind: 'name', start, end: start + kept.length }];
     }),
   );
 }
+
+/** Whether a word only joins those of a name: in a text it is a word of the language. */
+export function isParticle(said: string): boolean {
+  return particleWords.has(said);
+}
+const particleWords = new Set(particles.split(' '));
 
 /** A name comes last in what it was found with, or before the words that tell it. */
 function leadOf(whole: string, said: string): number {

@@ -2,16 +2,39 @@ import type { Found, PersonalKind } from './kind.ts';
 
 const streets =
   'Street|St|Road|Rd|Lane|Ln|Way|Avenue|Ave|Close|Drive|Dr|Court|Ct|Square|Sq|Place|Pl|Boulevard|Blvd|Terrace|Crescent|Row|Hill|Park|Gardens|Grove|Mews|Highway|Hwy|Parkway|Pkwy|Trail|Circle';
-const town = String.raw`(?:,[ \t]*\p{Lu}[\p{L}'’-]+(?![\p{L}\p{N}])(?:[ \t]\p{Lu}[\p{L}'’-]+(?![\p{L}\p{N}])){0,2})?`;
+/** A town may stand behind its postcode: 28014, 00-590, 111 36, 1200-195, D-10435, 1017 BV. */
+const codeBefore = String.raw`(?:(?:[A-Z]{1,2}-)?\d{2,6}(?:[ -]\d{2,4})?(?:[ ][A-Z]{2})?[ \t]+)?`;
+const town = String.raw`(?:,[ \t]*${codeBefore}\p{Lu}[\p{L}'’-]+(?![\p{L}\p{N}])(?:[ \t]\p{Lu}[\p{L}'’-]+(?![\p{L}\p{N}])){0,2})?`;
 /** Streets of languages that put the word for it first: Calle Mayor 5. */
 const streetsBefore =
   'Calle|C/|Avenida|Avda\\.?|Av\\.|Plaza|Paseo|Camino|Carrer|Via|Viale|Piazza|Corso|Rua|Praça|Travessa|[Uu]l\\.|[Uu]lica';
-const article = '(?:de|del|della|di|da|do|dos|las?|los|el|san|santa)';
+const article = '(?:de|del|della|delle|degli|dei|di|da|das|do|dos|las?|los|el|san|santa)';
+/** Words for a street that stand apart behind its name: Kongens gate 6. */
+const streetsBehind =
+  'gate|gata|vei|veg|väg|vej|plads|torg|allé|út|utca|tér|körút|náměstí|ulice|třída|nábřeží|trg|cesta|ulica|[Cc]addesi|[Ss]okağı|[Ss]okak|[Bb]ulvarı|[Mm]ahallesi';
+const streetsInRussian =
+  'ул\\.|улица|вул\\.|вулиця|пр\\.|просп\\.|проспект|пер\\.|переулок|бул\\.|бульвар|пл\\.|площадь|наб\\.';
 /** The last word of streets that begin as Am Alten Markt does. */
 const places =
   'markt|platz|hof|berg|ring|bach|tor|see|wall|graben|park|anger|linden|eichen|wald|feld|garten|ufer|kirche|mühle';
 const identified =
   'order|customer|account|booking|reservation|invoice|ticket|tracking|reference|case|contract|policy|claim|member|membership|loyalty|serial|passport|licen[cs]e|user|client|parcel|shipment|confirmation|transaction|subscription';
+
+/** Sites on which the first part of a path is somebody's name. */
+const hostsOfPersons =
+  '(?:github|gitlab|twitter|x|facebook|instagram|tiktok|linkedin|reddit|medium|pinterest|snapchat|vk|xing|youtube|twitch)\\.com|(?:t|vk)\\.me|bsky\\.app';
+const account = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}._-]{1,62}[\p{L}\p{N}_])`;
+/** Parts of a path that stand where a name would. */
+const noPerson =
+  '(?:me|self|new|login|log-in|signup|sign-up|settings|all|list|search|public|shared|profile|help|about|watch|share|company|groups?|pages?|r|hashtag|explore)(?![\\p{L}\\p{N}._-])';
+
+/** An address as people say it: jane dot roe at mail dot example dot org, and so in brackets. */
+function spelledEmail(at: string, dot: string): string {
+  const joint = (words: string) => String.raw`(?:[ ](?:${words})[ ]|[ ]?[(\[][ ]?(?:${words})[ ]?[)\]][ ]?)`;
+  const local = String.raw`(?:[\p{L}\p{N}._+-]{1,64}${joint(`${dot}|underscore|dash|hyphen|minus|plus|Unterstrich|Bindestrich`)}){0,3}`;
+  const domain = String.raw`[\p{L}\p{N}-]{1,63}(?:(?:\.|${joint(dot)})[\p{L}\p{N}-]{1,63}){0,3}?`;
+  return String.raw`(?<![\p{L}\p{N}])${local}[\p{L}\p{N}._+-]{1,128}${joint(at)}${domain}(?:\.|${joint(dot)})\p{L}{2,6}(?![\p{L}\p{N}])(?!${joint(dot)})`;
+}
 
 /**
  * Each pattern finds one kind; where a group `value` stands in it, that alone is the value. Parts that could go on for
@@ -22,13 +45,16 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
     'email',
     /[\p{L}\p{N}._'+-]{0,127}[\p{L}\p{N}](?:@|%40)[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?(?:\.[\p{L}\p{N}-]{0,62}[\p{L}\p{N}]){1,9}/gu,
   ],
-  [
-    'email',
-    /(?<![\p{L}\p{N}])(?:[\p{L}\p{N}._+-]{1,64} (?:dot|underscore|dash|hyphen|Punkt|Unterstrich|punto) ){0,3}[\p{L}\p{N}._+-]{1,128} ?[([]?(?:at|AT)[)\]]? ?[\p{L}\p{N}-]{1,63} ?[([]?(?:dot|DOT)[)\]]? ?\p{L}{2,6}\b/gu,
-  ],
+  ['email', new RegExp(spelledEmail('at|AT|At', 'dot|DOT|Dot|Punkt|PUNKT|punkt'), 'gu')],
+  ['email', new RegExp(spelledEmail('arroba|arobase|chiocciola|ät', 'punto|point|ponto|dot|Punkt'), 'gu')],
   ['iban', /(?<![\p{L}\p{N}])[A-Z]{2}\d{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,4})?(?![\p{L}\p{N}])/gu],
   ['ip', /(?<![\p{N}.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\p{N}]|\.\p{N})/gu],
-  ['ip', /(?<![\p{L}\p{N}:])(?:[0-9a-fA-F]{1,4}:){2,7}(?::?[0-9a-fA-F]{1,4}){1,7}(?![\p{L}\p{N}:])/gu],
+  // Of other rows of numbers with colons it is told by an empty place, or by having eight; a MAC address has six pairs.
+  [
+    'ip',
+    /(?<![\p{L}\p{N}:])(?=[0-9a-fA-F:]{0,39}::|(?:[0-9a-fA-F]{1,4}:){7}|(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?![\p{L}\p{N}:]))(?:[0-9a-fA-F]{1,4}:){2,7}(?::?[0-9a-fA-F]{1,4}){1,7}(?![\p{L}\p{N}:])/gu,
+  ],
+  ['ip', /(?<![\p{L}\p{N}-])(?:[0-9a-fA-F]{2}-){5}[0-9a-fA-F]{2}(?![\p{L}\p{N}-])/gu],
   [
     'address',
     new RegExp(
@@ -46,7 +72,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   [
     'address',
     new RegExp(
-      String.raw`(?<![\p{L}\p{N}])\d{1,4},?[ \t]+(?:rue|avenue|boulevard|place|chemin|impasse)(?:[ \t]+(?:de|du|des|la|le|les|l'|d'))*(?:[ \t]*\p{Lu}[\p{L}'’-]+){1,3}${town}`,
+      String.raw`(?<![\p{L}\p{N}])\d{1,4}(?:[ ]?(?:bis|ter))?,?[ \t]+(?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Pp]lace|[Cc]hemin|[Ii]mpasse|[Qq]uai|[Cc]ours|[Aa]llée|[Rr]oute|[Pp]assage)(?:[ \t]+(?:de|du|des|la|le|les|l['’]|d['’]))*(?:[ \t]*\p{Lu}[\p{L}'’-]+){1,3}${town}`,
       'gu',
     ),
   ],
@@ -60,7 +86,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   [
     'address',
     new RegExp(
-      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]*(?:straat|laan|plein|gracht|kade|dijk|singel|gatan|vägen|gade|vej|veien|gata)|\p{Lu}[\p{L}-]+ (?:Str\.|Straße|Strasse|Weg|Platz|Allee|Gasse))[ \t]+\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
+      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}(?:straat|laan|plein|gracht|kade|dijk|singel|gatan|vägen|gade|vej|veien|gata|intie|entie|katu|kuja|kaari|polku)|\p{Lu}[\p{L}-]{1,40} (?:Str\.|Straße|Strasse|Weg|Platz|Allee|Gasse))[ \t]+\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
       'gu',
     ),
   ],
@@ -69,6 +95,20 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
     new RegExp(
       String.raw`(?<![\p{L}\p{N}])(?:Am|An de[rnm]|Im|In de[rnm]|Auf de[rnm]|Zum|Zur|Unter den|Beim)[ ](?:\p{Lu}[\p{L}-]+[ ]){0,2}\p{Lu}?[\p{L}-]*(?:${places})[ ]\d{1,3}[a-z]?(?![\p{L}\p{N}])${town}`,
       'giu',
+    ),
+  ],
+  [
+    'address',
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}])\p{Lu}[\p{L}-]{1,40}[ ](?:\p{Lu}[\p{L}-]{1,40}[ ]){0,2}(?:${streetsBehind})[ ]+(?:[Nn]o[.:]{0,2}[ ]*)?\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
+      'gu',
+    ),
+  ],
+  [
+    'address',
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}])(?:${streetsInRussian})[ ]*\p{Lu}[\p{L}-]{1,40}(?:[ ]\p{Lu}[\p{L}-]{1,40}){0,2},?[ ]*(?:(?:д|дом|буд)\.?[ ]*)?\d{1,4}(?:,?[ ]*(?:кв|корп|к|стр)\.?[ ]*\d{1,4}){0,2}(?![\p{L}\p{N}])${town}`,
+      'gu',
     ),
   ],
   ['address', /(?<![\p{L}\p{N}])(?:P\.?[ ]?O\.? Box|Postfach)[ \t]+\d+/gu],
@@ -81,12 +121,17 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
     'postcode',
     /\b(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|W[AIVY])[ ]+(?<value>\d{5}(?:-\d{4})?)(?!\d)/gu,
   ],
+  ['postcode', /(?<![\p{L}\p{N}])[A-CEGHJ-NPR-TVXY]\d[A-Z][ -]?\d[A-Z]\d(?![\p{L}\p{N}])/gu],
+  ['postcode', /(?<=\p{Ll}[ ]{1,3}(?:NSW|VIC|QLD|SA|WA|TAS|ACT|NT)[ ]{1,3})\d{4}(?!\d)/gu],
+  ['postcode', /(?<=,[ ]\p{Lu}\p{Ll}{2,20}[ ](?:[–-][ ]?)?)[1-9]\d{2}[ ]?\d{3}(?![\p{L}\p{N}])/gu],
+  ['postcode', /(?<=\d[a-zA-Z]?,[ ])(?:\d{2}-\d{3}|\d{3}[ ]\d{2}|\d{4}-\d{3})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
   ['postcode', /(?<=\d[a-zA-Z]?,[ ])[1-9]\d{3}[ ]?[A-Z]{2}(?=[ ]+\p{Lu}\p{Ll}+)/gu],
   ['postcode', /(?<![\p{L}\p{N}.,-])(?:D-)?(?<value>\d{5})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
   [
     'card',
-    /\b(?:ending(?: in| with)?|last (?:four|4)(?: digits)?(?: are| is|:| of [^.\d]{0,30})?|visa|mastercard|amex|maestro|discover|card)[ \t]+(?:number[ \t]+)?(?:is[ \t]+)?[x*•. -]{0,20}(?<value>\d{4})(?![\p{L}\p{N}]|[., -]?\d)/giu,
+    /\b(?:end(?:s|ing|ed)?(?: in| with)|ending|last (?:four|4)(?: digits)?(?: are| is|:| of [^.\d]{0,30})?|visa|mastercard|amex|maestro|discover|card)[ \t]+(?:number[ \t]+)?(?:is[ \t]+)?[x*•. -]{0,20}(?<value>\d{4})(?![\p{L}\p{N}]|[., -]?\d)/giu,
   ],
+  ['card', /(?<![\p{L}\p{N}])(?:[xX*•#]{2,4}[ -]?){1,4}(?<value>\d{4})(?![\p{L}\p{N}])/gu],
   [
     'card',
     /\b(?:cvv2?|cvc2?|security code|verification (?:value|code|number))(?: is|:)?[ \t]+(?:is[ \t]+)?(?<value>\d{3,4})(?![\p{L}\p{N}])/giu,
@@ -97,7 +142,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   ],
   [
     'birthDate',
-    /\b(?:born(?: on)?|birth ?date|date of birth|birthday|dob|d\.o\.b\.)(?: is|:|,| was)?[ \t]+(?:on )?(?<value>\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4})/giu,
+    /\b(?:born(?: on)?|birth ?date|date of birth|birthday|dob|d\.o\.b\.)(?: is|:|,| was)?[ \t]+(?:on )?(?:the )?(?<value>\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ ./-]{1,2}\p{L}{3,9}[ ./-]{1,2}\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4})/giu,
   ],
   [
     'id',
@@ -119,6 +164,30 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
     'id',
     /\b(?:insta(?:gram)?|twitter|telegram|tiktok|snapchat|discord|skype)(?: handle| name| account| id| user(?:name)?)?(?: is|:)[ \t]+@?(?<value>[\p{L}\p{N}_][\p{L}\p{N}._-]+[\p{L}\p{N}_])/giu,
   ],
+  // The number of the British National Insurance, as it is written with spaces.
+  ['id', /(?<![\p{L}\p{N}])[A-Z]{2}(?:[ -]\d{2}){3}[ -][A-D](?![\p{L}\p{N}])/gu],
+  [
+    'id',
+    /\b(?:user[ -]?name|log ?in(?: name)?|screen[ -]?name|nick(?:name)?|handle|gamertag)(?: is|:| was)[ \t]+@?(?<value>(?=[\p{L}\p{N}._-]*[\p{N}_])[\p{L}\p{N}][\p{L}\p{N}._-]*[\p{L}\p{N}_])/giu,
+  ],
+  // Who somebody is stands in addresses of pages and files, too.
+  [
+    'id',
+    new RegExp(
+      String.raw`(?<=://(?:www\.)?(?:${hostsOfPersons})/(?:@|in/|u/|user/|profile/)?)(?!${noPerson})${account}`,
+      'giu',
+    ),
+  ],
+  [
+    'id',
+    new RegExp(
+      `(?<=/(?:users?|profiles?|people|members?|accounts?|customers?|authors?)/)(?!${noPerson})${account}`,
+      'giu',
+    ),
+  ],
+  ['id', new RegExp(`(?<=[?&](?:user|user_?name|login|uid|user_?id|account|customer|customer_?id)=)${account}`, 'giu')],
+  ['id', /(?<=:\/\/)[^\s:/@?#]{1,64}(?::[^\s/@?#]{0,64})?(?=@)/gu],
+  ['id', new RegExp(String.raw`(?<=\\Users\\|(?<![\p{L}\p{N}.])/(?:home|Users)/)(?!${noPerson})${account}`, 'giu')],
   ['id', /(?<![\p{L}\p{N}])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\p{L}\p{N}])/giu],
   ['id', /(?<![\p{L}\p{N}.@])@[\p{L}\p{N}_]{3,}/gu],
   ['id', /[#№](?<value>(?=[\p{L}\d-]*\d)[\p{L}\d][\p{L}\d-]{2,})/gu],
@@ -129,7 +198,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
 const numbers =
   /(?<![\p{L}\p{N}.,$€£])(?:\+|\(\+?)?\d(?:[ \t\u00A0\u2009\u202F()./\u2010\u2011–-]{0,3}\d){6,}(?![\p{L}\p{N}]|[.,]\d)/gu;
 const dates =
-  /^\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}$|^\d{4} ?[–-] ?\d{4}$|^\d{4}[-./]\d{1,2}[-./]\d{1,2}.{1,4}\d{4}[-./]\d{1,2}[-./]\d{1,2}$/;
+  /^\d{4}[-./]\d{1,2}[-./]\d{1,2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)\d{2}(?:[ T]+\d.*)?$|^\d{1,2}[-./ ]\d{1,2}[-./ ]\d{4}$|^\d{4} ?[–-] ?\d{4}$|^\d{4}[-./]\d{1,2}[-./]\d{1,2}.{1,4}\d{4}[-./]\d{1,2}[-./]\d{1,2}$/;
 const phoneWords = /(?:phone|mobile|cell|tel|call|ring|reach|text|fax|whatsapp|contact|sms)[^.!?\n]{0,40}$/i;
 
 /** Personal data that the shape of a text tells, or the words before it. */

@@ -97,7 +97,9 @@ function partFor(part: string, random: Random, nameFor: (word: string) => string
 }
 
 function emailFor(value: string, random: Random, nameFor: (word: string) => string): string {
-  const [local = ''] = value.split(/@|%40| ?[([]?(?:at|AT)[)\]]? ?/);
+  const [local = ''] = value.split(
+    /@|%40| ?(?<![\p{L}\p{N}])[([]?(?:at|arroba|arobase|chiocciola|ät)[)\]]?(?![\p{L}\p{N}]) ?/iu,
+  );
   const masked = local.replace(/\p{L}+|\d+/gu, (part) =>
     /\d/.test(part) ? reshaped(part, random) : nameFor(part).toLowerCase(),
   );

@@ -3,6 +3,7 @@ import { namesValue, type Recogniser, recogniser } from '../../core/dialogue.ts'
 import type { Domain } from '../../core/domain.ts';
 import { insistenceIn, personaFor, styleOf } from '../../core/drafting/behaviour.ts';
 import { type Proposed, proposedIn } from '../../core/drafting/deeds.ts';
+import { doneByUser, ownWordsIn, type UserState, userStateIn } from '../../core/drafting/userSide.ts';
 import { type KnownValues, knownValues, parametersOf } from '../../core/drafting/values.ts';
 import type { RolloutEvent } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
@@ -24,7 +25,7 @@ export type ConversationDraft = {
   readonly todos: readonly string[];
 };
 
-type Action = { readonly tool: string; readonly arguments: JsonObject };
+type Action = { readonly tool: string; readonly by?: 'user'; readonly arguments: JsonObject };
 type DraftTask = Pick<Task, 'id' | 'description' | 'split' | 'persona'> & {
   readonly draft: true;
   readonly user: {
@@ -35,6 +36,7 @@ type DraftTask = Pick<Task, 'id' | 'description' | 'split' | 'persona'> & {
     readonly change?: Change;
     readonly insist?: { readonly say: string };
   };
+  readonly state?: readonly UserState[];
   readonly actions?: readonly Action[];
   readonly communicate?: readonly string[];
   readonly train?: readonly VerifierName[];
@@ -93,10 +95,12 @@ function callsMade(events: readonly RolloutEvent[], tools: readonly Tool[]): rea
 /** The gold actions of a draft, and what is said of them. */
 type Actions = {
   readonly actions: readonly Action[];
+  /** What the words tell of the user's own side. */
+  readonly state: readonly UserState[];
   readonly communicate: readonly string[];
   readonly change: (Change & { readonly before: Readonly<Record<string, string>> }) | null;
   readonly todos: readonly string[];
-  /** Values that a look-up brings, so that the user need not know them. */
+  /** Values that a look-up brings, the user's own too, so that the user need not know them. */
   readonly isBrought: (value: string) => boolean;
 };
 
@@ -121,7 +125,7 @@ export async function draftFromConversation(
   const read = made.length > 0 ? fromCalls(made) : await fromWords(spoken, desk, told);
   const found = read.todos.length > 0 && drafter ? await askedOf(drafter, spoken, read, desk) : read;
   const insist = insistenceIn(spoken, desk.recogniser);
-  const known = factsIn(found, users, told, desk);
+  const known = factsIn(found, ownWordsIn(spoken, doneByUser(spoken, domain)), told, desk);
   const unknown = unknownIn(spoken, desk, Object.keys(known));
   const [opening = ''] = users;
   const isOmitted = (value: Json) =>
@@ -153,6 +157,7 @@ export async function draftFromConversation(
       ...(found.change ? { change: change as Change } : {}),
       ...(insist === null ? {} : { insist: { say: insist } }),
     },
+    ...(found.state.length > 0 ? { state: found.state } : {}),
     ...(found.actions.length > 0 ? { actions: found.actions } : {}),
     // Without a write the database tells nothing apart, in training neither.
     ...(found.communicate.length > 0
@@ -167,11 +172,16 @@ async function askedOf(drafter: Drafter, spoken: readonly Utterance[], read: Act
   const known = { begun: read.actions, missing: read.todos };
   const asked = await modelActions(spoken, known, desk.loaded.domain, drafter);
   if ('problem' in asked) return { ...read, todos: [...read.todos, `the model wrote no calls: ${asked.problem}`] };
-  return { ...read, actions: asked.actions, communicate: asked.communicate, todos: [] };
+  return {
+    ...read,
+    actions: actionsOf(asked.actions, desk.loaded.domain.tools),
+    communicate: asked.communicate,
+    todos: [],
+  };
 }
 
 function fromCalls(actions: readonly Action[]): Actions {
-  return { actions, communicate: [], change: null, todos: [], isBrought: () => false };
+  return { actions, state: [], communicate: [], change: null, todos: [], isBrought: () => false };
 }
 
 async function fromWords(spoken: readonly Utterance[], desk: Desk, told: Told): Promise<Actions> {
@@ -183,8 +193,19 @@ async function fromWords(spoken: readonly Utterance[], desk: Desk, told: Told): 
   const todos: string[] = [];
   // What one deed lacks, the look-ups of who asks may bring.
   if (deeds.some(({ missing }) => missing.length > 0)) todos.push(...(await lookedUp(plan, spoken, told, desk)));
-  const isTold = (value: string) => spoken.some(({ role, content }) => role === 'user' && namesValue(content, value));
-  for (const { tool, arguments: said, missing: unsaid } of deeds) {
+  const atHome = doneByUser(spoken, loaded.domain);
+  const ownWords = ownWordsIn(spoken, atHome);
+  const isTold = (value: string) => ownWords.some((text) => namesValue(text, value));
+  const isReported = (value: string) => atHome.some(({ answer }) => namesValue(answer, value));
+  const planAtHome = (from: number, to: number) => {
+    for (const { tool, arguments: given, step } of atHome)
+      if (step > from && step <= to) plan.planned.push({ tool, arguments: given, result: null });
+  };
+  let reached = -1;
+  for (const { tool, arguments: said, missing: unsaid, at } of deeds) {
+    const { step = reached } = spoken[at] ?? {};
+    planAtHome(reached, step);
+    reached = step;
     const parameters = parametersOf(tool);
     const brought = unsaid.flatMap((name) => {
       const value = plan.found(name);
@@ -207,6 +228,7 @@ async function fromWords(spoken: readonly Utterance[], desk: Desk, told: Told): 
     }
     todos.push(...(await plan.plan(tool, write)));
   }
+  planAtHome(reached, Number.POSITIVE_INFINITY);
   const handOff = tools.find(({ handsOff, owner }) => handsOff && owner === 'agent');
   const isHandedOff = spoken.some(({ role, content }) => role === 'agent' && desk.recogniser.agent(content).handsOff);
   if (deeds.length === 0 && isHandedOff && handOff) todos.push(...(await handOver(handOff, plan, spoken, told, desk)));
@@ -219,8 +241,26 @@ async function fromWords(spoken: readonly Utterance[], desk: Desk, told: Told): 
     todos.push(
       'nothing in the conversation says what a right agent does: write the actions, or what it has to communicate',
     );
-  const actions = plan.planned.map(({ tool, arguments: given }) => ({ tool, arguments: given }));
-  return { actions, communicate, change, todos, isBrought: (value) => plan.brings(value) && !isTold(value) };
+  const actions = actionsOf(plan.planned, tools);
+  if (atHome.some(({ step }) => step === spoken.at(-1)?.step))
+    todos.push('the conversation ends with what the user did, and does not tell what the agent did then');
+  const state = userStateIn(atHome, actions, loaded.domain, loaded.world);
+  return {
+    actions,
+    state,
+    communicate,
+    change,
+    todos,
+    isBrought: (value) => (plan.brings(value) || isReported(value)) && !isTold(value),
+  };
+}
+
+/** Gold actions of calls, which say whose those are that the user makes. */
+function actionsOf(calls: readonly Pick<Action, 'tool' | 'arguments'>[], tools: readonly Tool[]): readonly Action[] {
+  return calls.map(({ tool, arguments: given }) => {
+    const isUsers = tools.some(({ name, owner }) => name === tool && owner === 'user');
+    return { tool, ...(isUsers ? { by: 'user' } : {}), arguments: given };
+  });
 }
 
 function typedBy(parameters: ReturnType<typeof parametersOf>, name: string, value: string): Json {
@@ -342,7 +382,10 @@ function sayOf(fact: Json): string {
   return say ?? String(value);
 }
 
-/** What the user knows: what of the gold actions they told, or agreed to, and who they said they are. */
+/**
+ * What the user knows: what of the gold actions they told, or agreed to, and who they said they are.
+ * @param users what the user said by themselves
+ */
 function factsIn(
   { actions, change, isBrought }: Actions,
   users: readonly string[],
@@ -363,7 +406,7 @@ function factsIn(
     if (users.some((text) => namesValue(text, value))) add(name, value);
   for (const { tool, arguments: given } of actions) {
     const described = tools.find((each) => each.name === tool);
-    if (!described || described.handsOff) continue;
+    if (!described || described.handsOff || described.owner === 'user') continue;
     for (const parameter of parametersOf(described)) {
       const value = given[parameter.name];
       if (value === undefined || typeof value === 'object') continue;
@@ -411,7 +454,7 @@ function goalOf(
 ): string {
   const name = known['name'];
   const who = typeof name === 'string' ? [`You are ${name}.`] : [];
-  const writes = actions.filter(({ tool }) => tools.some((each) => each.name === tool && isWrite(each)));
+  const writes = actions.filter(({ tool, by }) => !by && tools.some((each) => each.name === tool && isWrite(each)));
   const wants = writes.map(({ tool, arguments: given }) => {
     const former = { ...given, ...change?.before };
     const details = Object.entries(former).map(([key, value]) => `${key.replaceAll('_', ' ')}: ${value}`);

@@ -12,7 +12,7 @@ import { taskSchema } from '../../core/task.ts';
 /** The files of a domain that have a JSON Schema, by the name of the schema. */
 export type SchemaName = 'domain' | 'task' | 'persona' | 'rules' | 'phrases' | 'tool' | 'agent' | 'experiment';
 
-const rulesFileSchema = z.strictObject({ rules: z.array(ruleSchema) });
+const rulesFileSchema = z.strictObject({ rules: z.array(ruleSchema).describe('The checks.') });
 
 /** What a whole file of each kind may hold; made from the schemas that the loader checks with. */
 const fileSchemas: Readonly<Record<SchemaName, { readonly title: string; readonly schema: z.ZodType }>> = {

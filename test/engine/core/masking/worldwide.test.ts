@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { maskerOf } from '../../../../src/engine/core/masking/masker.ts';
+
+function masked(text: string): string {
+  return maskerOf({ seed: 'test' })
+    .conversation([{ value: text }])
+    .text(text);
+}
+
+/** What is said, and the words of it that nobody may find again. */
+const planted: readonly (readonly [kind: string, text: string, gone: string])[] = [
+  ['name', 'Hi, my name is Nguyễn Thị Minh Khai.', 'Nguyễn Thị Minh Khai'],
+  ['name', 'This is Oluwaseun Adébáyò calling about my order', 'Oluwaseun Adébáyò'],
+  ['name', "I'm Siobhán O'Dwyer and I want to return it", "Siobhán O'Dwyer"],
+  ['name', 'I am Abdul-Rahman ibn Yusuf al-Khwarizmi.', 'Abdul Rahman Yusuf Khwarizmi'],
+  ['name', 'Me llamo María José Fernández de la Vega', 'María José Fernández Vega'],
+  ['name', 'Benim adım Çağla Yıldırım', 'Çağla Yıldırım'],
+  ['name', 'Με λένε Ελένη Παπαδοπούλου', 'Ελένη Παπαδοπούλου'],
+  ['name', 'Мене звати Олександра Шевченко', 'Олександра Шевченко'],
+  ['name', 'שמי אביגיל רוזנברג', 'אביגיל רוזנברג'],
+  ['name', 'اسمي فاطمة الزهراء', 'فاطمة الزهراء'],
+  ['name', 'मेरा नाम प्रियंका चतुर्वेदी है', 'प्रियंका चतुर्वेदी'],
+  ['name', 'Tên tôi là Trần Quốc Bảo', 'Trần Quốc Bảo'],
+  ['name', 'A nevem Szűcs Hajnalka', 'Szűcs Hajnalka'],
+  ['name', 'Nama saya Budi Santoso', 'Budi Santoso'],
+  ['name', 'Name: DE SOUZA, Thiago', 'SOUZA Thiago'],
+  ['name', 'family name: Ørsted, given name: Hans Christian', 'Ørsted Hans Christian'],
+  ['name', 'reservation made by Haruto Yamashita', 'Haruto Yamashita'],
+  ['name', 'It is under Zbigniew Kowalczyk.', 'Zbigniew Kowalczyk'],
+  ['email', 'You can write to jane at example dot com', 'jane'],
+  ['email', 'jane dot roe at mail dot posteo dot co dot uk', 'jane roe posteo'],
+  ['email', 'jane(dot)roe(at)posteo(dot)de', 'jane roe posteo'],
+  ['email', 'max punto mustermann arroba correo punto es', 'mustermann correo'],
+  ['email', 'maría.lópez@correo.es', 'maría lópez correo'],
+  ['phone', '+971 50 123 4567', '123 4567'],
+  ['phone', '06 12 34 56 78', '12 34 56'],
+  ['phone', '+7 (495) 123-45-67', '123-45-67'],
+  ['phone', '+55 11 91234-5678', '91234 5678'],
+  ['phone', 'call me at 555-0199 after six', '555-0199'],
+  ['phone', '0151-23456789', '23456789'],
+  ['address', '10 Rue de la Paix, 75002 Paris', 'Paix 75002 Paris'],
+  ['address', '12 bis, avenue des Champs-Élysées', 'Champs Élysées'],
+  ['address', 'ul. Marszałkowska 10/12 m. 5, 00-590 Warszawa', 'Marszałkowska 00-590'],
+  ['address', 'Rua das Flores 123, 1200-195 Lisboa', 'Flores 1200-195'],
+  ['address', 'Drottninggatan 71, 111 36 Stockholm', 'Drottning 111 36'],
+  ['address', 'Kongens gate 6, 0153 Oslo', 'Kongens 0153'],
+  ['address', 'Mannerheimintie 12 B 34, 00100 Helsinki', 'Mannerheim 00100'],
+  ['address', 'Atatürk Caddesi No: 15, 34000 Istanbul', 'Atatürk 34000'],
+  ['address', 'Rákóczi út 12, 1072 Budapest', 'Rákóczi 1072'],
+  ['address', 'Václavské náměstí 28, 110 00 Praha', 'Václavské 110 00'],
+  ['address', 'ул. Ленина, д. 15, кв. 3, Москва', 'Ленина 15'],
+  ['address', '15 Brigade Road, Bengaluru 560025', 'Brigade 560025'],
+  ['address', '77 Bloor St, Toronto ON M5S 1M2', 'Bloor M5S'],
+  ['address', '9 George Street, Sydney NSW 2000', 'George 2000'],
+  ['iban', 'my iban is de89370400440532013000', '370400440532013000'],
+  ['iban', 'CH93-0076-2011-6238-5295-7', '0076 2011'],
+  ['card', '4111-1111-1111-1111', '1111'],
+  ['card', '3782 822463 10005', '822463'],
+  ['card', 'XXXX-XXXX-XXXX-4242, the Visa that ends with 4242', '4242'],
+  ['id', 'My passport number is 533380006', '533380006'],
+  ['id', 'national insurance number QQ 12 34 56 C', '12 34 56'],
+  ['id', 'SSN 078-05-1120', '078-05-1120'],
+  ['id', 'CPF 123.456.789-09', '123.456.789'],
+  ['id', 'codice fiscale RSSMRA85T10A562S', 'RSSMRA85T10A562S'],
+  ['id', 'personnummer 811218-9876', '811218-9876'],
+  ['birth date', 'my birthday is the 3rd of March 1984', '1984'],
+  ['birth date', 'birth date 3-Mar-1984', '3-Mar-1984'],
+  ['birth date', 'DOB 03/03/84', '03/03/84'],
+  ['ip', '::ffff:203.0.113.9 and 2001:0db8:85a3:0000:0000:8a2e:0370:7334', '203.0.113.9 85a3'],
+  ['ip', 'MAC 00:1A:2B:3C:4D:5E or b8-27-eb-12-34-56', '1A:2B b8-27'],
+  ['user name', 'https://www.linkedin.com/in/jane-roe-4b12/', 'jane roe'],
+  ['user name', 'https://shop.test/api/customers/hjonas/orders?login=jroe', 'hjonas jroe'],
+  ['user name', 'ftp://kjell:secret@host.test', 'kjell secret'],
+  ['user name', 'C:\\Users\\frieda\\a.txt', 'frieda'],
+  ['user name', 'my username is jroe_77', 'jroe_77'],
+];
+
+test.each(planted)('%s is masked: %s', (_, text, gone) => {
+  const made = masked(text).toLowerCase();
+  expect(
+    gone
+      .toLowerCase()
+      .split(' ')
+      .filter((word) => made.includes(word)),
+  ).toEqual([]);
+});
+
+test.each([
+  'I paid 129.90 EUR for it, and $1,299.00 for the other.',
+  'Ordered on 3 March 2026, delivered on 05.03.2026 14:00, not at 10:30:00.',
+  'Between 9:00 and 17:30, 10 to 14 working days.',
+  'The Sony WH-1000XM5 headphones and the iPhone 15 Pro Max with 256 GB',
+  'Fibre 500 with 2 routers, 24 x 30 cm, aspect ratio 16:9:4',
+  'On March 5, 2026 Delta confirmed it; look at this point in time.',
+  'My username is wrong, and my last name is spelled wrong.',
+  'It was booked by mistake, and the order was placed by phone under protest.',
+  'See https://shop.example/products/desk-lamp and https://github.com/settings',
+])('what is nobody’s stays: %s', (text) => {
+  expect(masked(text)).toBe(text);
+});
+
+test('an order that stands in the domain stays, another does not', () => {
+  const kept = (text: string) => [...text.matchAll(/W1003/g)].map(({ index }) => ({ start: index, end: index + 5 }));
+  const text = 'order number W1003, and order number W7788';
+  const made = maskerOf({ seed: 'test', kept })
+    .conversation([{ value: text }])
+    .text(text);
+  expect(made).toMatch(/^order number W1003, and order number (?!W7788)[A-Z]\d{4}$/);
+});
+
+test('a word that only joins the words of a name stays where it is a word', () => {
+  const text = 'Me llamo Ximena de la Vega. Quiero la lámpara de la tienda.';
+  expect(masked(text)).toMatch(/ de la \S+\. Quiero la lámpara de la tienda\.$/);
+});
