@@ -9,6 +9,14 @@ type Manifest = {
   readonly contributes: {
     readonly commands: readonly { readonly command: string }[];
     readonly breakpoints: readonly { readonly language: string; readonly when?: string }[];
+    readonly walkthroughs: readonly {
+      readonly steps: readonly {
+        readonly id: string;
+        readonly description: string;
+        readonly media: { readonly markdown: string };
+        readonly completionEvents: readonly string[];
+      }[];
+    }[];
   };
 };
 const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8')) as Manifest;
@@ -24,6 +32,18 @@ it('breakpoints can be set from the first moment: they wait for nothing that the
     { language: 'typescript' },
   ]);
 });
+
+it.each(manifest.contributes.walkthroughs.flatMap(({ steps }) => steps))(
+  'the walkthrough step "$id" has buttons that work, and is done by one of them',
+  ({ description, media, completionEvents }) => {
+    const page = readFileSync(inRoot(media.markdown), 'utf8');
+    const named = [...`${description}\n${page}`.matchAll(/\(command:([\w.]+)/g)].map(([, id = '']) => id);
+    const own = named.filter((id) => !id.startsWith('workbench.'));
+    expect(own.filter((id) => !commandIds.some((known) => known === id))).toEqual([]);
+    expect(named.length).toBeGreaterThan(0);
+    expect(completionEvents.some((event) => named.some((id) => event === `onCommand:${id}`))).toBe(true);
+  },
+);
 
 it('package.json and the command line name the same oldest Node', () => {
   expect(manifest.engines.node).toBe(`>=${oldestNode}`);
