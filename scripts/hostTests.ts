@@ -1,5 +1,6 @@
 /** Runs the test files of `test/e2e/host` inside the extension host of a real VS Code. */
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runTests } from '@vscode/test-electron';
 import { build } from 'esbuild';
@@ -21,7 +22,7 @@ export function usesDesktop(): boolean {
   return process.platform !== 'linux' || Boolean(DISPLAY ?? WAYLAND_DISPLAY);
 }
 
-/** Bundles each test file on its own into dist/test/host; `vscode` and mocha stay outside. */
+/** Bundles each test file on its own into dist/test/host; `vscode`, mocha and MCP's client stay outside. */
 async function bundleTests(sources: string): Promise<string> {
   const outdir = inRoot('dist', 'test', 'host');
   rmSync(outdir, { recursive: true, force: true });
@@ -38,7 +39,7 @@ async function bundleTests(sources: string): Promise<string> {
     format: 'cjs',
     // As in the build: jsonc-parser's UMD build cannot be bundled.
     mainFields: ['module', 'main'],
-    external: ['vscode', 'mocha'],
+    external: ['vscode', 'mocha', '@modelcontextprotocol/sdk'],
     sourcemap: 'inline',
     logLevel: 'warning',
   });
@@ -54,20 +55,31 @@ export async function runHostTests(options: HostTestOptions = {}): Promise<Count
   announce(
     desktop ? 'Tests run in a downloaded desktop VS Code' : `Tests run in VS Code ${vscodeVersion} for the browser`,
   );
+  const parent = mkdtempSync(join(tmpdir(), 'rehearsal-host-tests-'));
+  const folder = options.folder ?? copyOfSample(parent);
   const ended = runTests({
     ...(desktop ? {} : { vscodeExecutablePath: inRoot('scripts', 'vscode', 'launcher.ts') }),
     extensionDevelopmentPath: [options.extension ?? root, inRoot('test', 'e2e', 'host', 'editorModel')],
     extensionTestsPath: entry,
     extensionTestsEnv: { REHEARSAL_HOST_RESULTS: results },
-    launchArgs: [options.folder ?? inRoot('domains', 'order-desk'), '--disable-extensions'],
+    launchArgs: [folder, '--disable-extensions'],
   });
   const error = await ended.then(
     () => undefined,
     (reason: Error) => reason,
   );
+  rmSync(parent, { recursive: true, force: true, maxRetries: 5 });
   const counts = readCounts(results);
   if (!counts) throw new Failure(`The tests in VS Code broke off: ${error?.message ?? 'no results were written'}`);
   return counts;
+}
+
+/** A copy of the sample domain that the tests open, so that they may change it and leave nothing behind. */
+function copyOfSample(parent: string): string {
+  const folder = join(parent, 'order-desk');
+  const isKept = (path: string) => !path.includes('.rehearsal');
+  cpSync(inRoot('domains', 'order-desk'), folder, { recursive: true, filter: isKept });
+  return folder;
 }
 
 function readCounts(file: string): Counts | undefined {

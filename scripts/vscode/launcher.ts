@@ -19,7 +19,7 @@ export type LauncherOptions = { extensions: string[]; tests: string; folder: str
 const missingModules = /bindings file|native-watchdog|open-vsx\.org/;
 
 /** Longest time from opening the page to the end of the tests. */
-const timeLimit = Number(process.env.REHEARSAL_HOST_TEST_TIMEOUT_MS ?? 600_000);
+const timeLimit = Number(process.env.REHEARSAL_HOST_TEST_TIMEOUT_MS ?? 1_800_000);
 
 /** Reads VS Code's command line; options that only concern a desktop window are ignored. */
 export function parseLauncherArguments(args: readonly string[]): LauncherOptions {

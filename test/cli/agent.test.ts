@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { commandLine } from '../support/commandLine.ts';
-import { calling, type ModelRequest, modelServer } from '../support/modelServer.ts';
+import { modelServer } from '../support/modelServer.ts';
+import { calling, type ModelRequest } from '../support/scriptedModel.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
 vi.setConfig({ testTimeout: 90_000 });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sidecarPath } from '../../src/engine/shell/recording.ts';
 import { completion, endpoint } from '../support/endpoint.ts';
-import { calling, modelServer } from '../support/modelServer.ts';
+import { modelServer } from '../support/modelServer.ts';
+import { calling } from '../support/scriptedModel.ts';
 import { rehearsal, rehearsalWith } from '../support/terminal.ts';
 
 const desk = 'domains/parcel-desk';

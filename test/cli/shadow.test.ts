@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { commandLine } from '../support/commandLine.ts';
-import { calling, type ModelRequest, modelServer } from '../support/modelServer.ts';
+import { modelServer } from '../support/modelServer.ts';
+import { calling, type ModelRequest } from '../support/scriptedModel.ts';
 import { smallDomain } from '../support/smallDomain.ts';
 import { rehearsal } from '../support/terminal.ts';
 

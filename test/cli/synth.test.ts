@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import type { Selected } from '../../src/engine/core/coldStart/settle.ts';
 import { readGrades, readSelection } from '../../src/engine/shell/coldStart/synthesisFolder.ts';
-import { type ModelRequest, modelServer } from '../support/modelServer.ts';
+import { modelServer } from '../support/modelServer.ts';
+import type { ModelRequest } from '../support/scriptedModel.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-synth-'));

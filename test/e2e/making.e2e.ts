@@ -99,6 +99,44 @@ test('variants and a persona are drafted without a model', async () => {
   await workbench.screenshot('making-persona');
 });
 
+const transcript = [
+  { role: 'system', content: 'You are the agent of a shop.\nConfirm before you cancel.' },
+  { role: 'user', content: 'I am Jane Miller, jane.miller@gmail.com, please cancel order A-17.' },
+  {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'c1', type: 'function', function: { name: 'get_order', arguments: '{"order_id":"A-17"}' } }],
+  },
+  { role: 'tool', tool_call_id: 'c1', content: '{"order_id":"A-17","email":"jane.miller@gmail.com","status":"open"}' },
+  { role: 'assistant', content: 'Shall I cancel order A-17?' },
+  { role: 'user', content: 'Yes.' },
+];
+
+test('a domain is made from recorded transcripts, with nobody of them in it', async () => {
+  writeFileSync(join(folder, 'log.jsonl'), `${JSON.stringify({ messages: transcript })}\n`);
+  await workbench.runCommand('Rehearsal: New Domain…');
+  await workbench.pick('From recorded transcripts…');
+  await workbench.pick('Chat log');
+  const dialog = workbench.page.locator('.quick-input-widget:visible', { hasText: 'Conversations that the domain' });
+  await dialog.waitFor();
+  await until('the log in the dialog', async () => {
+    if (!(await dialog.isVisible())) return;
+    await dialog.locator('input.input').fill(join(folder, 'log.jsonl'));
+    await workbench.page.waitForTimeout(500);
+    await dialog.getByText('Make a Domain', { exact: true }).click();
+    await dialog.waitFor({ state: 'hidden', timeout: 3000 });
+  });
+  await workbench.answer('logged-desk');
+  await told(/Made logged-desk of 1 conversation: 1 tool\. Fill in what Problems lists/);
+  await workbench.waitForText('.editor-group-container.active .view-lines', 'You are the agent of a shop.');
+  const made = join(folder, 'logged-desk');
+  const files = readdirSync(made, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  expect(files.map(({ name }) => name)).toEqual(expect.arrayContaining(['policy.md', 'get_order.tool.yaml']));
+  const texts = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
+  expect(texts).not.toMatch(/Jane|Miller|gmail/i);
+  await workbench.screenshot('making-transcripts');
+});
+
 /** Waits for a notification behind an audit, which a busy machine takes its time for. */
 async function told(text: RegExp): Promise<void> {
   await until(

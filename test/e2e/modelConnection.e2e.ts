@@ -1,28 +1,87 @@
-import { afterAll, expect, test } from 'vitest';
-import { modelServer } from '../support/modelServer.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parcelAgent } from '../support/scriptedAgents.ts';
+import { serveModel } from '../support/scriptedModel.ts';
+import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
 const domain = copyDomain('parcel-desk');
-let workbench: Workbench | undefined;
+let workbench: Workbench;
 
 afterAll(async () => {
   await workbench?.close();
+  model.close();
   domain.remove();
 });
 
-test('Test Connection says how the endpoint and its model do, and what is missing', async () => {
-  const { url, requests } = await modelServer(() => 'I like turtles.');
-  const settings = { 'rehearsal.model.baseUrl': url, 'rehearsal.model.name': 'turtle' };
+const key = 'sk-fitting-0123456789';
+let turtles = true;
+const model = await serveModel((request) => (turtles ? 'I like turtles.' : parcelAgent(request)), { key });
+
+beforeAll(async () => {
+  const settings = { 'rehearsal.model.baseUrl': model.url, 'rehearsal.model.name': 'turtle' };
   workbench = await Workbench.open(domain.folder, { settings });
+});
+
+/** Stores a key as a person does, in the box whose letters are not shown; nothing removes it. */
+async function storeKey(text: string): Promise<void> {
+  await workbench.runCommand('Rehearsal: Set Model Key…');
+  const input = workbench.page.locator('.quick-input-widget:visible input[type="password"]');
+  await input.fill(text);
+  await workbench.press('Enter');
+  await input.waitFor({ state: 'hidden' });
+}
+
+/** What Test Connection says, and how many requests the endpoint took for it. */
+async function tested(): Promise<{ readonly said: string; readonly taken: number }> {
+  const before = model.requests.length;
+  await workbench.runCommand('Notifications: Clear All Notifications');
   await workbench.runCommand('Rehearsal: Test Connection');
-  await workbench.notification(/The endpoint answers, but the model does not do what it is asked\. turtle: /);
-  expect(requests.length).toBeGreaterThan(0);
+  const said = await until(
+    'what the test says',
+    async () => {
+      const [text] = (await workbench.notifications()).filter((each) => /connection|endpoint answers/.test(each));
+      if (text === undefined) throw new Error('nothing yet');
+      return text;
+    },
+    60_000,
+  );
+  return { said, taken: model.requests.length - before };
+}
+
+test.each([
+  ['no key', ''],
+  ['another key', 'sk-wrong-9876543210'],
+])('with %s Test Connection says that the endpoint refuses it, and shows no key', async (_, text) => {
+  await storeKey(text);
+  const { said, taken } = await tested();
+  expect(said).toMatch(/^The connection does not work\. turtle: .*401/);
+  expect([said.includes(key), text !== '' && said.includes(text), taken]).toEqual([false, false, 0]);
+});
+
+test('with the key that is stored Test Connection says how the model does, and that it works', async () => {
+  await storeKey(key);
+  const one = await tested();
+  expect(one.said).toMatch(/^The endpoint answers, but the model does not do what it is asked\. turtle: /);
+  expect(one.taken).toBeGreaterThan(0);
+  turtles = false;
+  const { said, taken } = await tested();
+  expect(said).toMatch(/^The connection works\. turtle: did the task: \d+ replies, 2 calls, 0 of them with an error/);
+  expect(taken).toBeGreaterThan(3);
   await workbench.screenshot('connection');
   await workbench.runCommand('Notifications: Clear All Notifications');
 });
 
+test('the key is in no file of the folder, and a key that is removed is sent no more', async () => {
+  const files = readdirSync(domain.folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  const texts = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
+  expect(texts.some((text) => text.includes(key))).toBe(false);
+  await storeKey('');
+  expect((await tested()).said).toMatch(/401/);
+});
+
 test('the walkthrough leads from a sample to a model that was trained', async () => {
-  if (!workbench) throw new Error('the test before did not begin');
   await workbench.runCommand('Welcome: Open Walkthrough...');
   await workbench.answer('Rehearse an agent in five minutes');
   await workbench.waitForText('.gettingStartedContainer', 'Open a sample domain');

@@ -280,6 +280,50 @@ async function run(command: string): Promise<void> {
   await until(command, async () => expect(end()).not.toBeNull());
 }
 
+/** How a command of the probe ends. */
+async function ended(command: string, ...args: readonly unknown[]): Promise<Answer> {
+  const end = probe.ask(command, args);
+  return until(`the end of ${command}`, async () => {
+    const found = end();
+    if (!found) throw new Error('it goes on');
+    return found;
+  });
+}
+
+describe('the tools for the editor’s own agent', () => {
+  const recording = () => ({ recording: recordingIn(before) });
+  test.each([
+    ['rehearsal_runTask', () => ({ task: 'lamp-variant' })],
+    ['rehearsal_explainFailure', recording],
+  ])('%s starts nothing and says so', async (tool, input) => {
+    probe.forget();
+    const { value, error } = await ended('probe.invokeTool', tool, input());
+    const sentence = 'this workspace is in Restricted Mode: nothing of a domain runs. Ask the person to trust it';
+    expect([value, error]).toEqual([null, expect.stringContaining(sentence)]);
+    expect(error?.split('Restricted Mode')).toHaveLength(2);
+    expect([started(), existsSync(mark)]).toEqual([[], false]);
+  });
+
+  test.each([
+    ['rehearsal_checkDomain', () => ({ domain: 'order-desk' }), 'check', /^order-desk: \d+ tasks, 0 findings/],
+    ['rehearsal_readTrajectory', recording, 'replay', /change_item/],
+  ])('%s reads, and nothing of the domain runs', async (tool, input, command, text) => {
+    probe.forget();
+    const { value, error } = await ended('probe.invokeTool', tool, input());
+    expect([error, value]).toEqual([null, expect.stringMatching(text)]);
+    expect([started(), existsSync(mark)]).toEqual([[command], false]);
+  });
+
+  test('no domain is offered as an MCP server', async () => {
+    probe.forget();
+    await ended('workbench.mcp.startServer', '*', { waitForLiveTools: true });
+    const { value } = await ended('probe.tools');
+    expect(value).toContain('rehearsal_checkDomain');
+    expect((value as readonly string[]).filter((name) => name.startsWith('mcp_'))).toEqual([]);
+    expect([started(), existsSync(mark)]).toEqual([[], false]);
+  });
+});
+
 test('a new domain from an MCP server is refused once that is chosen', async () => {
   await run('notifications.clearAll');
   probe.forget();

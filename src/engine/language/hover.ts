@@ -67,9 +67,11 @@ function keyWords(kind: SchemaName, source: Source, { path, isKey, value }: Yaml
     fallback === undefined || typeof fallback === 'object' ? null : `${JSON.stringify(fallback)} by default`,
   ];
   const named = facts.filter((each) => each !== null).join(', ');
-  if (description === undefined && named === '') return null;
+  // An item of a list has a number, which tells nothing.
+  const isItem = typeof path.at(-1) === 'number';
+  if (description === undefined && (named === '' || isItem)) return null;
   return [
-    `**${String(path.at(-1))}**${named === '' ? '' : ` (${named})`}`,
+    `**${String(path.findLast((part) => typeof part === 'string'))}**${named === '' ? '' : ` (${named})`}`,
     ...(description === undefined ? [] : [description]),
   ].join('\n\n');
 }

@@ -6,10 +6,7 @@ import { domainFolders } from '../workspaceDomains.ts';
 /** Id of the provider; package.json contributes it. */
 const providerId = 'rehearsal.domains';
 
-/**
- * Offers the tools of every domain of the workspace to the editor's own agent, each as an MCP server on a scratch
- * database. A server starts when that agent starts it; nothing is offered in a workspace that nobody trusts.
- */
+/** Offers the servers, and again whenever there may be others. */
 export function registerMcpServers(context: Context): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
   const watcher = vscode.workspace.createFileSystemWatcher('**/domain.yaml', false, true, false);
@@ -21,17 +18,26 @@ export function registerMcpServers(context: Context): vscode.Disposable {
     watcher.onDidDelete(again),
     vscode.workspace.onDidGrantWorkspaceTrust(again),
     vscode.lm.registerMcpServerDefinitionProvider(providerId, {
+      ...mcpServers(context),
       onDidChangeMcpServerDefinitions: changed.event,
-      provideMcpServerDefinitions: async () =>
-        vscode.workspace.isTrusted ? (await domainFolders()).map((folder) => serverOf(context, folder)) : [],
-      // The key of a model, which a simulated tool may need, is read only when the server starts.
-      resolveMcpServerDefinition: async (server) => {
-        if (!(server instanceof vscode.McpStdioServerDefinition)) return server;
-        server.env = { ...server.env, ...(await context.environment()) };
-        return server;
-      },
     }),
   );
+}
+
+/**
+ * The tools of every domain of the workspace for the editor's own agent, each as an MCP server on a scratch database. A
+ * server starts when that agent starts it; nothing is offered in a workspace that nobody trusts.
+ */
+export function mcpServers(context: Context): vscode.McpServerDefinitionProvider<vscode.McpStdioServerDefinition> {
+  return {
+    provideMcpServerDefinitions: async () =>
+      vscode.workspace.isTrusted ? (await domainFolders()).map((folder) => serverOf(context, folder)) : [],
+    // The key of a model, which a simulated tool may need, is read only when the server starts.
+    resolveMcpServerDefinition: async (server) => {
+      server.env = { ...server.env, ...(await context.environment()) };
+      return server;
+    },
+  };
 }
 
 function serverOf({ cli, extension }: Context, folder: string): vscode.McpStdioServerDefinition {

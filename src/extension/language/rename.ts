@@ -43,15 +43,19 @@ const patience = 20_000;
 
 /** A field of the database in the code that reads and writes it, as the editor's own TypeScript renames it. */
 async function renamedInCode(member: Location, name: string): Promise<[vscode.Uri, vscode.TextEdit[]][]> {
+  const uri = vscode.Uri.file(member.file);
   const { start } = rangeOf(member);
-  const asked = Promise.resolve(
-    vscode.commands.executeCommand<vscode.WorkspaceEdit>(
+  const ask = async () => {
+    // TypeScript knows nothing of a file that is not open.
+    await vscode.workspace.openTextDocument(uri);
+    return vscode.commands.executeCommand<vscode.WorkspaceEdit>(
       'vscode.executeDocumentRenameProvider',
-      vscode.Uri.file(member.file),
+      uri,
       start,
       name,
-    ),
-  ).catch(() => null);
+    );
+  };
+  const asked = ask().catch(() => null);
   const waited = new Promise<null>((resolve) => setTimeout(() => resolve(null), patience));
   const edit = await Promise.race([asked, waited]);
   return edit?.entries() ?? [];

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test, vi } from 'vitest';
-import { calling, modelServer } from '../../support/modelServer.ts';
+import { modelServer } from '../../support/modelServer.ts';
+import { calling } from '../../support/scriptedModel.ts';
 import { session } from './harness.ts';
 
 vi.setConfig({ testTimeout: 90_000 });

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { describe, expect, test } from 'vitest';
-import { calling, modelServer } from '../../support/modelServer.ts';
+import { modelServer } from '../../support/modelServer.ts';
+import { calling } from '../../support/scriptedModel.ts';
 import { domain, lineOf, type Session, sharedSession as session, text } from './harness.ts';
 
 /** As the adapter takes it; the protocol has log messages for source breakpoints only. */

@@ -6,7 +6,8 @@ import { capabilities } from '../../../src/cli/dap/capabilities.ts';
 import { filters } from '../../../src/cli/dap/exceptionFilters.ts';
 import type { Message } from '../../support/debugClient.ts';
 import { InProcessClient, SharedEngine } from '../../support/inProcessClient.ts';
-import { calling, modelServer } from '../../support/modelServer.ts';
+import { modelServer } from '../../support/modelServer.ts';
+import { calling } from '../../support/scriptedModel.ts';
 import { domain, lineOf, policy, ruleLine, type Session, session, tasks, tools } from './harness.ts';
 
 // One transcript for each thing that the adapter says it can do: what a client sends and gets, byte for byte.

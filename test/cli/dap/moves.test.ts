@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { describe, expect, test } from 'vitest';
-import { calling, modelServer } from '../../support/modelServer.ts';
+import { modelServer } from '../../support/modelServer.ts';
+import { calling } from '../../support/scriptedModel.ts';
 import {
   lineOf,
   policy,

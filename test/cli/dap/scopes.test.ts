@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { expect, test } from 'vitest';
-import { calling, modelServer } from '../../support/modelServer.ts';
+import { modelServer } from '../../support/modelServer.ts';
+import { calling } from '../../support/scriptedModel.ts';
 import { domain, policy, ruleLine, type Session, sharedSession as session } from './harness.ts';
 
 const atRule = () => ({ breakpoints: { [policy]: ruleLine() } });

@@ -3,20 +3,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 
-/** The sample domain that the host has open as its workspace. */
+/** The copy of the sample domain that the host has open as its workspace. */
 export function orderDesk(): string {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
   if (!folder) throw new Error('no folder is open');
   return folder;
 }
 
-/** A copy of the sample domain outside the workspace, so that a test may break it. */
-export function copyOfDesk(): { readonly folder: string; readonly remove: () => void } {
+export type DomainCopy = { readonly folder: string; readonly remove: () => void };
+
+/** A copy of a sample domain outside the workspace, so that a test may break it. */
+export function copyOf(name: string): DomainCopy {
   const parent = mkdtempSync(join(tmpdir(), 'rehearsal-host-'));
-  const folder = join(parent, 'order-desk');
-  cpSync(orderDesk(), folder, { recursive: true, filter: (path) => !path.includes('.rehearsal') });
+  const folder = join(parent, name);
+  const isKept = (path: string) => !path.includes('.rehearsal');
+  const { extensionPath = '' } = vscode.extensions.getExtension('rehearsal.rehearsal') ?? {};
+  cpSync(join(extensionPath, 'domains', name), folder, { recursive: true, filter: isKept });
   return { folder, remove: () => rmSync(parent, { recursive: true, force: true, maxRetries: 5 }) };
 }
+
+/** A copy of the sample domain that the host has open. */
+export const copyOfDesk = () => copyOf('order-desk');
 
 /** Shows a file and puts the cursor on a line (from 1). */
 export async function show(path: string, line = 1): Promise<vscode.TextEditor> {
@@ -39,9 +46,9 @@ export async function applyAndSave(edit: vscode.WorkspaceEdit): Promise<void> {
   }
 }
 
-/** Repeats an attempt until it holds, for ten seconds at most; then its own error is the failure. */
-export async function eventually(attempt: () => void | Promise<void>): Promise<void> {
-  const end = Date.now() + 10_000;
+/** Repeats an attempt until it holds, for ten seconds unless told otherwise; then its own error is the failure. */
+export async function eventually(attempt: () => void | Promise<void>, timeoutMs = 10_000): Promise<void> {
+  const end = Date.now() + timeoutMs;
   for (;;) {
     try {
       return await attempt();

@@ -68,3 +68,43 @@ describe('language models of the editor', () => {
     assert.ok((await asked(environment, { ...hello, messages: [user('be quiet')] })).status >= 400);
   });
 });
+
+describe('Rehearsal: a preview with a language model of the editor', () => {
+  after(async () => {
+    await vscode.debug.stopDebugging();
+    rmSync(join(orderDesk(), '.rehearsal'), { recursive: true, force: true });
+  });
+
+  it('is started with the model that is picked, and what the model says is in the rollout', async () => {
+    const said: string[] = [];
+    const seats: unknown[] = [];
+    const tracker = vscode.debug.registerDebugAdapterTrackerFactory('rehearsal', {
+      createDebugAdapterTracker: ({ configuration }) => ({
+        onWillStartSession: () => seats.push(configuration['agent']),
+        onDidSendMessage: ({
+          event,
+          body,
+        }: {
+          readonly event?: string;
+          readonly body?: { readonly output?: string };
+        }) => {
+          if (event === 'output') said.push(body?.output ?? '');
+        },
+      }),
+    });
+    try {
+      const task = { type: 'task', folder: orderDesk(), task: 'new-address' };
+      const started = vscode.commands.executeCommand('rehearsal.task.preview', task);
+      // The models are asked for first, and then listed.
+      const picking = setInterval(() => {
+        void vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+      }, 250);
+      assert.equal(await started.then(undefined, String), true);
+      clearInterval(picking);
+      await eventually(() => assert.match(said.join(''), /It returned /));
+      assert.deepEqual(seats, ['editor:parrot']);
+    } finally {
+      tracker.dispose();
+    }
+  });
+});

@@ -28,7 +28,18 @@ async function run({ id, command, args }) {
   renameSync(`${file}.new`, file);
 }
 
+/** What a tool for the editor's own agent says. */
+async function invoke(name, input) {
+  const { token } = new vscode.CancellationTokenSource();
+  const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined }, token);
+  return content.map((part) => part.value ?? '').join('');
+}
+
 exports.activate = ({ subscriptions }) => {
+  subscriptions.push(
+    vscode.commands.registerCommand('probe.invokeTool', invoke),
+    vscode.commands.registerCommand('probe.tools', () => vscode.lm.tools.map(({ name }) => name)),
+  );
   const ask = join(folder, 'ask.json');
   const timer = setInterval(() => {
     if (!existsSync(ask)) return;

@@ -45,8 +45,11 @@ it('a fact that is called as objects call something of theirs is a fact like oth
   expect(hoverAt(domain, at)?.markdown).toContain('Not in the lexicon');
 });
 
-it('tells nothing of plain words', () => {
-  const { domain, at } = markedAt('policy.md', 'first', 1);
+it.each([
+  ['plain words', 'policy.md', 'first'],
+  ['an item of a list that has a type alone', 'domain.yaml', 'Which order'],
+])('tells nothing of %s', (_, path, words) => {
+  const { domain, at } = markedAt(path, words, 1);
   expect(hoverAt(domain, at)).toBeNull();
 });
 

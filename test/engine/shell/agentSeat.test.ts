@@ -10,9 +10,10 @@ import { AgentSession } from '../../../src/engine/shell/seats/agentSession.ts';
 import { LentModel } from '../../../src/engine/shell/seats/lentModel.ts';
 import { type AgentSeat, parseSeat } from '../../../src/engine/shell/seats/seatSpec.ts';
 import { endpoint } from '../../support/endpoint.ts';
-import { calling, type ModelRequest, modelServer } from '../../support/modelServer.ts';
+import { modelServer } from '../../support/modelServer.ts';
 import { modelView } from '../../support/modelView.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
+import { calling, type ModelRequest } from '../../support/scriptedModel.ts';
 import { smallDomain } from '../../support/smallDomain.ts';
 
 const desk = 'domains/parcel-desk';

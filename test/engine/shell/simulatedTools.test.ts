@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadDomain } from '../../../src/engine/shell/load/loadDomain.ts';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
-import { type ModelRequest, modelServer } from '../../support/modelServer.ts';
+import { modelServer } from '../../support/modelServer.ts';
 import { rehearse, replayed } from '../../support/rehearsed.ts';
+import type { ModelRequest } from '../../support/scriptedModel.ts';
 import { folderOf } from './load/domainFolder.ts';
 
 const task = `id: ship

@@ -13,8 +13,9 @@ import { outsideOf } from '../../../src/engine/shell/outside.ts';
 import { sidecarPath } from '../../../src/engine/shell/recording.ts';
 import { askUserModel } from '../../../src/engine/shell/seats/simulatedUser.ts';
 import { completion, endpoint } from '../../support/endpoint.ts';
-import { type ModelRequest, modelServer } from '../../support/modelServer.ts';
+import { modelServer } from '../../support/modelServer.ts';
 import { type Rehearsed, rehearse, replayed } from '../../support/rehearsed.ts';
+import type { ModelRequest } from '../../support/scriptedModel.ts';
 import { viewAfter } from '../core/simulator/view.ts';
 
 const seat = (baseUrl: string) => ({ type: 'openai' as const, model: 'm', baseUrl, keyName: null, timeoutMs: 5000 });

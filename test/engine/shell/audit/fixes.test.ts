@@ -9,41 +9,8 @@ import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
 import { completeDomain } from '../../../../src/engine/shell/load/completeDomain.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { rehearsal } from '../../../support/terminal.ts';
-import { type Files, folderOf } from '../load/domainFolder.ts';
-import { lendingDesk } from './lendingDesk.ts';
-
-/** The lending desk with something of everything that a fix can be about, and nothing that the audit finds. */
-const tasks = 'tasks/loans.task.yaml';
-const persona = 'personas/plain.persona.yaml';
-const desk: Files = {
-  ...lendingDesk,
-  'domain.yaml': `name: lending-desk
-now: "2026-03-02T09:00:00Z"
-turnCap: 30
-agent: gold
-user: agenda
-lexicon:
-  facts:
-    loan: { label: loan number, ask: ["Which loan is it?"] }
-  tools:
-    return_loan: { done: ["Done, {loan} is back."] }
-`,
-  'verifiers.ts': `import { defineVerifiers } from 'rehearsal';
-const { verifier } = defineVerifiers();
-export const orderly = verifier({ description: 'Always held.', verify: () => ({ held: true, detail: '' }) });
-`,
-  [persona]: 'id: plain\ndescription: "Someone who answers every question."\n',
-  [tasks]: `${lendingDesk[tasks]}  state:
-    - { path: [loans, L2, title], value: drill }
-  receipts:
-    - { tool: return_loan, when: result == "ok", times: 1 }
-  assertions:
-    - { path: loans.L2.back, equals: true, in: agent }
-    - { that: 'state.loans.L2.back == true' }
-  verifiers: [orderly]
-  evaluate: [database, receipts, assertions, custom]
-`,
-};
+import { folderOf } from '../load/domainFolder.ts';
+import { desk, faulty, fixableFaults, persona, tasks } from './fixableFaults.ts';
 
 /** Every finding of `rehearsal check`. */
 const checked = (folder: string) =>
@@ -64,116 +31,21 @@ async function audited(folder: string): Promise<readonly Diagnostic[]> {
 const shown = (folder: string, found: readonly Diagnostic[]) =>
   found.map(({ code, file, line, message }) => `${relative(folder, file)}:${line} ${code} ${message}`);
 
-type Planted = {
-  readonly code: string;
-  readonly file: string;
-  readonly right: string;
-  readonly wrong: string;
-  readonly base: Files;
-};
-type Row = readonly [code: string, file: string, right: string, wrong: string, base?: Files];
-
-const known =
-  '    goal: You want to keep your loan L1 until Friday.\n    opening: Can I keep L1 until Friday?\n    known: { loan: L1, day: Friday }';
-/** The desk with a row whose key is a word. */
-const named = Object.fromEntries(
-  Object.entries(desk).map(([file, text]) => [file, String(text).replaceAll('L1', 'atlas')]),
-);
-const schema =
-  'parameters: { type: object, properties: { day: { type: string } }, required: [day], additionalProperties: false }';
-/** The desk with a tool for which a model answers; no gold path uses it. */
-const simulated: Files = {
-  ...desk,
-  'domain.yaml': `${desk['domain.yaml']}simulator: openai:small\n`,
-  'tools/weather.tool.yaml': `name: find_weather\ndescription: Weather of a day.\nbehaviour: Sunny.\n${schema}\n`,
-};
-const refused = `- id: question
-  split: test
-  persona: plain
-  user:
-    goal: You want to renew L2, which is reserved. If the agent refuses, accept that and end the conversation.
-    known: { loan: L2 }
-  actions:
-    - { tool: find_loan, arguments: { loan: L2 } }
-  communicate: [reserved]
-`;
-
-/** What is broken, and the code of the finding whose fix mends it. */
-const rows: readonly Row[] = [
-  [
-    'task/empty-basis',
-    tasks,
-    '  actions:\n    - { tool: find_loan, arguments: { loan: L1 } }',
-    '  evaluate: [database, assertions]\n  actions:\n    - { tool: find_loan, arguments: { loan: L1 } }',
-  ],
-  ['task/unused-demand', tasks, '[database, receipts, assertions, custom]', '[database, receipts, custom]'],
-  ['task/missing-row', tasks, 'find_loan, arguments: { loan: atlas }', 'find_loan, arguments: { loan: altas }', named],
-  ['task/unknown-path', tasks, 'path: [loans, L2', 'path: [laons, L2'],
-  [
-    'task/untold-argument',
-    tasks,
-    known,
-    '    goal: You want to keep your loan L1 for longer.\n    known: { loan: L1 }',
-  ],
-  [
-    'task/endless-goal',
-    'tasks/question.task.yaml',
-    ' If the agent refuses, accept that and end the conversation.',
-    '',
-    { ...desk, 'tasks/question.task.yaml': refused },
-  ],
-  ['task/stops-early', tasks, 'give your loan L2 back.', 'give your loan L2 back. Once you agree, say goodbye.'],
-  ['persona/stops-early', persona, 'every question.', 'every question. Stop as soon as you have confirmed.'],
-  ['task/unknown-tool', tasks, 'tool: renew_loan', 'tool: renew_lone'],
-  ['rule/unknown-tool', 'rules.yaml', 'require: [find_loan]', 'require: [find_laon]'],
-  ['domain/unknown-tool', 'domain.yaml', 'return_loan:', 'retrun_loan:'],
-  ['policy/unknown-tool', 'policy.md', 'find_loan', 'find_laon'],
-  ['tool/strict-schema', 'tools/weather.tool.yaml', ', required: [day]', '', simulated],
-  ['tool/undeclared-write', 'tools.ts', "'Take it back.',\n  effect: 'write'", "'Take it back.',\n  effect: 'read'"],
-  ['task/unknown-key', tasks, '  receipts:\n', '  reciepts:\n'],
-  ['task/wrong-value', tasks, 'split: train', 'split: trian'],
-  ['task/wrong-type', tasks, 'times: 1', 'times: "1"'],
-  ['task/unknown-persona', tasks, 'persona: plain', 'persona: plian'],
-  ['task/unknown-verifier', tasks, '[orderly]', '[ordrely]'],
-  ['task/bad-arguments', tasks, 'renew_loan, arguments: { loan: L1, day:', 'renew_loan, arguments: { loan: L1, dya:'],
-  ['task/unknown-name', tasks, 'result == "ok"', 'reslut == "ok"'],
-  ['task/unknown-source', tasks, 'in: agent', 'in: agnet'],
-  ['rule/unknown-rule', 'rules.yaml', 'rule: look-up', 'rule: look-pu'],
-  ['rule/unknown-argument', 'rules.yaml', 'same: [loan]', 'same: [laon]'],
-  ['rule/unknown-argument', 'rules.yaml', 'args.loan', 'args.laon'],
-  ['rule/unknown-name', 'rules.yaml', 'not db.loans', 'not bd.loans'],
-  ['rule/unknown-table', 'rules.yaml', 'db.loans', 'db.loan'],
-  ['rule/unknown-key', 'rules.yaml', 'condition:', 'conditon:'],
-  ['rule/wrong-value', 'rules.yaml', 'check: before', 'check: befor'],
-  ['domain/unknown-key', 'domain.yaml', 'turnCap', 'turncap'],
-  ['domain/wrong-type', 'domain.yaml', 'turnCap: 30', 'turnCap: "30"'],
-  ['domain/bad-seat', 'domain.yaml', 'agent: gold', 'agent: glod'],
-  ['domain/unknown-argument', 'domain.yaml', '{loan}', '{laon}'],
-  ['persona/unknown-key', persona, 'description:', 'descripton:'],
-  ['persona/wrong-value', persona, 'id: plain', 'id: plain\nstyle: breif'],
-  ['persona/stop-word', persona, 'Someone who', 'Someone ## who'],
-  ['policy/bad-mark', 'policy.md', '{#look-up}', '{#look up}'],
-];
-const planted = rows.map(([code, file, right, wrong, base = desk]): Planted => ({ code, file, right, wrong, base }));
-
 describe('the fix of a finding', () => {
   it('is tried on a domain in which the audit finds nothing', async () => {
     const folder = folderOf(desk);
     expect(shown(folder, await audited(folder))).toEqual([]);
   });
 
-  it.each(planted)('$code in $file: the audit is clean after it', async ({ code, file, right, wrong, base }) => {
-    const text = String(base[file]);
-    expect(text).toContain(right);
-    const folder = folderOf({ ...base, [file]: text.replace(right, () => wrong) });
+  it.each(fixableFaults)('$code in $file: the audit is clean after it', async (fault) => {
+    const { code, noted } = fault;
+    const folder = folderOf(faulty(fault));
     const isTheirs = (each: Diagnostic) => each.code === code && each.fix !== undefined;
     const { diagnostics } = await checked(folder);
     const found = diagnostics.some(isTheirs) ? diagnostics : await audited(folder);
     expect(found.filter(isTheirs).length, shown(folder, found).join('\n')).toBeGreaterThan(0);
     expect(applyFixes(found.filter(isTheirs).slice(0, 1)).count).toBe(1);
-    expect(shown(folder, await audited(folder))).toEqual(
-      base === simulated ? [expect.stringMatching('tool/unused')] : [],
-    );
+    expect(shown(folder, await audited(folder))).toEqual(noted.map((each) => expect.stringMatching(each)));
   });
 });
 
@@ -210,7 +82,7 @@ it('every code that has a fix for a word with two letters swapped is among them'
     }
     writeFileSync(path, text);
   }
-  const tried = new Set(planted.map(({ code }) => code));
+  const tried = new Set(fixableFaults.map(({ code }) => code));
   expect([...codes].filter((code) => !tried.has(code))).toEqual([]);
   expect(codes.size).toBeGreaterThan(12);
 });

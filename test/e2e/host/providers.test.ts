@@ -1,0 +1,243 @@
+import { strict as assert } from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import * as vscode from 'vscode';
+import { applyAndSave, copyOf, eventually, show } from './desk.ts';
+import { type Sample, samples } from './samples.ts';
+
+const execute = vscode.commands.executeCommand;
+const audit = (folder: string) => execute<number>('rehearsal.domain.audit', { type: 'domain', folder });
+const wordsOf = ({ contents }: vscode.Hover) =>
+  contents.map((each) => (typeof each === 'string' ? each : each.value)).join('\n');
+
+/** Where some words stand in a file, one character on. */
+async function placeOf(path: string, words: string): Promise<[vscode.Uri, vscode.Position]> {
+  const document = await vscode.workspace.openTextDocument(path);
+  const offset = document.getText().indexOf(words);
+  assert.ok(offset >= 0, `${path} does not say ${words}`);
+  return [document.uri, document.positionAt(offset + 1)];
+}
+
+/** The labels that are offered where words are put into a file, at the mark in them. The file stays as it was. */
+async function offeredIn(path: string, behind: string, text: string): Promise<string[]> {
+  const { document } = await show(path);
+  const whole = document.getText();
+  const offset = behind === '' ? whole.length : whole.indexOf(behind) + behind.length;
+  const mark = text.indexOf('|');
+  assert.ok(offset >= behind.length && mark >= 0);
+  const edit = new vscode.WorkspaceEdit();
+  edit.insert(document.uri, document.positionAt(offset), text.replace('|', ''));
+  await vscode.workspace.applyEdit(edit);
+  const at = document.positionAt(offset + mark);
+  const list = await execute<vscode.CompletionList>('vscode.executeCompletionItemProvider', document.uri, at);
+  const back = new vscode.WorkspaceEdit();
+  back.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), whole);
+  await vscode.workspace.applyEdit(back);
+  await document.save();
+  return list.items.map(({ label }) => (typeof label === 'string' ? label : label.label));
+}
+
+/** What Problems shows of a folder. */
+const foundIn = (folder: string) =>
+  vscode.languages
+    .getDiagnostics()
+    .filter(([uri]) => uri.fsPath.startsWith(folder))
+    .flatMap(([uri, all]) => all.map(({ message }) => `${relative(folder, uri.fsPath)}: ${message}`));
+
+/** The coloured words of a file by their lines, each with its type. */
+async function coloursOf(uri: vscode.Uri): Promise<ReadonlyMap<number, readonly (readonly [string, string])[]>> {
+  const document = await vscode.workspace.openTextDocument(uri);
+  const legend = await execute<vscode.SemanticTokensLegend>('vscode.provideDocumentSemanticTokensLegend', uri);
+  const { data } = await execute<vscode.SemanticTokens>('vscode.provideDocumentSemanticTokens', uri);
+  const colours = new Map<number, (readonly [string, string])[]>();
+  let [line, column] = [0, 0];
+  for (let at = 0; at < data.length; at += 5) {
+    const [down = 0, along = 0, length = 0, type = 0, modifiers = 0] = data.slice(at, at + 5);
+    column = down > 0 ? along : column + along;
+    line += down;
+    const names = legend.tokenModifiers.filter((_, bit) => modifiers & (1 << bit));
+    const text = document.getText(new vscode.Range(line, column, line, column + length));
+    colours.set(line, [
+      ...(colours.get(line) ?? []),
+      [text, [legend.tokenTypes[type] ?? `type ${type}`, ...names].join(' ')],
+    ]);
+  }
+  return colours;
+}
+
+for (const sample of samples) describe(`in ${sample.name} the editor`, () => testSample(sample));
+
+function testSample(sample: Sample): void {
+  const { folder, remove } = copyOf(sample.name);
+  const path = (name: string) => join(folder, name);
+  const uriOf = (name: string) => vscode.Uri.file(path(name));
+  const lineOf = (name: string, words: string) =>
+    readFileSync(path(name), 'utf8')
+      .split('\n')
+      .findIndex((line) => line.includes(words)) + 1;
+  after(async () => {
+    await execute('workbench.action.closeAllEditors');
+    remove();
+  });
+
+  for (const [what, file, behind, text, expected] of sample.completions) {
+    it(`completes ${what}`, async () => {
+      let offered: string[] = [];
+      // What a tool takes is known once its code has told it in the background.
+      for (let attempt = 0; attempt < 40; attempt++) {
+        offered = await offeredIn(path(file), behind, text);
+        if (expected.every((each) => offered.includes(each))) break;
+        await new Promise((later) => setTimeout(later, 250));
+      }
+      const missing = expected.filter((each) => !offered.includes(each));
+      assert.deepEqual(missing, [], `offered: ${offered.slice(0, 30).join(', ')}`);
+    });
+  }
+
+  it('tells of what is pointed at', async () => {
+    for (const [file, words, told] of sample.hovers) {
+      const hovers = await execute<vscode.Hover[]>(
+        'vscode.executeHoverProvider',
+        ...(await placeOf(path(file), words)),
+      );
+      assert.match(hovers.map(wordsOf).join('\n'), told);
+    }
+  });
+
+  it('goes from a name to where it is made', async () => {
+    for (const [file, words, target, line] of sample.definitions) {
+      const found = await execute<(vscode.Location | vscode.LocationLink)[]>(
+        'vscode.executeDefinitionProvider',
+        ...(await placeOf(path(file), words)),
+      );
+      const places = found.map((each) => {
+        const { uri, range } = 'uri' in each ? each : { uri: each.targetUri, range: each.targetRange };
+        return `${relative(folder, uri.fsPath)}:${range.start.line + 1}`;
+      });
+      assert.deepEqual(places, [`${target}:${lineOf(target, line)}`], `${file}: ${words}`);
+    }
+  });
+
+  it('finds every place that speaks of a tool, a rule and a persona, and those of one file', async () => {
+    for (const [file, name, files] of sample.references) {
+      const at = await placeOf(path(file), name);
+      const found = await execute<vscode.Location[]>('vscode.executeReferenceProvider', ...at);
+      assert.deepEqual([...new Set(found.map(({ uri }) => basename(uri.fsPath)))].toSorted(), files);
+      const words = found.map(async ({ uri, range }) => (await vscode.workspace.openTextDocument(uri)).getText(range));
+      assert.deepEqual([...new Set(await Promise.all(words))], [name]);
+      const highlights = await execute<vscode.DocumentHighlight[]>('vscode.executeDocumentHighlights', ...at);
+      assert.equal(highlights.length, found.filter(({ uri }) => uri.fsPath === path(file)).length);
+    }
+  });
+
+  for (const [what, file, words, from, to, files] of sample.renames) {
+    it(`renames ${what} in all files, and the audit is clean afterwards`, async () => {
+      const copy = copyOf(sample.name);
+      try {
+        const at = await placeOf(join(copy.folder, file), words);
+        const edit = await execute<vscode.WorkspaceEdit>('vscode.executeDocumentRenameProvider', ...at, to);
+        const changed = edit.entries().map(([uri]) => relative(copy.folder, uri.fsPath));
+        assert.deepEqual(changed.toSorted(), files);
+        for (const [uri, edits] of edit.entries()) {
+          const document = await vscode.workspace.openTextDocument(uri);
+          for (const { range, newText } of edits) {
+            assert.equal(document.getText(range), from);
+            // A name that code gives to the value of a field stays.
+            assert.ok(newText === to || newText === `${to}: ${from}`, newText);
+          }
+        }
+        await applyAndSave(edit);
+        const { 1: place } = at;
+        const line = readFileSync(join(copy.folder, file), 'utf8').split('\n')[place.line] ?? '';
+        assert.equal(line.slice(place.character - 1, place.character - 1 + to.length), to);
+        assert.equal(await audit(copy.folder), 0);
+        assert.deepEqual(foundIn(copy.folder), []);
+      } finally {
+        await execute('workbench.action.closeAllEditors');
+        copy.remove();
+      }
+    });
+  }
+
+  it('outlines its files', async () => {
+    for (const [file, name, detail] of sample.outlines) {
+      const all = await execute<vscode.DocumentSymbol[]>('vscode.executeDocumentSymbolProvider', uriOf(file));
+      const symbol = all.find((each) => each.name === name);
+      assert.ok(symbol, `${file}: ${all.map((each) => each.name).join(', ')}`);
+      if (typeof detail === 'string') assert.equal(symbol.detail, detail);
+      else assert.match(symbol.detail, detail);
+      assert.equal(symbol.selectionRange.start.line + 1, lineOf(file, name));
+    }
+  });
+
+  it('folds items and long texts', async () => {
+    for (const [file, first, last] of sample.folds) {
+      await vscode.workspace.openTextDocument(path(file));
+      const folds = await execute<vscode.FoldingRange[]>('vscode.executeFoldingRangeProvider', uriOf(file));
+      const ends = folds.filter(({ start }) => start === first - 1).map(({ end }) => end + 1);
+      assert.deepEqual(ends, [last], `${file}:${first}`);
+    }
+  });
+
+  it('links the files that domain.yaml names', async () => {
+    for (const [file, said, target] of sample.links) {
+      const { document } = await show(path(file));
+      if (!document.getText().includes(said)) {
+        const edit = new vscode.WorkspaceEdit();
+        edit.insert(document.uri, document.positionAt(document.getText().length), `${said}\n`);
+        await vscode.workspace.applyEdit(edit);
+      }
+      const line = document.positionAt(document.getText().indexOf(said)).line;
+      await eventually(async () => {
+        const links = await execute<vscode.DocumentLink[]>('vscode.executeLinkProvider', document.uri, 20);
+        const lines = links.filter((link) => link.target?.fsPath === path(target)).map(({ range }) => range.start.line);
+        assert.deepEqual(lines, [line], `${target} is no link`);
+      });
+      await execute('workbench.action.files.revert');
+    }
+  });
+
+  it('colours names by what they name', async () => {
+    for (const [file, words, expected] of sample.colours) {
+      const colours = await coloursOf(uriOf(file));
+      assert.deepEqual(colours.get(lineOf(file, words) - 1), expected, `${file}: ${words}`);
+    }
+  });
+
+  it('formats what is out of order, keeps comments, and leaves the rest as it is', async () => {
+    const [file, right, wrong] = sample.format;
+    const format = async () =>
+      (await execute<vscode.TextEdit[] | undefined>('vscode.executeFormatDocumentProvider', uriOf(file), {
+        tabSize: 2,
+        insertSpaces: true,
+      })) ?? [];
+    assert.deepEqual(await format(), []);
+    const { document } = await show(path(file));
+    const text = document.getText();
+    const plain = right.replace(/ #.*/, '');
+    assert.ok(text.includes(plain), `${file} does not say ${plain}`);
+    const edit = new vscode.WorkspaceEdit();
+    edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text.replace(plain, wrong));
+    await vscode.workspace.applyEdit(edit);
+    const mend = new vscode.WorkspaceEdit();
+    mend.set(document.uri, await format());
+    await vscode.workspace.applyEdit(mend);
+    assert.equal(document.getText(), text.replace(plain, right));
+    await execute('workbench.action.files.revert');
+  });
+
+  it('shows what can be done with a task above it', async () => {
+    const [file, task] = sample.lenses;
+    await show(path(file));
+    const lenses = await execute<vscode.CodeLens[]>('vscode.executeCodeLensProvider', uriOf(file), 999);
+    const own = lenses.filter(({ range }) => range.start.line === lineOf(file, task) - 1).map(({ command }) => command);
+    assert.deepEqual(
+      own.map((command) => [command?.title, command?.command, command?.arguments]),
+      [
+        ['$(debug-alt) Debug', 'rehearsal.task.debug'],
+        ['$(play) Run', 'rehearsal.task.run'],
+        ['$(person) Play as User', 'rehearsal.task.play'],
+      ].map((each) => [...each, [{ type: 'task', folder, task }]]),
+    );
+  });
+}
