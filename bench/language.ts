@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ensureBuilt } from '../scripts/build.ts';
 import { inRoot } from '../scripts/repository.ts';
@@ -38,6 +39,13 @@ export async function measureLanguage(show: Show): Promise<readonly Measured[]> 
       airline.folder,
       `airline, ${airline.megabytes.toFixed(1)} MB, ${airline.origin}`,
       'policy.md',
+      300,
+    );
+    await inDomain(
+      show,
+      airline.folder,
+      `the data of airline, ${airline.megabytes.toFixed(1)} MB, ${airline.origin}`,
+      'database.json',
       300,
     );
     const large = join(scratch, 'large');
@@ -102,5 +110,35 @@ async function inDomain(show: Show, folder: string, what: string, path: string, 
     note: path,
     promise: { at: 'most', value: 5 },
   });
+  show({
+    name: `the last of 20 keystrokes in a second to its findings: ${what}`,
+    value: median(await bursts(worker, tell, { folder, file, offset })),
+    unit: 'ms',
+    note: path,
+    ...(promise === undefined ? {} : { promise: { at: 'most', value: promise } as const }),
+  });
   await worker.terminate();
+}
+
+type Place = { readonly folder: string; readonly file: string; readonly offset: number };
+
+/** Five times 20 keystrokes that wait for nothing: ms from the last one until the worker has no more to say. */
+async function bursts(worker: Worker, tell: (message: ToWorker) => void, { folder, file, offset }: Place) {
+  const times: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    let heard = Number.NaN;
+    const listen = () => {
+      heard = performance.now();
+    };
+    worker.on('message', listen);
+    for (let key = 0; key < 20; key++) {
+      tell({ type: 'change', folder, file, changes: [{ offset: offset + key, length: 0, text: ' ' }] });
+      if (key < 19) await setTimeout(50);
+    }
+    const last = performance.now();
+    await setTimeout(1500);
+    worker.off('message', listen);
+    times.push(heard - last);
+  }
+  return times;
 }
