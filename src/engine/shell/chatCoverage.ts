@@ -9,7 +9,8 @@ import type { Utterance } from '../core/message.ts';
 import { isWrite } from '../core/tool.ts';
 import { describedDomain } from './describe.ts';
 import { eventsOfDomain } from './domainEvents.ts';
-import { recogniserFor, spokenIn } from './drafting/fromConversation.ts';
+import { recogniserFor } from './drafting/desk.ts';
+import { spokenIn } from './drafting/fromConversation.ts';
 import type { LoadedDomain } from './load/loadedDomain.ts';
 
 /** What real users ask for, and which tasks of a domain try it. */

@@ -9,8 +9,9 @@ import { taskIdFor } from '../import/writtenDomain.ts';
 import type { LoadedDomain } from '../load/loadedDomain.ts';
 import { inside } from '../load/source.ts';
 import type { Drafter } from './askedModel.ts';
+import { openDesk } from './desk.ts';
 import { draftText } from './draftText.ts';
-import { type ConversationDraft, draftFromConversation, openDesk, writtenPersona } from './fromConversation.ts';
+import { type ConversationDraft, draftFromConversation, writtenPersona } from './fromConversation.ts';
 import { LookUps } from './lookUps.ts';
 
 export type ChatDrafts = {

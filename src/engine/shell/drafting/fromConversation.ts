@@ -1,20 +1,17 @@
-import { leavesOf } from '../../core/dialogue/value.ts';
-import { namesValue, type Recogniser, recogniser } from '../../core/dialogue.ts';
-import type { Domain } from '../../core/domain.ts';
+import { namesValue } from '../../core/dialogue.ts';
 import { insistenceIn, personaFor, styleOf } from '../../core/drafting/behaviour.ts';
-import { type Proposed, proposedIn } from '../../core/drafting/deeds.ts';
-import { doneByUser, ownWordsIn, type UserState, userStateIn } from '../../core/drafting/userSide.ts';
-import { type KnownValues, knownValues, parametersOf } from '../../core/drafting/values.ts';
+import { doneByUser, ownWordsIn, type UserState } from '../../core/drafting/userSide.ts';
+import { parametersOf } from '../../core/drafting/values.ts';
 import type { RolloutEvent } from '../../core/event.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
-import type { ToolCall, Utterance } from '../../core/message.ts';
+import type { Json } from '../../core/json.ts';
+import type { Utterance } from '../../core/message.ts';
 import type { Persona } from '../../core/persona.ts';
 import type { Task, VerifierName } from '../../core/task.ts';
 import { isWrite, type Tool } from '../../core/tool.ts';
-import type { LoadedDomain } from '../load/loadedDomain.ts';
 import type { Drafter } from './askedModel.ts';
-import { type LookUps, Preparation, type Told, toldIn, typedAs } from './lookUps.ts';
-import { modelActions } from './modelActions.ts';
+import type { Desk } from './desk.ts';
+import { type Action, type Actions, askedOf, type Change, callsMade, fromCalls, fromWords } from './goldActions.ts';
+import { type Told, toldIn } from './lookUps.ts';
 
 /** A task that was drafted from a conversation, to be looked at before it counts. */
 export type ConversationDraft = {
@@ -25,7 +22,6 @@ export type ConversationDraft = {
   readonly todos: readonly string[];
 };
 
-type Action = { readonly tool: string; readonly by?: 'user'; readonly arguments: JsonObject };
 type DraftTask = Pick<Task, 'id' | 'description' | 'split' | 'persona'> & {
   readonly draft: true;
   readonly user: {
@@ -41,34 +37,6 @@ type DraftTask = Pick<Task, 'id' | 'description' | 'split' | 'persona'> & {
   readonly communicate?: readonly string[];
   readonly train?: readonly VerifierName[];
 };
-type Change = {
-  readonly when: 'proposed' | 'done';
-  readonly say: string;
-  readonly known: Readonly<Record<string, string>>;
-};
-
-/** What drafting needs to know of a domain, worked out once. */
-export type Desk = {
-  readonly loaded: LoadedDomain;
-  readonly lookUps: LookUps;
-  readonly values: KnownValues;
-  readonly recogniser: Recogniser;
-  /** Whether personas may be drafted that the domain does not have. */
-  readonly newPersonas: boolean;
-};
-
-/** Makes ready to draft tasks of a domain whose tools are described. */
-export function openDesk(loaded: LoadedDomain, lookUps: LookUps, newPersonas: boolean): Desk {
-  const { domain, world } = loaded;
-  const values = knownValues(domain, [world.agent, world.user]);
-  return { loaded, lookUps, values, recogniser: recogniserFor(domain), newPersonas };
-}
-
-/** Understands what is said about the facts of a domain's lexicon and the arguments of its tools. */
-export function recogniserFor(domain: Domain): Recogniser {
-  const parameters = domain.tools.flatMap((tool) => parametersOf(tool).map(({ name }) => name));
-  return recogniser(domain.lexicon, [...new Set([...Object.keys(domain.lexicon.facts), ...parameters])]);
-}
 
 /** What was said in a recording, by whom. */
 export function spokenIn(events: readonly RolloutEvent[]): readonly Utterance[] {
@@ -79,30 +47,6 @@ export function spokenIn(events: readonly RolloutEvent[]): readonly Utterance[] 
     return isSaid && event.content ? [{ role: 'agent', step, content: event.content }] : [];
   });
 }
-
-/** The calls of the domain's own tools that succeeded. */
-function callsMade(events: readonly RolloutEvent[], tools: readonly Tool[]): readonly Action[] {
-  return events.flatMap((event): readonly Action[] => {
-    if (event.type !== 'toolCalled' || event.by !== undefined) return [];
-    const call = event.call as ToolCall;
-    const answer = events.find((each) => each.type === 'toolReturned' && each.callId === call.id);
-    const tool = tools.find(({ name }) => name === call.name);
-    const isKept = answer?.type === 'toolReturned' && !answer.isError && tool && (!tool.generic || tool.handsOff);
-    return isKept && typeof call.arguments !== 'string' ? [{ tool: call.name, arguments: call.arguments }] : [];
-  });
-}
-
-/** The gold actions of a draft, and what is said of them. */
-type Actions = {
-  readonly actions: readonly Action[];
-  /** What the words tell of the user's own side. */
-  readonly state: readonly UserState[];
-  readonly communicate: readonly string[];
-  readonly change: (Change & { readonly before: Readonly<Record<string, string>> }) | null;
-  readonly todos: readonly string[];
-  /** Values that a look-up brings, the user's own too, so that the user need not know them. */
-  readonly isBrought: (value: string) => boolean;
-};
 
 /**
  * Drafts a task from a conversation: what the user wanted and told, how they behaved, and the calls that serve them. With
@@ -165,213 +109,6 @@ export async function draftFromConversation(
       : {}),
   };
   return { task, persona: isNew ? { ...persona, draft: true } : null, todos };
-}
-
-/** The same with the calls that a model reads of the words; where it gives none, what is missing stays so. */
-async function askedOf(drafter: Drafter, spoken: readonly Utterance[], read: Actions, desk: Desk): Promise<Actions> {
-  const known = { begun: read.actions, missing: read.todos };
-  const asked = await modelActions(spoken, known, desk.loaded.domain, drafter);
-  if ('problem' in asked) return { ...read, todos: [...read.todos, `the model wrote no calls: ${asked.problem}`] };
-  return {
-    ...read,
-    actions: actionsOf(asked.actions, desk.loaded.domain.tools),
-    communicate: asked.communicate,
-    todos: [],
-  };
-}
-
-function fromCalls(actions: readonly Action[]): Actions {
-  return { actions, state: [], communicate: [], change: null, todos: [], isBrought: () => false };
-}
-
-async function fromWords(spoken: readonly Utterance[], desk: Desk, told: Told): Promise<Actions> {
-  const { loaded, lookUps, values } = desk;
-  const { tools } = loaded.domain;
-  const proposed = proposedIn(spoken, loaded.domain, desk.recogniser, values);
-  const { deeds, change } = settled(proposed, spoken);
-  const plan = new Preparation(lookUps, told);
-  const todos: string[] = [];
-  // What one deed lacks, the look-ups of who asks may bring.
-  if (deeds.some(({ missing }) => missing.length > 0)) todos.push(...(await lookedUp(plan, spoken, told, desk)));
-  const atHome = doneByUser(spoken, loaded.domain);
-  const ownWords = ownWordsIn(spoken, atHome);
-  const isTold = (value: string) => ownWords.some((text) => namesValue(text, value));
-  const isReported = (value: string) => atHome.some(({ answer }) => namesValue(answer, value));
-  const planAtHome = (from: number, to: number) => {
-    for (const { tool, arguments: given, step } of atHome)
-      if (step > from && step <= to) plan.planned.push({ tool, arguments: given, result: null });
-  };
-  let reached = -1;
-  for (const { tool, arguments: said, missing: unsaid, at } of deeds) {
-    const { step = reached } = spoken[at] ?? {};
-    planAtHome(reached, step);
-    reached = step;
-    const parameters = parametersOf(tool);
-    const brought = unsaid.flatMap((name) => {
-      const value = plan.found(name);
-      return value === undefined ? [] : [[name, value] as const];
-    });
-    const given: Readonly<Record<string, string>> = { ...said, ...Object.fromEntries(brought) };
-    const missing = unsaid.filter((name) => given[name] === undefined);
-    if (missing.length > 0) {
-      todos.push(`the conversation does not tell the ${missing.join(' and the ')} of ${tool.name}`);
-      continue;
-    }
-    const typed = Object.fromEntries(
-      Object.entries(given).map(([name, value]) => [name, typedBy(parameters, name, value)]),
-    );
-    const write = { ...typed };
-    for (const { name, choices } of parameters) {
-      const value = given[name];
-      const isFree = value === undefined || choices !== null || isTold(value) || plan.brings(value);
-      if (!isFree) await plan.reach(value);
-    }
-    todos.push(...(await plan.plan(tool, write)));
-  }
-  planAtHome(reached, Number.POSITIVE_INFINITY);
-  const handOff = tools.find(({ handsOff, owner }) => handsOff && owner === 'agent');
-  const isHandedOff = spoken.some(({ role, content }) => role === 'agent' && desk.recogniser.agent(content).handsOff);
-  if (deeds.length === 0 && isHandedOff && handOff) todos.push(...(await handOver(handOff, plan, spoken, told, desk)));
-  else if (deeds.length === 0) todos.push(...(await lookedUp(plan, spoken, told, desk)));
-  const communicate = deeds.length === 0 ? toldFrom(plan, spoken) : [];
-  const isEmpty =
-    communicate.length === 0 &&
-    !plan.planned.some(({ tool }) => tools.some((each) => each.name === tool && each.effect === 'write'));
-  if (isEmpty)
-    todos.push(
-      'nothing in the conversation says what a right agent does: write the actions, or what it has to communicate',
-    );
-  const actions = actionsOf(plan.planned, tools);
-  if (atHome.some(({ step }) => step === spoken.at(-1)?.step))
-    todos.push('the conversation ends with what the user did, and does not tell what the agent did then');
-  const state = userStateIn(atHome, actions, loaded.domain, loaded.world);
-  return {
-    actions,
-    state,
-    communicate,
-    change,
-    todos,
-    isBrought: (value) => (plan.brings(value) || isReported(value)) && !isTold(value),
-  };
-}
-
-/** Gold actions of calls, which say whose those are that the user makes. */
-function actionsOf(calls: readonly Pick<Action, 'tool' | 'arguments'>[], tools: readonly Tool[]): readonly Action[] {
-  return calls.map(({ tool, arguments: given }) => {
-    const isUsers = tools.some(({ name, owner }) => name === tool && owner === 'user');
-    return { tool, ...(isUsers ? { by: 'user' } : {}), arguments: given };
-  });
-}
-
-function typedBy(parameters: ReturnType<typeof parametersOf>, name: string, value: string): Json {
-  const parameter = parameters.find((each) => each.name === name);
-  return parameter ? typedAs(parameter, value) : value;
-}
-
-/** The deeds that stand in the end. One that was done anew with other values was a change of mind. */
-function settled(proposed: readonly Proposed[], spoken: readonly Utterance[]) {
-  const deeds: Proposed[] = [];
-  let change: Actions['change'] = null;
-  for (const [index, each] of proposed.entries()) {
-    if (each.outcome !== 'done') continue;
-    const former = proposed
-      .slice(0, index)
-      .findLast((other) => other.tool === each.tool && other.outcome !== 'left' && isAlike(other, each));
-    const values = former ? differing(former, each) : null;
-    const say = former
-      ? spoken
-          .slice(former.at + 1, each.at)
-          .findLast(({ role, content }) => role === 'user' && namesAny(content, values ?? {}))?.content
-      : undefined;
-    if (former && values && say !== undefined && Object.keys(values).length > 0) {
-      const before = Object.fromEntries(Object.keys(values).map((name) => [name, former.arguments[name] ?? '']));
-      change = { when: former.outcome === 'done' ? 'done' : 'proposed', say, known: values, before };
-      if (former.outcome === 'done') deeds.splice(deeds.indexOf(former), 1);
-    }
-    deeds.push(each);
-  }
-  return { deeds, change };
-}
-
-/** Whether two calls are about the same thing: most of what they are given is equal, and something is not. */
-function isAlike(one: Proposed, other: Proposed): boolean {
-  const names = Object.keys(other.arguments);
-  const equal = names.filter((name) => one.arguments[name] === other.arguments[name]).length;
-  return equal > 0 && equal < names.length;
-}
-
-function differing(former: Proposed, later: Proposed): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(later.arguments).filter(([name, value]) => former.arguments[name] !== value),
-  );
-}
-
-function namesAny(text: string, values: Readonly<Record<string, string>>): boolean {
-  return Object.values(values).some((value) => namesValue(text, value));
-}
-
-async function handOver(
-  tool: Tool,
-  plan: Preparation,
-  spoken: readonly Utterance[],
-  told: Told,
-  desk: Desk,
-): Promise<readonly string[]> {
-  const lacking = await lookedUp(plan, spoken, told, desk);
-  const [first] = spoken.filter(({ role }) => role === 'user');
-  const given = parametersOf(tool).flatMap((parameter): readonly (readonly [string, Json])[] => {
-    const { name, isRequired, choices } = parameter;
-    const value = plan.found(name) ?? told(parameter);
-    if (value !== undefined) return [[name, value]];
-    if (!isRequired) return [];
-    return [[name, choices?.[0] ?? `The customer wrote: ${first?.content ?? ''}`]];
-  });
-  return [...lacking, ...(await plan.plan(tool, Object.fromEntries(given)))];
-}
-
-/** Look-ups of what the user named: of several values, with the one whose result the agent told. */
-async function lookedUp(
-  plan: Preparation,
-  spoken: readonly Utterance[],
-  told: Told,
-  { loaded, lookUps }: Desk,
-): Promise<readonly string[]> {
-  const lacking: string[] = [];
-  const said = spoken.flatMap(({ role, content }) => (role === 'agent' ? [content.toLowerCase()] : []));
-  const isSaid = (leaf: string) => leaf.length >= 2 && said.some((text) => text.includes(leaf.toLowerCase()));
-  for (const tool of loaded.domain.tools) {
-    if (tool.effect !== 'read' || tool.owner !== 'agent' || tool.generic) continue;
-    const parameters = parametersOf(tool).filter(({ isRequired }) => isRequired);
-    const isTold = parameters.length > 0 && parameters.every((parameter) => told(parameter) !== undefined);
-    if (!isTold || plan.planned.some((each) => each.tool === tool.name)) continue;
-    const [only] = parameters;
-    const choices = only && parameters.length === 1 ? [...new Set(told.all(only))] : [];
-    let given = Object.fromEntries(parameters.map((each) => [each.name, typedAs(each, told(each) ?? '')]));
-    for (const value of choices.length > 1 ? choices : []) {
-      const one = { [only?.name ?? '']: value };
-      if (leavesOf(await lookUps.call(tool.name, one)).some(isSaid)) given = one;
-    }
-    const before = plan.planned.length;
-    const found = await plan.plan(tool, given);
-    if (found.length > 0) plan.planned.length = before;
-    lacking.push(...found.filter((each) => each.startsWith('the rule')));
-  }
-  return lacking;
-}
-
-/** What the agent told of what the look-ups bring, and the user did not say. */
-function toldFrom(plan: Preparation, spoken: readonly Utterance[]): readonly string[] {
-  const users = spoken.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
-  const agents = spoken.flatMap(({ role, content }) => (role === 'agent' ? [content] : []));
-  const leaves = new Set(plan.planned.flatMap(({ result }) => leavesOf(result)));
-  const named = [...leaves].filter(
-    (leaf) =>
-      leaf.length >= 2 &&
-      !/^(?:true|false)$/.test(leaf) &&
-      !users.some((text) => namesValue(text, leaf)) &&
-      agents.some((text) => text.toLowerCase().includes(leaf.toLowerCase())),
-  );
-  return named.slice(0, 4);
 }
 
 function sayOf(fact: Json): string {
