@@ -27,7 +27,7 @@ const fullSettings = {
   REHEARSAL_ROLLOUTS: '1000',
   REHEARSAL_RUNS: '20',
   REHEARSAL_SEED: `${randomInt(2 ** 31)}`,
-  REHEARSAL_STORIES: 'all',
+  REHEARSAL_SUITE: 'full',
 };
 
 function selectSteps(only: string | undefined, skip: string | undefined, full: boolean): Step[] {

@@ -154,8 +154,8 @@ async function vitest(name: string, args: readonly string[]): Promise<{ counts: 
  */
 async function endToEnd(filters: readonly string[]): Promise<Counts> {
   process.env.REHEARSAL_VSIX = await packageExtension();
-  if (filters.length > 0) process.env.REHEARSAL_STORIES = 'all';
-  if (process.env.REHEARSAL_STORIES !== 'all') announce('The long stories are played by npm run test:full.');
+  if (filters.length > 0) process.env.REHEARSAL_SUITE = 'full';
+  if (process.env.REHEARSAL_SUITE !== 'full') announce('The long stories are played by npm run test:full.');
   const config = ['--config', 'test/e2e/vitest.config.ts'];
   const first = await vitest('e2e', [...config, ...filters]);
   const failed = failedFiles(first.files);

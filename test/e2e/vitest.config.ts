@@ -26,7 +26,7 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../..', import.meta.url)),
     include: ['test/e2e/**/*.e2e.ts'],
-    exclude: [...configDefaults.exclude, ...(process.env['REHEARSAL_STORIES'] === 'all' ? [] : longStories)],
+    exclude: [...configDefaults.exclude, ...(process.env['REHEARSAL_SUITE'] === 'full' ? [] : longStories)],
     maxWorkers: 2,
     testTimeout: 180_000,
     hookTimeout: 180_000,

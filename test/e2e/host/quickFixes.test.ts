@@ -65,8 +65,11 @@ async function foundFix(folder: string, uri: vscode.Uri, code: string): Promise<
   return undefined;
 }
 
+/** Each takes seconds here; `npm run test:full` tries all of them, and the engine's own test always does. */
+const tried = process.env['REHEARSAL_SUITE'] === 'full' ? fixableFaults : fixableFaults.filter((_, at) => at % 6 === 0);
+
 describe('the quick fix', () => {
-  for (const fault of fixableFaults) {
+  for (const fault of tried) {
     const { code, file, wrong, noted } = fault;
     it(`of ${code} in ${file} (${wrong.trim().split('\n')[0]}) is offered, and the audit is clean after it`, async () => {
       const folder = folderOf(faulty(fault));
