@@ -138,6 +138,7 @@ async function bursts(worker: Worker, tell: (message: ToWorker) => void, { folde
     const last = performance.now();
     await setTimeout(1500);
     worker.off('message', listen);
+    if (Number.isNaN(heard)) throw new Error('the worker said nothing to 20 keystrokes');
     times.push(heard - last);
   }
   return times;

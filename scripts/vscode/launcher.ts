@@ -18,7 +18,7 @@ export type LauncherOptions = { extensions: string[]; tests: string; folder: str
 /** What VS Code says where its compiled modules or the marketplace are missing; no failure. */
 const missingModules = /bindings file|native-watchdog|open-vsx\.org/;
 
-/** Longest time from opening the page to the end of the tests. */
+/** Longest time from opening the page to the end of the tests: every quick fix is audited there in the full suite. */
 const timeLimit = Number(process.env.REHEARSAL_HOST_TEST_TIMEOUT_MS ?? 1_800_000);
 
 /** Reads VS Code's command line; options that only concern a desktop window are ignored. */

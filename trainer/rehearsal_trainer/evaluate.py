@@ -5,10 +5,10 @@
     python -m rehearsal_trainer evaluate --config eval.json --resume
 
 One page: serve the model, play `trials` rollouts of each task at `temperature` and `greedy_trials` greedy
-ones, write `result.json` and its table, print the table. A file named `stop` in its folder ends it when a
-rollout does, and one that was interrupted goes on with the rollouts that it has not finished. What it leaves
-out: pass^k and the ledger, which the engine's own `rehearsal eval` has; this is for a checkpoint of the trainer
-and the curve between checkpoints.
+ones, write `result.json` and its table, print the table. A file named `stop` in its folder ends it with the
+rollouts that have begun, and one that was interrupted goes on with those that it has not finished. What it
+leaves out: pass^k and the ledger, which the engine's own `rehearsal eval` has; this is for a checkpoint of the
+trainer and the curve between checkpoints.
 """
 
 from __future__ import annotations
@@ -81,10 +81,6 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-class _StoppedError(Exception):
-    """A person asked for the end of the run."""
-
-
 def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | None:
     """Plays all rollouts, or those that are missing; returns and writes what `result.json` holds.
 
@@ -102,41 +98,32 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
     if resume:
         refuse_other_rollouts(config)
     with RunFolder(config.run, "evaluate", config, resume) as run:
+        for name in ("result.json", "result.txt"):
+            (run.path / name).unlink(missing_ok=True)
         started = time.monotonic()
-        ended = 0
-
-        def count() -> None:
-            nonlocal ended
-            ended += 1
-            if run.should_stop():
-                raise _StoppedError
-
         sampling = Sampling.of(config)
         gateway = open_gateway(
             config.model, config.dialect, sampling, config.dtype, config.context, 2 * config.concurrency
         )
-        try:
-            with RolloutWorker(
-                gateway, config.engine_command, config.engine_cwd, lambda _level, _message: None
-            ) as worker:
-                tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]
-                parts = [
-                    Part("sampled", sampling, config.trials),
-                    Part("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
-                ]
-                settings = RolloutSettings.of(config)
-                played: dict[str, Any] = {}
-                for part in parts:
-                    if part.trials > 0:
-                        folder = run.path / "trajectories" / part.name
-                        rollouts = play(worker, settings, folder, config.seed, tasks, part, resume, count)
-                        played[part.name] = summary(rollouts, part)
-        except _StoppedError:
-            run.ended_early(ended)
+        with RolloutWorker(gateway, config.engine_command, config.engine_cwd, lambda _level, _message: None) as worker:
+            tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]
+            parts = [
+                Part("sampled", sampling, config.trials),
+                Part("greedy", Sampling(0.0, 1.0, config.max_tokens), config.greedy_trials),
+            ]
+            settings = RolloutSettings.of(config)
+            played: dict[str, list[PlayedRollout]] = {}
+            for part in parts:
+                folder = run.path / "trajectories" / part.name
+                played[part.name] = play(worker, settings, folder, config.seed, tasks, part, resume, run.should_stop)
+        count = sum(len(rollouts) for rollouts in played.values())
+        if count < sum(part.trials for part in parts) * len(tasks):
+            run.event("stopped", rollouts=count)
             return None
         result = {
             "model": config.model, "domain": config.domain, "split": config.split, "basis": config.basis,
-            "tasks": len(tasks), "seconds": time.monotonic() - started, **played,
+            "tasks": len(tasks), "seconds": time.monotonic() - started,
+            **{part.name: summary(played[part.name], part) for part in parts if part.trials > 0},
         }  # fmt: skip
         (run.path / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         (run.path / "result.txt").write_text(table(result) + "\n", encoding="utf-8")
@@ -180,12 +167,12 @@ def play(
     tasks: Sequence[str],
     part: Part,
     goes_on: bool = False,
-    ended: Callable[[], None] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[PlayedRollout]:
     """Plays one part of an evaluation; its recordings and their summary lie in the folder.
 
     A rollout's line is written when it ends, so that a part that `goes_on` plays none again that an earlier process
-    has finished; `ended` is called after that, and what it raises ends the part.
+    has finished. Rollouts that were not begun when `should_stop` says so are left out.
     """
     from rehearsal_trainer.progress import append_line
     from rehearsal_trainer.rollout_lines import SUMMARY, finished_before, line_of, write_summary
@@ -213,10 +200,9 @@ def play(
         if len(done) % max(1, len(requests) // 8) == 0:
             right = sum((each.result.reward or 0) >= 1 for each in done)
             print(f"{part.name}: {len(done)} of {len(requests)} rollouts, {right} right", file=sys.stderr, flush=True)
-        if ended is not None:
-            ended()
 
-    worker.play(settings, [each for each in requests if (each.task, each.member) not in known], note)
+    missing = [each for each in requests if (each.task, each.member) not in known]
+    worker.play(settings, missing, note, should_stop=should_stop)
     place = {(each.task, each.member): at for at, each in enumerate(requests)}
     played = sorted(done, key=lambda each: place[each.request.task, each.request.member])
     write_summary(folder, played)

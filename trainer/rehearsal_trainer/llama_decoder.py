@@ -107,7 +107,7 @@ class LlamaDecoder:
         flat = torch.tensor([token for _, tokens in entries for token in tokens], device=device)
         batch = _Batch(slots, [len(self._tokens[slot]) for slot in slots], counts, device, dtype)
         if batch.singles is not None:
-            batch.singles.shared = self._beginning([slots[row] for row in batch.singles.sessions])
+            batch.singles.shared = self._beginning(batch.slot_of[batch.singles.rows].tolist())
         angles = batch.places.float()[:, None, None] * self.frequencies  # (tokens, 1, size / 2)
         cos, sin = (angles.cos() * self.rope_scale).to(dtype), (angles.sin() * self.rope_scale).to(dtype)
         hidden = F.embedding(flat, self.embedding)  # (tokens, width)
@@ -149,7 +149,7 @@ class LlamaDecoder:
             spread[singles.places] = given
         window = store[:, singles.low : singles.high, :, : singles.length]
         if singles.shared:
-            attended = self._with_shared(spread, store[:, singles.first, :, : singles.shared], window, singles)
+            attended = self._with_shared(spread, store[:, singles.low, :, : singles.shared], window, singles)
         else:
             attended = F.scaled_dot_product_attention(spread, window[0], window[1], attn_mask=singles.seen)
         return (attended if singles.is_all else attended[singles.places]).reshape(len(queries), -1)
@@ -174,8 +174,9 @@ class LlamaDecoder:
         """How many tokens the sessions of these slots all begin with; 0 where too few to be worth a product."""
         key = tuple(slots)
         if self.embedding.device.type != "cpu":
-            return 0
+            return 0  # an attention kernel of a GPU is faster than the products that this takes
         if key not in self._beginnings:
+            # All have in common what the first and the last of them in order have; it only grows while they go on.
             held = [self._tokens[slot] for slot in slots]
             least, most = min(held), max(held)
             pairs = zip(least, most, strict=False)
@@ -220,15 +221,13 @@ class LlamaDecoder:
 class _Singles:
     """The sessions with one new token, in slots low..high, of which `places` (counted from low) are meant.
 
-    `sessions` are their numbers in the batch; the first `shared` tokens of all are those of the slot `first`.
+    The first `shared` tokens of all of them are those of the slot `low`.
 
     `is_all` where these are all slots of the span and all rows of the batch, so that nothing has to be picked out.
     """
 
-    sessions: list[int]
     rows: Tensor
     places: Tensor
-    first: int
     low: int
     high: int
     length: int
@@ -276,9 +275,7 @@ class _Batch:
             bias = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, float("-inf"))[:, None, None, :]
             rows = torch.tensor([starts[i] for i in single])
             is_all = len(single) == len(counts) == high - low
-            self.singles = _Singles(
-                single, rows.to(device), places.to(device), slots[single[0]], low, high, length, bias.to(device), is_all
-            )
+            self.singles = _Singles(rows.to(device), places.to(device), low, high, length, bias.to(device), is_all)
 
 
 def merged_weight(linear: Any) -> Tensor:

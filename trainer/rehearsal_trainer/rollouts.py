@@ -107,9 +107,13 @@ class RolloutWorker:
         requests: Sequence[RolloutRequest],
         each: Callable[[PlayedRollout], None] | None = None,
         idle: Idle | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> list[PlayedRollout]:
-        """Plays all of them, `settings.concurrency` at once; results stand in the order of the requests."""
-        return self._wait(self._play(settings, requests, each, idle))
+        """Plays all of them, `settings.concurrency` at once; results stand in the order of the requests.
+
+        Once `should_stop` says so, none is begun any more, and those that were not are left out.
+        """
+        return self._wait(self._play(settings, requests, each, idle, should_stop))
 
     def __enter__(self) -> Self:
         return self
@@ -138,6 +142,7 @@ class RolloutWorker:
         requests: Sequence[RolloutRequest],
         each: Callable[[PlayedRollout], None] | None,
         idle: Idle | None,
+        should_stop: Callable[[], bool],
     ) -> list[PlayedRollout]:
         free = asyncio.Semaphore(settings.concurrency)
         left = len(requests)
@@ -152,8 +157,10 @@ class RolloutWorker:
                     idle.say(min(left, settings.concurrency))
                     return
 
-        async def one(request: RolloutRequest) -> PlayedRollout:
+        async def one(request: RolloutRequest) -> PlayedRollout | None:
             async with free:
+                if should_stop():
+                    return None
                 played = await play_rollout(self.gateway, self.engine, request.settings or settings, request)
             nonlocal left
             left -= 1
@@ -164,7 +171,8 @@ class RolloutWorker:
 
         watching = asyncio.create_task(watch(idle)) if idle else None
         try:
-            return await asyncio.gather(*(one(request) for request in requests))
+            played = await asyncio.gather(*(one(request) for request in requests))
+            return [rollout for rollout in played if rollout is not None]
         finally:
             if watching:
                 watching.cancel()

@@ -249,9 +249,9 @@ def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
     played: list[str] = []
     play = RolloutWorker.play
 
-    def counted(self: Any, settings: Any, requests: Any, *more: Any) -> Any:
+    def counted(self: Any, settings: Any, requests: Any, *more: Any, **named: Any) -> Any:
         played.extend(f"{request.task}.{request.member}" for request in requests)
-        return play(self, settings, requests, *more)
+        return play(self, settings, requests, *more, **named)
 
     monkeypatch.setattr(RolloutWorker, "play", counted)
     again = run_evaluation(evaluation_config(run, greedy_trials=1), resume=True)
@@ -281,17 +281,20 @@ def test_an_evaluation_that_is_stopped_keeps_what_it_has_and_goes_on(
     run = tmp_path / "run"
     play = RolloutWorker.play
 
-    def stopped(self: Any, settings: Any, requests: Any, *more: Any) -> Any:
-        (run / "stop").touch()
-        return play(self, settings, requests, *more)
+    def stopped(self: Any, settings: Any, requests: Any, note: Any, **more: Any) -> Any:
+        def first(rollout: Any) -> None:
+            note(rollout)
+            (run / "stop").touch()
+
+        return play(self, settings, requests, first, **more)
 
     with monkeypatch.context() as patched:
         patched.setattr(RolloutWorker, "play", stopped)
-        assert run_evaluation(evaluation_config(run, greedy_trials=0, concurrency=1)) is None
+        assert run_evaluation(evaluation_config(run, greedy_trials=0, concurrency=2)) is None
     assert lines(run / "events.jsonl")[-1]["type"] == "stopped"
     assert not (run / "result.json").exists() and not (run / "stop").exists()
     kept = lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
-    assert len(kept) == 1
+    assert 1 <= len(kept) <= 3
     result = run_evaluation(evaluation_config(run, greedy_trials=0), resume=True)
     assert result is not None and result["sampled"]["rollouts"] == 8
     assert kept[0] in lines(run / "trajectories" / "sampled" / "rollouts.jsonl")

@@ -8,6 +8,7 @@ import { type Reply, replyTo } from './dialogue/reply.ts';
 import { recogniseUser, type UserActs } from './dialogue/userActs.ts';
 import type { Lexicon } from './lexicon.ts';
 
+export { hasAlternative } from './dialogue/alternative.ts';
 export { withoutContrast } from './dialogue/contrast.ts';
 export { namesValue } from './dialogue/value.ts';
 export { announces, closedQuestionOf } from './dialogue/verdict.ts';

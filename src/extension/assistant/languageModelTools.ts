@@ -70,7 +70,7 @@ function readOnly<Input>(invocationMessage: string, answer: Answer<Input>): vsco
   return { prepareInvocation: () => ({ invocationMessage }), invoke: invoked(answer) };
 }
 
-const runs = 'The tools of the domain are programs, and they will run.';
+const warning = 'The tools of the domain are programs, and they will run.';
 
 /** A tool that lets code of the domain run: it is asked for first, and refused where nobody trusts the workspace. */
 function starting<Input>(words: (input: Input) => string, answer: Answer<Input>): vscode.LanguageModelTool<Input> {
@@ -78,7 +78,7 @@ function starting<Input>(words: (input: Input) => string, answer: Answer<Input>)
     prepareInvocation: ({ input }) => ({
       invocationMessage: words(input),
       // What is refused is not asked for.
-      ...(vscode.workspace.isTrusted ? { confirmationMessages: { title: words(input), message: runs } } : {}),
+      ...(vscode.workspace.isTrusted ? { confirmationMessages: { title: words(input), message: warning } } : {}),
     }),
     invoke: invoked(async (input, token) => {
       if (!vscode.workspace.isTrusted)

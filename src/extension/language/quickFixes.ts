@@ -8,7 +8,7 @@ import { namingFiles, rangeOf } from './places.ts';
 
 const fixAll = vscode.CodeActionKind.SourceFixAll.append('rehearsal');
 
-/** The fix of a finding in the lamp bulb, and all fixes of a file or of the domain. */
+/** The fix of a finding in the light bulb, and all fixes of a file or of the domain. */
 export function registerQuickFixes(client: LanguageClient): vscode.Disposable {
   const provider: vscode.CodeActionProvider<FixAction> = {
     provideCodeActions: ({ uri }, _range, { diagnostics, only, triggerKind }) => {

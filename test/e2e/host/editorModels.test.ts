@@ -92,18 +92,19 @@ describe('Rehearsal: a preview with a language model of the editor', () => {
         },
       }),
     });
+    // The models are asked for first, and then listed.
+    const picking = setInterval(() => {
+      void vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
+    }, 250);
     try {
       const task = { type: 'task', folder: orderDesk(), task: 'new-address' };
       const started = vscode.commands.executeCommand('rehearsal.task.preview', task);
-      // The models are asked for first, and then listed.
-      const picking = setInterval(() => {
-        void vscode.commands.executeCommand('workbench.action.acceptSelectedQuickOpenItem');
-      }, 250);
       assert.equal(await started.then(undefined, String), true);
       clearInterval(picking);
       await eventually(() => assert.match(said.join(''), /It returned /));
       assert.deepEqual(seats, ['editor:parrot']);
     } finally {
+      clearInterval(picking);
       tracker.dispose();
     }
   });

@@ -43,7 +43,7 @@ function folderOf(files: Files): string {
   return folder;
 }
 
-/** The finding of a code, and the fix that the lamp bulb prefers there. */
+/** The finding of a code, and the fix that the light bulb prefers there. */
 async function fixOf(uri: vscode.Uri, code: string): Promise<vscode.CodeAction | undefined> {
   for (const { range } of found(uri).filter((each) => each.code === code)) {
     const actions = await actionsAt(uri, range, vscode.CodeActionKind.QuickFix);
@@ -65,29 +65,40 @@ async function foundFix(folder: string, uri: vscode.Uri, code: string): Promise<
   return undefined;
 }
 
-/** Each takes seconds here; `npm run test:full` tries all of them, and the engine's own test always does. */
-const tried = process.env['REHEARSAL_SUITE'] === 'full' ? fixableFaults : fixableFaults.filter((_, at) => at % 6 === 0);
+/** A code of each kind of file; `npm run test:full` tries every fix here, and the engine's own test always does. */
+const tried = [
+  'task/unknown-tool',
+  'rule/unknown-name',
+  'policy/bad-mark',
+  'persona/wrong-value',
+  'domain/wrong-type',
+  'tool/unused',
+];
 
 describe('the quick fix', () => {
-  for (const fault of tried) {
+  for (const fault of fixableFaults) {
     const { code, file, wrong, noted } = fault;
-    it(`of ${code} in ${file} (${wrong.trim().split('\n')[0]}) is offered, and the audit is clean after it`, async () => {
-      const folder = folderOf(faulty(fault));
-      try {
-        const path = join(folder, file);
-        const before = readFileSync(path, 'utf8');
-        const { document } = await show(path);
-        const fix = await foundFix(folder, document.uri, code);
-        assert.ok(fix?.edit, `found: ${codesIn(folder).join(', ')}`);
-        await applyAndSave(fix.edit);
-        assert.notEqual(readFileSync(path, 'utf8'), before);
-        await audit(folder);
-        assert.deepEqual(codesIn(folder), noted);
-      } finally {
-        await execute('workbench.action.closeAllEditors');
-        rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-      }
-    });
+    const isTried = process.env['REHEARSAL_SUITE'] === 'full' || tried.includes(code);
+    (isTried ? it : it.skip)(
+      `of ${code} in ${file} (${wrong.trim().split('\n')[0]}) is offered, and the audit is clean after it`,
+      async () => {
+        const folder = folderOf(faulty(fault));
+        try {
+          const path = join(folder, file);
+          const before = readFileSync(path, 'utf8');
+          const { document } = await show(path);
+          const fix = await foundFix(folder, document.uri, code);
+          assert.ok(fix?.edit, `found: ${codesIn(folder).join(', ')}`);
+          await applyAndSave(fix.edit);
+          assert.notEqual(readFileSync(path, 'utf8'), before);
+          await audit(folder);
+          assert.deepEqual(codesIn(folder), noted);
+        } finally {
+          await execute('workbench.action.closeAllEditors');
+          rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+        }
+      },
+    );
   }
 });
 

@@ -1,11 +1,11 @@
 import { hasAlternative } from './alternative.ts';
 import { answerOf, isDeed } from './consent.ts';
 import { withoutContrast } from './contrast.ts';
-import { clausesOf, plain as plainText, type Sentence, sentencesOf } from './text.ts';
+import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
 import { isQuestion } from './userQuestion.ts';
 
 /** Words after a preposition that name no detail: "go ahead with it", "thanks for your help". */
-const plain = new Set(
+const noDetail = new Set(
   (
     'a all an and any anything asking be both checking course details doing everything fun go good help how i info it me ' +
     'mind mine my now once him her one our patience plan pleasure proceed real right sure that the them then these this those ' +
@@ -16,7 +16,7 @@ const plain = new Set(
 const leading = /^(?:the|a|an|my|your|our|that|this|these|those|all|both|of)$/;
 
 /** A question for a fact, beside the one for a yes: "Shall I send it today? And what is your postcode?" */
-const factQuestion =
+const detailQuestion =
   /^(?:(?:and|also|then|so|but|please|before that)[ ,]+)*(?:what|which|where|when|who|whose|how (?:many|much)|(?:may|can|could) i (?:also )?(?:have|get|ask)|(?:can|could|would) you (?:also |please )*(?:tell|give|share|send|provide|name|remind))\b/;
 /** A question about something else after the yes: "Yes please. And when will my other order W1103 come?" */
 const asideQuestion = /(?<=[.!]\s*)(?:and|also)\b[^.?!]*\?/gi;
@@ -27,21 +27,21 @@ const asideQuestion = /(?<=[.!]\s*)(?:and|also)\b[^.?!]*\?/gi;
  * of the same utterance in a sentence of their own: "Yes, go ahead. It's 555 0134."
  */
 export function departsFrom(proposal: string, answer: string): boolean {
-  const asksMore = sentencesOf(plainText(proposal)).some(({ text, question }) => question && factQuestion.test(text));
-  const all = answer.replace(asideQuestion, '').replace(measure, ' ');
+  const asksMore = sentencesOf(plain(proposal)).some(({ text, question }) => question && detailQuestion.test(text));
+  const all = answer.replace(asideQuestion, '').replace(tellings, ' ');
   if (contrasts(all, proposal)) return true;
   const said = withoutContrast(all);
-  return names(asksMore ? agreeing(said) : said, new Set(wordsOf(`${proposal} ${plainText(proposal)}`)));
+  return names(asksMore ? agreeing(said) : said, new Set(wordsAsSaid(`${proposal} ${plain(proposal)}`)));
 }
 
-/** "My 5 year old", "3 times in a row": a number that is told, not asked for. */
-const measure =
+/** "My 5 year old", "the two of them", "as my mum would say": numbers and details that are told, not asked for. */
+const tellings =
   /\b(?:\d+|[a-z]+ty(?:-\w+)?|[a-z]+teen)[ -]?(?:years?|months?|weeks?|days?|hours?|minutes?|times)(?:[ -]old| ago| straight| in a row| running)\b|\b\d+ times\b|\b\d+ \w+ (?:a|per|every|each) (?:day|week|month|year|hour)\b|\bsince \d{4}\b|\b(?:with |for |to )?the (?:two|three) of (?:them|these|those|us)\b|\bas [\w ]{1,20} (?:would |used to )?(?:say|says|said|put it)\b/gi;
 
 /** "It's in Ashford, not Dunmore", after a proposal of Dunmore: a value that was proposed is set against another. */
 function contrasts(answer: string, proposal: string): boolean {
-  const proposed = new Set(wordsOf(proposal));
-  return sentencesOf(plainText(answer)).some(({ text }) => {
+  const proposed = new Set(wordsAsSaid(proposal));
+  return sentencesOf(plain(answer)).some(({ text }) => {
     const [, kept, dropped] = /([^,;]*),? (?:and )?not (?:the |in |to |on |my |at )*([^,;]+)$/.exec(text) ?? [];
     const wanted = contentOf(kept ?? '').filter((word) => !isPlain(word));
     const [no = ''] = contentOf(dropped ?? '');
@@ -52,7 +52,7 @@ function contrasts(answer: string, proposal: string): boolean {
 /** The sentences that say yes or what is to be done; others answer. */
 function agreeing(answer: string): string {
   const isAgreeing = ({ text }: Sentence) => clausesOf(text).some((clause) => answerOf(clause) !== 'other');
-  return sentencesOf(plainText(answer))
+  return sentencesOf(plain(answer))
     .filter(isAgreeing)
     .map(({ text }) => text)
     .join('. ');
@@ -60,7 +60,7 @@ function agreeing(answer: string): string {
 
 /** People, times and manners that a yes may be for or with: they are no detail of what was proposed. */
 const companions =
-  /^(?:mum|mom|mother|dad|father|wife|husband|partner|son|daughter|kid|kids|child|children|family|friend|sister|brother|boss|colleague|work|birthday|christmas|holiday|trip|party|sure|certain|real|pleasure|joy|gusto|thanks|gratitude|relief|being|taking|heaven|goodness|god|honest|fair|clear|fire|someone|somebody|mercy|god|good|ages|now|ever|always|once|then|long|weeks|days|months|years|christ)$/;
+  /^(?:mum|mom|mother|dad|father|wife|husband|partner|son|daughter|kid|kids|child|children|family|friend|sister|brother|boss|colleague|work|birthday|christmas|holiday|trip|party|sure|certain|real|pleasure|joy|gusto|thanks|gratitude|relief|being|taking|heaven|goodness|god|honest|fair|clear|fire|someone|somebody|good|ages|now|ever|always|once|then|long|weeks|days|months|years|christ)$/;
 /** "We have no room for a lamp": what is told beside the answer, with a subject of its own. */
 const told =
   /^(?:because |as |since |and |so |but |then |for |well )*(?:(?:at|after|in|for|since|with|on|over|by) [\w ]{1,30}? (?=(?:i|we|it|he|she|they|you)\b))?(?:i|we|it|he|she|they|there|(?:that|this|my \w+|my \w+s(?= (?!please|instead|too)\w+ )|the \w+|nobody|everybody)(?= (?:is|are|was|were|has|have|had|will|would|does|did|never|just|keeps?|broke|works?|goes|\w+ed)\b))(?: \w+ly| just| really| only| also| already| have| has| had)? (?!(?:would(?! not)|want|need(?! to)|prefer|meant|mean|said|should|must|has to|needs to|keep|leave|take|am keeping|will (?:keep|take|manage|wait))\b)\w+/;
@@ -70,10 +70,10 @@ export const isTold = (clause: string): boolean => told.test(clause);
 
 /** What an answer asks for: without its questions, and without what is told beside it. */
 export function demandsIn(answer: string): string {
-  return sentencesOf(plainText(answer))
+  return sentencesOf(plain(answer))
     .filter(({ text, question }) => !isQuestion(text, question))
     .flatMap(({ text }) => clausesOf(text))
-    .filter((clause) => !told.test(clause))
+    .filter((clause) => !isTold(clause))
     .join(', ');
 }
 
@@ -82,31 +82,28 @@ const demanding =
   /^(?:(?:and|but|so|then|ok|okay|please|just) )*(?:to|into|with|for|as)\b|\b(?:should|must|has to|have to|needs? to|ought to|want|would like|prefer)\b/;
 
 /** Whether a text has a word beyond those of a bare yes. */
-export const saysMore = (text: string) => contentOf(text).some((word) => !plain.has(word) && !isDeed.test(word));
+export const saysMore = (text: string) => contentOf(text).some((word) => !noDetail.has(word) && !isDeed.test(word));
 
 function names(answer: string, proposed: ReadonlySet<string>): boolean {
   return answer.split(/(?<=[.!?;])\s+|,\s|\s-\s|\n+/).some((part) => {
-    const clause = plainText(part).replace(/[.!?;]+$/, '');
+    const clause = plain(part).replace(/[.!?;]+$/, '');
     const isDemand =
-      !told.test(clause) &&
-      (demanding.test(clause) || /^(?:yes|consent|deed)$/.test(answerOf(clause)) || isOrder(clause));
+      !isTold(clause) && (demanding.test(clause) || /^(?:yes|consent|deed)$/.test(answerOf(clause)) || isOrder(clause));
     return namesDetail(part, isDemand, proposed);
   });
 }
 
-/** Numbers in words that are amounts or dates rather than ways of speaking ("one", "two"). */
-const numeral =
-  /^(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|(?:thir|four|fif|six|seven|eigh|nine)teenth|twentieth|thirtieth)$/;
 /** A day of the week or a month, in a clause that names what suits: "Saturday would be fine". */
 const dayName =
   /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|april|june|july|august|september|october|november|december)$/;
 const isOffered = (clause: string) =>
-  !told.test(clause) && /\b(?:is|would be|will be|suits?|works?|will do|then|please)\b/.test(clause);
+  !isTold(clause) && /\b(?:is|would be|will be|suits?|works?|will do|then|please)\b/.test(clause);
+/** Numbers in words that are amounts or dates rather than ways of speaking ("one", "two"), and their digits. */
 const numbers: ReadonlyMap<string, string> = new Map(
   (
-    'ten:10 eleven:11 twelve:12 thirteen:13 fourteen:14 fifteen:15 sixteen:16 seventeen:17 eighteen:18 nineteen:19 twenty:20 thirty:30 ' +
-    'forty:40 fifty:50 sixty:60 seventy:70 eighty:80 ninety:90 hundred:100 thirteenth:13 fourteenth:14 fifteenth:15 sixteenth:16 ' +
-    'seventeenth:17 eighteenth:18 nineteenth:19 twentieth:20'
+    'thirteen:13 fourteen:14 fifteen:15 sixteen:16 seventeen:17 eighteen:18 nineteen:19 twenty:20 thirty:30 forty:40 fifty:50 ' +
+    'sixty:60 seventy:70 eighty:80 ninety:90 hundred:100 thirteenth:13 fourteenth:14 fifteenth:15 sixteenth:16 seventeenth:17 ' +
+    'eighteenth:18 nineteenth:19 twentieth:20 thirtieth:30'
   )
     .split(' ')
     .map((pair) => pair.split(':') as [string, string]),
@@ -124,11 +121,11 @@ const isOrder = (clause: string) => isDeed.test(clause.replace(deedLead, '').spl
 /** Numbers anywhere, and what follows a preposition where the clause is part of the answer itself. */
 function namesDetail(clause: string, isDemand: boolean, proposed: ReadonlySet<string>): boolean {
   const emails = clause.toLowerCase().match(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g) ?? [];
-  if (isDemand && emails.some((email) => !wordsOf(email).every((word) => proposed.has(word)))) return true;
-  const isOfProposal = isDemand || !isTold(plainText(clause)) || correcting.test(plainText(clause));
-  const words = wordsOf(plainText(clause).replace(/\b(?:100 ?%|1000 thanks|24\/7|10\/10)/g, ''));
+  if (isDemand && emails.some((email) => !wordsAsSaid(email).every((word) => proposed.has(word)))) return true;
+  const isOfProposal = isDemand || !isTold(plain(clause)) || correcting.test(plain(clause));
+  const words = wordsAsSaid(plain(clause).replace(/\b(?:100 ?%|1000 thanks|24\/7|10\/10)/g, ''));
   return words.some((word, index) => {
-    if (/\d/.test(word) || numeral.test(word)) return isOfProposal && !isProposed(word, proposed);
+    if (/\d/.test(word) || numbers.has(word)) return isOfProposal && !isProposed(word, proposed);
     if (dayName.test(word) && isOffered(clause))
       return !proposed.has(word) && [...proposed].some((each) => dayName.test(each));
     if (!isDemand || !/^(?:to|into|with|for|as)$/.test(word)) return false;
@@ -138,7 +135,7 @@ function namesDetail(clause: string, isDemand: boolean, proposed: ReadonlySet<st
 }
 
 /** The words of a text, a sum in one form: 15.90 is 15.9. */
-function wordsOf(text: string): readonly string[] {
+function wordsAsSaid(text: string): readonly string[] {
   const sums = text
     .toLowerCase()
     .replace(/(\d+\.\d*?)0+(?!\d)/g, '$1')
@@ -146,7 +143,7 @@ function wordsOf(text: string): readonly string[] {
   return sums.match(/\d+\.\d+|[\p{L}\p{N}]+/gu) ?? [];
 }
 
-const isPlain = (word: string) => plain.has(word) || word.endsWith('ing') || isDeed.test(word);
+const isPlain = (word: string) => noDetail.has(word) || word.endsWith('ing') || isDeed.test(word);
 
 const empty = new Set(
   (
@@ -161,11 +158,11 @@ const stem = (word: string) => word.replace(/(?:ing|ed|es|s|e)$/, '').slice(0, 6
 /** Whether every word of a clause that means something was in the proposal: nothing new is asked for with it. */
 export function echoes(clause: string, proposal: string): boolean {
   const said = contentOf(clause);
-  const proposed = new Set(wordsOf(plainText(proposal)).map(stem));
+  const proposed = new Set(wordsAsSaid(plain(proposal)).map(stem));
   return said.length > 0 && said.every((word) => proposed.has(stem(word)));
 }
 
-const contentOf = (clause: string) => wordsOf(clause).filter((word) => !empty.has(word));
+const contentOf = (clause: string) => wordsAsSaid(clause).filter((word) => !empty.has(word));
 
 /** Verbs for the same deed: a user swaps what an agent exchanges. */
 const deedGroups: readonly (readonly string[])[] = [
@@ -195,19 +192,19 @@ export function isDeedOf(clause: string, proposal: string): boolean {
     .replace(/^(?!go )(\w+) away\b/, '$1');
   if (/\b(?:instead|rather|second thoughts?|mind|scratch|correction|not|never|no|meant|mean|prefer)\b/.test(bare))
     return false;
-  const proposed = plainText(proposal);
+  const proposed = plain(proposal);
   const [verb = '', ...rest] = bare.split(' ');
   const noun = taken.exec(bare)?.[1];
   const isChoice = sentencesOf(proposed).some(({ text, question }) => question && hasAlternative(text));
   if (noun !== undefined && !isChoice && !isDeed.test(verb) && echoes(noun, proposal)) return true;
   if (!isDeed.test(verb) && !deedGroups.some((group) => group.includes(verb))) return false;
-  const named = contentOf(rest.join(' ')).filter((word) => !plain.has(word));
+  const named = contentOf(rest.join(' ')).filter((word) => !noDetail.has(word));
   if (isChoice && named.length > 0) return false;
   return isRelated(verb, proposed) && (named.length === 0 || echoes(named.join(' '), proposal));
 }
 
 function isRelated(verb: string, proposed: string): boolean {
-  const verbs = wordsOf(proposed).map(stem);
+  const verbs = wordsAsSaid(proposed).map(stem);
   const group = [verb, ...deedGroups.filter((each) => each.includes(verb)).flat()];
   return (
     anyDeed.test(verb) || (!/^(?:leave|keep|hold|stop)$/.test(verb) && group.some((each) => verbs.includes(stem(each))))
@@ -219,7 +216,7 @@ const means = /^(?:use|take|charge|make|put|bill|debit|pay|choose|pick)$/;
 /** Whether a clause orders with other means than the proposal named: "use my mastercard". */
 export function ordersOther(clause: string, proposal: string): boolean {
   const [verb = '', ...rest] = clause.replace(deedLead, '').split(' ');
-  const named = contentOf(rest.join(' ')).filter((word) => !plain.has(word) && !companions.test(word));
+  const named = contentOf(rest.join(' ')).filter((word) => !noDetail.has(word) && !companions.test(word));
   return (
     means.test(verb) &&
     named.length > 0 &&

@@ -1,6 +1,5 @@
-import { hasAlternative } from '../dialogue/alternative.ts';
 import { plain, sentencesOf, wordsOf } from '../dialogue/text.ts';
-import { namesValue } from '../dialogue.ts';
+import { hasAlternative, namesValue } from '../dialogue.ts';
 import { saysInOrder } from '../expression/phrase.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { Tool } from '../tool.ts';
