@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -209,6 +209,17 @@ describe('a persona', () => {
     expect(parse(made.text)).toEqual({ ...person, draft: true });
     expect(requests[0]?.messages.at(-1)?.content).toContain('"wanted": "a carer"');
     expect(requests[1]?.messages.at(-1)?.content).toMatch(/could not be used: id: a persona id is at most/);
+  });
+
+  test('that no task has words for is not accepted, and it is said what it needs', async () => {
+    const folder = desk('stubborn');
+    rmSync(join(folder, 'tasks'), { recursive: true });
+    mkdirSync(join(folder, 'tasks'));
+    const persona = 'id: stubborn\ndraft: true\ndescription: Insists.\nbehaviours: { insists: true }\n';
+    writeFileSync(join(folder, 'personas', 'stubborn.persona.yaml'), persona);
+    const { code, out } = await draft('accept', folder, 'stubborn');
+    expect([code, out]).toEqual([1, expect.stringContaining('no task of the domain has `insist:`')]);
+    expect(readFileSync(join(folder, 'personas', 'stubborn.persona.yaml'), 'utf8')).toBe(persona);
   });
 
   test('under which the gold seat fails does not pass', async () => {

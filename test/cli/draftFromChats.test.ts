@@ -158,8 +158,11 @@ test('the own recordings of order-desk, with all but the words removed, become t
   expect({ sound, same }).toEqual({ sound: 57, same: 57 });
   const open = sources.filter(({ todos }) => todos.length > 0).map(({ id }) => id);
   expect(open).toEqual(drafts.filter(({ passes }) => !passes).map(({ id }) => id));
-  for (const { id, passes, findings } of drafts)
-    expect(findings.map(({ code }) => code).sort(), id).toEqual(passes ? [] : ['task/nothing-to-do', 'task/todo']);
+  for (const { id, passes, findings } of drafts) {
+    // Of a parcel to be called back the rules want the hand-over, too.
+    const codes = findings.map(({ code }) => code).filter((code) => passes || code !== 'task/gold-violates');
+    expect(codes.sort(), id).toEqual(passes ? [] : ['task/nothing-to-do', 'task/todo']);
+  }
   const behaving = (key: 'change' | 'insist') => ({
     original: [...originals.values()]
       .filter(({ user }) => user[key])

@@ -66,6 +66,11 @@ const patterns: readonly RegExp[] = [
     String.raw`(?:[Rr]egards|[Ww]ishes|[Tt]hanks|[Tt]hank you|[Cc]heers|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Bb]est|[Gg]reetings|Grüße|Gruß)[,.!]?\s{0,20}[–—-]?\s{0,20}${names}\.?[ \t]*$`,
     'gmu',
   ),
+  // Below a letter, with what they are and whom they work for behind it.
+  new RegExp(
+    String.raw`(?:[Rr]egards|[Ww]ishes|[Ss]incerely|[Ff]aithfully|[Yy]ours|[Gg]reetings|Grüße|Gruß)[,.!]?\s{0,20}[–—-]?\s{0,20}${names}(?=(?:,|[ \t]+(?:from|of|at|for|[|(–—-]))[^\n]{0,80}$)`,
+    'gmu',
+  ),
   new RegExp(String.raw`^[ \t]*[–—~-][ \t]*${names}[ \t]*$`, 'gmu'),
   new RegExp(
     String.raw`\b(?:[Yy]ou|me|again|day|please|help|moment|today|that|this|wait|back|course|[Ss]ure|[Yy]es|[Nn]o|problem|[Oo]kay|ok|[Gg]reat|right|there|morning|afternoon|evening|sorry|welcome),[ \t]*${names}[.!?]?\s*$`,

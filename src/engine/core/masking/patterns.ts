@@ -189,6 +189,16 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   ['id', /(?<=:\/\/)[^\s:/@?#]{1,64}(?::[^\s/@?#]{0,64})?(?=@)/gu],
   ['id', new RegExp(String.raw`(?<=\\Users\\|(?<![\p{L}\p{N}.])/(?:home|Users)/)(?!${noPerson})${account}`, 'giu')],
   ['id', /(?<![\p{L}\p{N}])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\p{L}\p{N}])/giu],
+  // Keys of services, by what they begin with; what opens a door, by the word before it.
+  [
+    'id',
+    /(?<![\p{L}\p{N}_-])(?:[spr]k[-_]|gh[pousr]_|github_pat_|glpat-|xox[abpr]-|hf_|AKIA|ASIA|AIza|eyJ[\w-]{6,400}\.)[\w.-]{8,400}[\w]/gu,
+  ],
+  [
+    'id',
+    /\b(?:pass ?(?:word|code|phrase)|passwd|pwd|pin(?: code)?|secret|(?:access |auth |bearer |refresh )?token|api[ _-]?key|access[ _-]?key|otp|one[ -]time (?:code|password))(?:[ ]?[:=][ ]?|[ ](?:is|was)[ ](?=[^\s"',;]{0,60}[\d!#$%&*+@^~]))["'`]?(?<value>[^\s"'`,;]{3,200}[^\s"'`,;.!?])/giu,
+  ],
+  ['id', /\bbearer[ ](?<value>[\w.~+/-]{12,400}=*)/giu],
   ['id', /(?<![\p{L}\p{N}.@])@[\p{L}\p{N}_]{3,}/gu],
   ['id', /[#№](?<value>(?=[\p{L}\d-]*\d)[\p{L}\d][\p{L}\d-]{2,})/gu],
   // A word of letters and digits that no one says: a code of some system.

@@ -54,11 +54,19 @@ export async function gate(folder: string, options: GateOptions): Promise<readon
   const progress = { signal, ...(onProgress ? { onProgress } : {}) };
   const audited = tasks.length > 0 ? await audit(loaded, { ...progress, drafts: tasks }) : null;
   const played = await playUnder(loaded, drafts, signal);
-  const found = [...diagnostics, ...(audited?.diagnostics ?? []), ...played];
+  const found = [...diagnostics, ...(audited?.diagnostics ?? []), ...played.found];
   const gated = drafts.map((draft): Gated => {
     const own = found.filter(({ file, line, severity }) => severity !== 'info' && isWithin(file, line, draft.placed));
     const open = audited?.undecided.find(({ task }) => draft.kind === 'task' && task === draft.placed.value.id);
-    return { draft, findings: own, undecided: open?.reason ?? null, passes: own.length === 0 && !signal.aborted };
+    const reason = draft.kind === 'task' ? open?.reason : played.undecided.get(draft.placed.value.id);
+    // A persona that nothing was played under has shown nothing; a task says itself what keeps it from being played.
+    const isTried = draft.kind === 'task' || reason === undefined;
+    return {
+      draft,
+      findings: own,
+      undecided: reason ?? null,
+      passes: own.length === 0 && isTried && !signal.aborted,
+    };
   });
   const sound = gated.flatMap(({ draft, passes }) =>
     draft.kind === 'persona' && passes ? [draft.placed.value.id] : [],
@@ -74,19 +82,25 @@ function withPersona(gated: Gated, personas: readonly string[], signal: AbortSig
   return { ...gated, findings, passes: findings.length === 0 && !signal.aborted };
 }
 
+type Played = {
+  readonly found: readonly Diagnostic[];
+  /** Why nothing told whether a persona is sound, by its id. */
+  readonly undecided: ReadonlyMap<string, string>;
+};
+
 /** A persona is sound where the gold seat can serve it: it plays some of the domain's own tasks under it. */
-async function playUnder(
-  loaded: LoadedDomain,
-  drafts: readonly Draft[],
-  signal: AbortSignal,
-): Promise<readonly Diagnostic[]> {
+async function playUnder(loaded: LoadedDomain, drafts: readonly Draft[], signal: AbortSignal): Promise<Played> {
   const personas = drafts.flatMap((draft) => (draft.kind === 'persona' ? [draft.placed] : []));
-  if (personas.length === 0) return [];
+  const undecidedOnes = new Map<string, string>();
+  if (personas.length === 0) return { found: [], undecided: undecidedOnes };
   const { found, note } = notebook();
   const staged = withDrafts(loaded);
   const parts = personas.flatMap((placed) =>
     tasksFor(placed.value, loaded.tasks).map((task) => ({ placed, task, own: under(task, placed.value.id) })),
   );
+  for (const { value } of personas)
+    if (!parts.some(({ placed }) => placed.value.id === value.id)) undecidedOnes.set(value.id, untriedBecause(value));
+  const decided = new Set<string>();
   const stage = await openStage(
     staged,
     signal,
@@ -101,7 +115,10 @@ async function playUnder(
       if (signal.aborted) break;
       if (found.some((each) => isWithin(each.file, each.line, placed))) continue;
       const closed = await stage.play({ task: own, agent: 'gold' });
-      if (closed.reward === 1 || undecided(closed) !== null) continue;
+      const open = undecided(closed);
+      if (open !== null) undecidedOnes.set(placed.value.id, open);
+      else decided.add(placed.value.id);
+      if (closed.reward === 1 || open !== null) continue;
       note(
         placeOf(placed, 'id'),
         'warning',
@@ -113,7 +130,16 @@ async function playUnder(
   } finally {
     await stage.close();
   }
-  return found;
+  for (const id of decided) undecidedOnes.delete(id);
+  return { found, undecided: undecidedOnes };
+}
+
+/** What a domain lacks for a persona to be played. */
+function untriedBecause({ behaviours: { changes, insists } }: Persona): string {
+  const needs = [...(changes ? ['`change:`'] : []), ...(insists ? ['`insist:`'] : [])].join(' and ');
+  return needs === ''
+    ? 'the domain has no task that it could be played on'
+    : `no task of the domain has ${needs}, the words for what it does: write one, or accept the persona with a task that has them`;
 }
 
 /** Tasks that a persona can be tried on: those with words for what it does. */

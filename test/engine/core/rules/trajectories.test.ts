@@ -45,3 +45,24 @@ describe.each(sets)('%s', (set, planted, clean) => {
     expect(result.played).toBe(true);
   });
 });
+
+describe('conversations that the rules were not mended on', () => {
+  const held = conversationsIn('held').map((each, n) => ({ violates: [] as readonly string[], ...each, n }));
+
+  it('are judged as well as docs/rule-language.md says', async () => {
+    const judged = [];
+    for (const { n, ...trajectory } of held) {
+      const { violations } = await played(supervisor, trajectory, n);
+      const found = new Set(violations.map(({ rule }) => rule));
+      const isFound = trajectory.violates.every((rule) => found.has(rule));
+      judged.push({ ...trajectory, isFound, isAlarmed: found.size > 0 });
+    }
+    const planted = judged.filter(({ violates }) => violates.length > 0);
+    const clean = judged.filter(({ violates }) => violates.length === 0);
+    expect([planted.length, clean.length]).toEqual([30, 30]);
+    const missed = planted.filter(({ isFound }) => !isFound).map(({ name }) => name);
+    const alarms = clean.filter(({ isAlarmed }) => isAlarmed).map(({ name }) => name);
+    expect(missed.length, `missed: ${missed.join('; ')}`).toBeLessThanOrEqual(2);
+    expect(alarms.length, `false alarms: ${alarms.join('; ')}`).toBeLessThanOrEqual(1);
+  });
+});
