@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { importTau2 } from '../src/engine/shell/import/tau2.ts';
 import { Skipped, tau2Interpreter } from './measure.ts';
 
-const bytes = 7e6;
-
 export type Airline = {
   readonly folder: string;
   readonly tasks: string;
@@ -20,8 +18,8 @@ export async function airlineDomain(scratch: string): Promise<Airline> {
   const origin = (await imported(scratch)) ? 'imported from tau2' : madeUp(folder);
   const database = join(folder, 'database.json');
   const data: unknown = JSON.parse(readFileSync(database, 'utf8'));
-  // Indented as people keep it; what is missing to 7 MB is space at the end, which is read like all else.
-  writeFileSync(database, `${JSON.stringify(data, null, 2)}\n`.padEnd(bytes, ' '));
+  // Indented as people keep it.
+  writeFileSync(database, `${JSON.stringify(data, null, 2)}\n`);
   return { folder, tasks: 'tasks/train.task.yaml', megabytes: statSync(database).size / 1e6, origin };
 }
 
@@ -68,7 +66,7 @@ export const update_reservation = tool({ description: 'Changes the cabin.', effe
 } });
 `;
 
-/** 300 flights on 30 days, 500 users and 2,000 reservations, as many as the benchmark has. */
+/** 300 flights on 30 days and 500 users, as many as the benchmark has, and reservations to 7 MB. */
 function madeUpData() {
   const day = (index: number) => `2024-05-${String((index % 30) + 1).padStart(2, '0')}`;
   const rows = <T>(count: number, prefix: string, row: (index: number) => T) =>
@@ -89,7 +87,7 @@ function madeUpData() {
       address: { city: 'Ashford', zip: `${10000 + index}` },
       membership: 'gold',
     })),
-    reservations: rows(2000, 'R', (index) => ({
+    reservations: rows(8700, 'R', (index) => ({
       user_id: `user_${index % 500}`,
       cabin: index % 2 === 0 ? 'economy' : 'business',
       flights: [{ flight_number: `HAT${index % 300}`, date: day(index), price: 150 + (index % 90) }],

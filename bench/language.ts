@@ -9,6 +9,8 @@ import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ensureBuilt } from '../scripts/build.ts';
 import { inRoot } from '../scripts/repository.ts';
+import { describeCodeTools } from '../src/engine/shell/describe.ts';
+import { loadDomain } from '../src/engine/shell/load/loadDomain.ts';
 import type { FromWorker, ToWorker } from '../src/extension/language/messages.ts';
 import { airlineDomain } from './airline.ts';
 import { type Measured, median } from './measure.ts';
@@ -81,9 +83,14 @@ async function inDomain(show: Show, folder: string, what: string, path: string, 
   const text = readFileSync(file, 'utf8');
   tell({ type: 'touch', folder });
   await hear();
+  // As in a folder that is trusted: what its code says of its tools is known, and arguments are looked at by it.
+  const tools = await describeCodeTools(loadDomain(folder));
+  tell({ type: 'described', folder, stamp: null, tools });
+  await hear();
   tell({ type: 'text', folder, file, text });
   await hear();
   const offset = text.indexOf('\n', text.length / 2);
+  if (offset < 0) throw new Error(`${path} has no line in its second half to type in`);
   const times: number[] = [];
   const sends: number[] = [];
   for (let round = 0; round < rounds; round++) {

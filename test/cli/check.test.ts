@@ -33,7 +33,7 @@ describe('rehearsal check', () => {
     const { code, out } = await rehearsal('check', folder, '--fix');
     expect({ code, last: out.trim().split('\n').at(-1) }).toEqual({
       code: 0,
-      last: 'lending-desk: 2 tasks, 1 personas, 3 rules, 3 code tools; no findings, 2 mended',
+      last: 'lending-desk: 2 tasks, 1 persona, 3 rules, 3 tools; no findings, 2 mended',
     });
     const text = readFileSync(join(folder, tasks), 'utf8');
     expect(text).toContain('tool: return_loan,');

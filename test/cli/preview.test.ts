@@ -37,6 +37,18 @@ test('the agent says what it said in a recording', async () => {
   for (const line of lines) expect(printed.out).toContain(line.slice(0, 40));
 });
 
+test('a recording of another domain is refused', async () => {
+  const out = mkdtempSync(join(tmpdir(), 'preview-'));
+  const other = join(desk, '../parcel-desk');
+  await rehearsal('run', other, 'reschedule-P46', '--out', out);
+  const recording = join(out, 'reschedule-P46.0.traj.jsonl');
+  const { code, err } = await rehearsal('preview', desk, 'patient', '--recording', recording);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining('is of the domain parcel-desk, and the persona of order-desk'),
+  ]);
+});
+
 test('the gold seat plays where the agent says nothing in the recording, as after a run that broke', async () => {
   const out = mkdtempSync(join(tmpdir(), 'preview-'));
   await rehearsal('run', desk, 'lamp-variant', '--out', out);

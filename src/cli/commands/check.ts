@@ -100,7 +100,7 @@ function printText(io: Io, { loaded, diagnostics, fixed, audited }: Found): void
   for (const found of diagnostics) io.out(`${formatDiagnostic(found, io.cwd)}\n`);
   for (const { task, reason } of audited?.undecided ?? []) io.out(`${task}: not audited, ${reason}\n`);
   const { domain, toolNames } = loaded;
-  const findings = diagnostics.length === 0 ? 'no findings' : `${diagnostics.length} findings`;
+  const findings = diagnostics.length === 0 ? 'no findings' : counted(diagnostics.length, 'finding');
   const fixable = diagnostics.filter(({ fix }) => fix).length;
   const drafts = draftsOf(loaded.parts).length;
   const notes = [
@@ -110,6 +110,6 @@ function printText(io: Io, { loaded, diagnostics, fixed, audited }: Found): void
     ...(audited ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${audited.rollouts} rollouts`] : []),
   ];
   io.out(
-    `${domain.name}: ${domain.tasks.length} tasks, ${domain.personas.length} personas, ${domain.policy.rules.length} rules, ${toolNames.length} code tools; ${[findings, ...notes].join(', ')}\n`,
+    `${domain.name}: ${counted(domain.tasks.length, 'task')}, ${counted(domain.personas.length, 'persona')}, ${counted(domain.policy.rules.length, 'rule')}, ${counted(toolNames.length, 'tool')}; ${[findings, ...notes].join(', ')}\n`,
   );
 }

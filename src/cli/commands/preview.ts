@@ -46,7 +46,7 @@ Exit code 0 when it was played, 2 when it could not be.
     const own = domain.tasks.find((task) => task.persona === persona.id) ?? domain.tasks[0];
     const task = taskNamed(domain, text(given, 'task') ?? own?.id);
     const recording = text(given, 'recording');
-    const replies = recording === undefined ? null : repliesIn(resolve(io.cwd, recording));
+    const replies = recording === undefined ? null : repliesIn(resolve(io.cwd, recording), domain.domain.name);
     const isOwn = given.values['own-user'] === true;
     const named = isOwn ? userSeatFor(domain.file, 'evaluate') : (text(given, 'user') ?? 'agenda');
     const seat = userSeat(named, isOwn ? 'domain' : 'person', io);
@@ -78,9 +78,15 @@ function userSeat(given: string, from: 'person' | 'domain', { environment }: Io)
   return seat;
 }
 
-/** What the agent says in a recording; null where it says nothing, as in one of a run that broke. */
-function repliesIn(file: string) {
-  const replies = agentRepliesIn(readRecording(file).lines.map(({ event }) => event));
+/** What the agent says in a recording of the domain; null where it says nothing, as in one of a run that broke. */
+function repliesIn(file: string, name: string) {
+  const events = readRecording(file).lines.map(({ event }) => event);
+  const [first] = events;
+  if (first?.type === 'rolloutStarted' && first.domain.name !== name)
+    throw new UsageError(
+      `${file} is of the domain ${first.domain.name}, and the persona of ${name}: name a recording of it`,
+    );
+  const replies = agentRepliesIn(events);
   return replies.length === 0 ? null : replies;
 }
 
