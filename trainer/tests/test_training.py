@@ -225,8 +225,15 @@ def evaluation_config(run: Path, **changes: Any) -> evaluate.Config:
     return from_values(evaluate.Config, evaluate.PROFILES, {**values, **changes})
 
 
+def whole_evaluation(config: evaluate.Config, resume: bool = False) -> dict[str, Any]:
+    """The result of an evaluation that nobody stops."""
+    result = run_evaluation(config, resume)
+    assert result is not None
+    return result
+
+
 def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
-    result = run_evaluation(evaluation_config(tmp_path / "run"))
+    result = whole_evaluation(evaluation_config(tmp_path / "run"))
     assert (result["sampled"]["right"], result["sampled"]["rollouts"]) == (4, 8)
     assert (result["greedy"]["right"], result["greedy"]["rollouts"]) == (16, 32)
     assert json.loads((tmp_path / "run" / "result.json").read_text())["tasks"] == 4
@@ -237,7 +244,7 @@ def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "run"
-    whole = run_evaluation(evaluation_config(run, greedy_trials=1))
+    whole = whole_evaluation(evaluation_config(run, greedy_trials=1))
     first, second, third, *_ = [json.dumps(line) for line in lines(run / "trajectories" / "sampled" / "rollouts.jsonl")]
     cancelled = json.dumps({**json.loads(third), "end_reason": "cancelled", "reward": None})
     left = "\n".join([second, first, first, cancelled, third[:40]])
@@ -254,7 +261,7 @@ def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
         return play(self, settings, requests, *more, **named)
 
     monkeypatch.setattr(RolloutWorker, "play", counted)
-    again = run_evaluation(evaluation_config(run, greedy_trials=1), resume=True)
+    again = whole_evaluation(evaluation_config(run, greedy_trials=1), resume=True)
     assert len(played) == 6 and not any(f"{name.stem.removesuffix('.traj')}" in played for name in kept)
     assert [file.read_text() for file in kept] == ["as it was left"] * 2
     summary = lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
@@ -295,8 +302,8 @@ def test_an_evaluation_that_is_stopped_keeps_what_it_has_and_goes_on(
     assert not (run / "result.json").exists() and not (run / "stop").exists()
     kept = lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
     assert 1 <= len(kept) <= 3
-    result = run_evaluation(evaluation_config(run, greedy_trials=0), resume=True)
-    assert result is not None and result["sampled"]["rollouts"] == 8
+    result = whole_evaluation(evaluation_config(run, greedy_trials=0), resume=True)
+    assert result["sampled"]["rollouts"] == 8
     assert kept[0] in lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
 
 
