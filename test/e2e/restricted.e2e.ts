@@ -325,6 +325,30 @@ describe('the tools for the editor’s own agent', () => {
   });
 });
 
+describe('the editor reads texts where nobody trusts the folder', () => {
+  test.each([
+    ['completes', 'persona: ', 'vscode.executeCompletionItemProvider', 'hurried'],
+    ['explains', 'tool: change_i', 'vscode.executeHoverProvider', 'change_item'],
+    ['finds', 'tool: change_i', 'vscode.executeDefinitionProvider', 'tools.ts'],
+    ['finds uses of', 'tool: change_i', 'vscode.executeReferenceProvider', 'rules.yaml'],
+    ['renames', 'tool: change_i', 'vscode.executeDocumentRenameProvider', 'tools.ts', 'swap_item'],
+  ])('it %s what stands behind "%s"', async (_, words, provider, found, ...rest) => {
+    probe.forget();
+    const { value, error } = await ended('probe.language', fileAt(task), words, provider, ...rest);
+    expect(error).toBeNull();
+    expect((value as readonly string[]).join('\n')).toContain(found);
+    expect([started(), existsSync(mark)]).toEqual([[], false]);
+  });
+
+  test('it formats a file, and keeps what is formatted as it is', async () => {
+    const { value, error } = await ended('probe.language', fileAt(task), '', 'vscode.executeFormatDocumentProvider', {
+      tabSize: 2,
+      insertSpaces: true,
+    });
+    expect([value, error]).toEqual([[], null]);
+  });
+});
+
 test('a new domain from an MCP server is refused once that is chosen', async () => {
   await run('notifications.clearAll');
   probe.forget();

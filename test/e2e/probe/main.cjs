@@ -35,9 +35,23 @@ async function invoke(name, input) {
   return content.map((part) => part.value ?? '').join('');
 }
 
+/** What a provider of the editor answers behind the first place where a file has these words, in sentences. */
+async function language(uri, words, provider, ...rest) {
+  const document = await vscode.workspace.openTextDocument(uri);
+  const at = document.positionAt(document.getText().indexOf(words) + words.length);
+  const place = provider === 'vscode.executeFormatDocumentProvider' ? [] : [at];
+  const answer = await vscode.commands.executeCommand(provider, uri, ...place, ...rest);
+  if (provider === 'vscode.executeCompletionItemProvider') return answer.items.map(({ label }) => label.label ?? label);
+  if (provider === 'vscode.executeHoverProvider')
+    return answer.flatMap(({ contents }) => contents.map((each) => each.value ?? String(each)));
+  if (provider === 'vscode.executeDocumentRenameProvider') return answer.entries().map(([file]) => file.path);
+  return (answer ?? []).map(({ uri: file, targetUri, newText }) => (file ?? targetUri)?.path ?? newText);
+}
+
 exports.activate = ({ subscriptions }) => {
   subscriptions.push(
     vscode.commands.registerCommand('probe.invokeTool', invoke),
+    vscode.commands.registerCommand('probe.language', language),
     vscode.commands.registerCommand('probe.tools', () => vscode.lm.tools.map(({ name }) => name)),
   );
   const ask = join(folder, 'ask.json');
