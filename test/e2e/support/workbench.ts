@@ -216,11 +216,14 @@ export class Workbench {
   /** Puts the cursor on a line (from 1) of the active editor. */
   async goToLine(line: number): Promise<void> {
     const input = this.page.locator(`${quickInput} input.input`);
-    await this.press('Control+G');
-    await input.waitFor();
-    await input.fill(`:${line}`);
-    await this.press('Enter');
-    await input.waitFor({ state: 'hidden' });
+    // The box closes when an editor that is still opening takes the focus: it is opened again then.
+    await until(`line ${line}`, async () => {
+      await this.press('Control+G');
+      await input.waitFor({ timeout: 5000 });
+      await input.fill(`:${line}`, { timeout: 3000 });
+      await this.press('Enter');
+      await input.waitFor({ state: 'hidden', timeout: 5000 });
+    });
     await this.waitForText('.part.statusbar', `Ln ${line},`);
   }
 
