@@ -116,7 +116,10 @@ export function spelled(text: string): string {
   return text
     .replace(/\b(yes|ok|yeah|no)\1+\b/g, '$1')
     .replace(/(?<= )4 (?=(?:it|me|us|you|sure|real|now|that)\b)/g, 'for ')
-    .replace(/^(\W*)ya(?= (?:go|do|that|it|please|pls|sure|ok|you|thanks|i)\b|[,.! ]*$|[,.!])/, '$1yes')
+    .replace(
+      /^(\W*)ya(?= (?:\d+|the|to|both|for|my|all|go|do|that|it|please|pls|sure|ok|you|thanks|i)\b|[,.! ]*$|[,.!])/,
+      '$1yes',
+    )
     .replace(/(?<![\w'@.-])[a-z][a-z0-9]*(?![\w@]|'\w|\.\w|-\w)/g, (word) => {
       const full = Object.hasOwn(shortForms, word) ? shortForms[word] : slips.get(word);
       return full ?? word;

@@ -124,9 +124,9 @@ export function textSentences(text: string): readonly string[] {
   });
 }
 
-/** Its sentences, parted where they go on with something opposed: "white is gone, but oak is there". */
+/** Its sentences, parted where they go on with something opposed or a reason: "white is gone, but oak is there". */
 export function textClauses(text: string): readonly string[] {
   return textSentences(text).flatMap((sentence) =>
-    sentence.split(/[,;]?\s+(?=(?:but|however|though|although|whereas|while|yet)\b)/i),
+    sentence.split(/[,;]?\s+(?=(?:but|however|though|although|whereas|while|yet|so|because)\b)/i),
   );
 }

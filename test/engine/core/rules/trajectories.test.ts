@@ -20,6 +20,7 @@ const sets: readonly (readonly [string, number, number])[] = [
   ['sixth', 0, 50],
   ['seventh', 25, 45],
   ['eighth', 30, 30],
+  ['ninth', 30, 30],
 ];
 
 describe.each(sets)('%s', (set, planted, clean) => {
