@@ -66,8 +66,8 @@ export async function played(supervisor: Supervisor, { task: id, script }: Traje
 
 function agentTurn({ agent, says, ...calls }: Trajectory['script'][number], id: string): AgentReply {
   if (typeof agent === 'string') return { content: agent, toolCalls: [] };
-  const toolCalls = Object.entries(calls).map(
-    ([name, given], index): ToolCall => ({ id: `c${id}_${index}`, name, arguments: given as JsonObject }),
-  );
+  const toolCalls = Object.entries(calls)
+    .flatMap(([name, given]) => [given].flat().map((each) => ({ name, arguments: each as JsonObject })))
+    .map((call, index): ToolCall => ({ id: `c${id}_${index}`, ...call }));
   return { content: typeof says === 'string' ? says : null, toolCalls };
 }
