@@ -138,7 +138,10 @@ export function recordingReference(): string {
   const ofLine = keysOf(
     {
       ...line,
-      properties: { ...(line['properties'] as JsonObject), event: { type: 'object', description: 'The event.' } },
+      properties: {
+        ...(line['properties'] as JsonObject),
+        event: { type: 'object', description: 'What happened, by its `type`: one of the events below.' },
+      },
     },
     line,
     '',
