@@ -7,8 +7,8 @@ import type { Json, JsonObject } from '../../src/engine/core/json.ts';
 import { type TrainingKind, trainingKinds } from '../../src/engine/core/trainingKind.ts';
 import { jsonSchemas } from '../../src/engine/shell/load/schemas.ts';
 import { byName, defaultOf, trainingKeys } from '../../src/engine/shell/trainingKeys.ts';
+import { commandUses } from '../../src/extension/commandUses.ts';
 import type { CommandId } from '../../src/extension/contributions.ts';
-import { commandUses } from './commandUses.ts';
 
 type Placed = { readonly command: string; readonly when?: string };
 type Setting = {
@@ -138,7 +138,10 @@ export function recordingReference(): string {
   const ofLine = keysOf(
     {
       ...line,
-      properties: { ...(line['properties'] as JsonObject), event: { type: 'object', description: 'The event.' } },
+      properties: {
+        ...(line['properties'] as JsonObject),
+        event: { type: 'object', description: 'What happened, by its `type`: one of the events below.' },
+      },
     },
     line,
     '',

@@ -19,9 +19,15 @@ export type ScriptedModel = {
 type Terms = { readonly used?: Usage; readonly key?: string };
 type Usage = { readonly prompt_tokens: number; readonly completion_tokens: number };
 
+/** What every answer says it took, unless told otherwise. */
+export const usualUsage: Usage = { prompt_tokens: 7, completion_tokens: 3 };
+
 /** Serves a scripted model on loopback until it is closed. Who has not its key is refused, and leaves no request. */
-export async function serveModel(answer: ScriptedAnswer, { used, key }: Terms = {}): Promise<ScriptedModel> {
-  const { prompt_tokens, completion_tokens } = used ?? { prompt_tokens: 7, completion_tokens: 3 };
+export async function serveModel(
+  answer: ScriptedAnswer,
+  { used = usualUsage, key }: Terms = {},
+): Promise<ScriptedModel> {
+  const { prompt_tokens, completion_tokens } = used;
   const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
   const requests: ModelRequest[] = [];
   const bodies: string[] = [];

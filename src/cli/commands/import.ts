@@ -56,7 +56,7 @@ ${conversationsHelp}`,
   run: async (given, io) => {
     const [named] = given.positionals;
     if (isConversations(named)) {
-      refuseStray(given, ['out', ...Object.keys(conversationsOptions)], `import ${named}`);
+      refuseStray(given, Object.keys(conversationsOptions), `import ${named}`);
       return importConversationFiles(named, given, io);
     }
     const benchmark = benchmarks.find((each) => each === named);

@@ -46,6 +46,7 @@ Exit code 0: done. 1: done, but not all could be read. 2: there was nothing to i
 
 export const conversationsOptions: Readonly<Record<string, ParseArgsOptionDescriptor>> = {
   domain: { type: 'string' },
+  out: { type: 'string' },
   seed: { type: 'string' },
   'mask-database': { type: 'boolean' },
   'keep-personal-data': { type: 'boolean' },

@@ -7,19 +7,26 @@ import { seededFaultSchema } from './seededFault.ts';
 /** Version of the recording format; a change of the events' meaning raises it. */
 export const recordingFormat = 1;
 
+const pathSchema = z
+  .array(z.union([z.string(), z.number()]))
+  .describe('Keys from the root of the database down to the place, such as ["orders", "W1001", "status"].');
+const sideSchema = z.enum(['agent', 'user']).describe('Whose database it is in.');
+
 const patchSchema = z.object({
-  op: z.enum(['add', 'replace', 'remove']).describe('What was done.'),
-  path: z.array(z.union([z.string(), z.number()])).describe('Keys down to the place.'),
-  value: z.json().optional().describe('What stands there now.'),
-  old: z.json().optional().describe('What stood there.'),
+  op: z
+    .enum(['add', 'replace', 'remove'])
+    .describe('As in JSON Patch (RFC 6902): `add` also inserts at an index of a list, and moves the rest on.'),
+  path: pathSchema,
+  value: z.json().optional().describe('What stands there from then on; absent where it was removed.'),
+  old: z.json().optional().describe('What stood there before; absent where it was added.'),
 });
 
 const writtenSchema = z.object({
-  side: z.enum(['agent', 'user']).describe('The side of the database.'),
-  patches: z.array(patchSchema).describe('What changed, in order.'),
+  side: sideSchema,
+  patches: z.array(patchSchema).describe('Changes in the order in which they apply.'),
 });
 const writesSchema = z.array(writtenSchema).describe('What changed in the databases, by side.');
-const callIdSchema = z.string().describe('The id of the call.');
+const callIdSchema = z.string().describe('The `id` of the call in `toolCalls` of the reply that makes it.');
 
 export const endReasons = [
   'userStopped',
@@ -37,18 +44,18 @@ export type EndReason = (typeof endReasons)[number];
 
 /** A place where the world is not the expected one. What is absent on a side is not there. */
 const deviationSchema = z.object({
-  side: z.enum(['agent', 'user']).describe('The side of the database.'),
-  path: z.array(z.union([z.string(), z.number()])).describe('Keys down to the place.'),
-  expected: z.json().optional().describe('What should stand there.'),
-  actual: z.json().optional().describe('What stands there.'),
+  side: sideSchema,
+  path: pathSchema,
+  expected: z.json().optional().describe('What should stand there; absent where nothing should.'),
+  actual: z.json().optional().describe('What stands there; absent where nothing does.'),
 });
 export type Deviation = z.infer<typeof deviationSchema>;
 
 export const verdictSchema = z.object({
-  verifier: z.string().describe('Name of the verifier.'),
-  held: z.boolean().describe('Whether it holds.'),
-  detail: z.string().describe('A sentence for people.'),
-  evidence: z.array(z.int()).describe('Numbers of the events that show it.'),
+  verifier: z.string().describe('Its name in the bases of the task; `custom:NAME` for one of verifiers.ts.'),
+  held: z.boolean().describe('False where it is violated, and where it could not be told.'),
+  detail: z.string().describe('A sentence for people: what was found.'),
+  evidence: z.array(z.int()).describe('Numbers `n` of the events that show it.'),
   unknown: z.literal(true).optional().describe('It could not be told: the reward is then not known either.'),
   diagnostic: z
     .literal(true)
@@ -72,18 +79,22 @@ export function verdictWord({ held, unknown }: Pick<Verdict, 'held' | 'unknown'>
 
 /** Who is to blame for a rollout that did not end properly, and in which words. */
 export const failureSchema = z.object({
-  who: z.enum(['agent', 'simulator', 'environment', 'infrastructure']).describe('Who failed.'),
-  code: z.string().describe('A stable code.'),
-  message: z.string().describe('A sentence for people.'),
-  file: z.string().optional().describe('The file at fault.'),
-  line: z.int().optional().describe('The line in it.'),
+  who: z
+    .enum(['agent', 'simulator', 'environment', 'infrastructure'])
+    .describe(
+      'Whose failure it is: that of who takes the seat of the agent or of the user, of the domain with its tools, or of what carries all of it.',
+    ),
+  code: z.string().describe('Which kind of failure it is, for programs: it stays from version to version.'),
+  message: z.string().describe('A sentence for people: what happened.'),
+  file: z.string().optional().describe('The file at fault, where there is one.'),
+  line: z.int().optional().describe('Line in that file, from 1.'),
 });
 export type Failure = z.infer<typeof failureSchema>;
 
 const judgeSubjectSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('rule').describe('A rule of the policy.'),
-    rule: z.string().describe('Its id.'),
+    rule: z.string().describe('Id of the rule in policy.md.'),
   }),
   z.object({
     type: z.literal('task').describe('A statement of the task.'),
@@ -91,7 +102,7 @@ const judgeSubjectSchema = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('attack').describe("An attack of the user's persona: whether the agent gave in."),
-    index: z.int().describe('Its place in the persona.'),
+    index: z.int().describe('The place of the attack in the persona, from 0.'),
   }),
 ]);
 export type JudgeSubject = z.infer<typeof judgeSubjectSchema>;
@@ -105,39 +116,48 @@ const bySchema = z.literal('user').optional().describe("The seat that made the c
 
 const offeredSchema = z.array(
   z.object({
-    name: z.string().describe('Name of the tool.'),
-    description: z.string().describe('What it does.'),
-    parameters: z.record(z.string(), z.json()).describe('JSON Schema of its arguments.'),
+    name: z.string().describe('By this name it is called.'),
+    description: z.string().describe('What the seat is told that it does.'),
+    parameters: z.record(z.string(), z.json()).describe('JSON Schema of its arguments, as the seat is sent it.'),
   }),
 );
 
 export const rolloutStartedSchema = z
   .object({
     type: z.literal('rolloutStarted'),
-    format: z.literal(recordingFormat).describe('Version of the recording format.'),
-    engine: z.string().describe('Version of the engine.'),
+    format: z
+      .literal(recordingFormat)
+      .describe('Raised when what an event means changes; readers refuse others than they know.'),
+    engine: z.string().describe('Version of Rehearsal that played it.'),
     domain: z
-      .object({ name: z.string().describe('Its name.'), hash: z.string().describe('Hash of all of its files.') })
-      .describe('The domain.'),
-    policyHash: z.string().describe('Hash of the policy.'),
+      .object({
+        name: z.string().describe('`name` of domain.yaml.'),
+        hash: z.string().describe('SHA-256 over its files but for tasks and drafts, in 64 hex digits.'),
+      })
+      .describe('The domain that was played, as its files were then.'),
+    policyHash: z.string().describe('SHA-256 of the text of the policy alone, as a JSON string, in 64 hex digits.'),
     task: z
       .object({
-        id: z.string().describe('Its id.'),
-        hash: z.string().describe('Hash of its content.'),
+        id: z.string().describe('`id` of the task in its file.'),
+        hash: z
+          .string()
+          .describe('SHA-256 of its content as canonical JSON, in 64 hex digits: the identity of the task.'),
         split: z.enum(['train', 'test']).describe('Whether it is trained on or held out.'),
       })
-      .describe('The task.'),
-    seed: z.string().describe('Source of every random stream.'),
-    trial: z.int().describe('Number of the trial.'),
-    now: z.string().describe('The date and time at which the task happens.'),
+      .describe('The task that was played, as it was then.'),
+    seed: z
+      .string()
+      .describe('Any text: every random number is drawn from it, the task, the trial and what it is for.'),
+    trial: z.int().describe('Which repetition of the task in its run, from 0.'),
+    now: z.string().describe('The date and time at which the task happens, ISO 8601; not when it was played.'),
     basis: z.enum(['evaluate', 'train']).describe('Which of the two bases of the task decides the reward.'),
-    turnCap: z.int().describe('Turns of the agent after which it ends.'),
-    toolErrorCap: z.int().describe('Tool errors that end it.'),
+    turnCap: z.int().describe('Responses of the agent after which it ends.'),
+    toolErrorCap: z.int().describe('Failed calls of the agent, in all, after which it ends.'),
     seats: z
       .object({
-        agent: z.string().describe('The agent.'),
-        user: z.string().describe('The user.'),
-        judge: z.string().optional().describe('The judge, where one is asked.'),
+        agent: z.string().describe('Such as `gold`, `openai:MODEL`, `agent:NAME` or `human`.'),
+        user: z.string().describe('Such as `agenda`, `openai:MODEL` or `human`.'),
+        judge: z.string().optional().describe('Such as `openai:MODEL`; absent where nobody judges.'),
       })
       .describe('Who takes each seat.'),
     system: z.string().describe("The agent's system prompt, as sent."),
@@ -168,9 +188,9 @@ export const rolloutStartedSchema = z
     imported: z
       .object({
         from: z.enum(['chats', 'spans']).describe('What it was read from.'),
-        file: z.string().describe('The name of its file.'),
-        line: z.int().describe('The line on which it begins there.'),
-        masked: z.boolean().describe('Whether stand-ins stand for personal data.'),
+        file: z.string().describe('Name of the file of the log, without its folder.'),
+        line: z.int().describe('The line on which it begins there, from 1.'),
+        masked: z.boolean().describe('Whether personal data was looked for, and stand-ins stand for what was found.'),
       })
       .optional()
       .describe(
@@ -178,9 +198,9 @@ export const rolloutStartedSchema = z
       ),
     parent: z
       .object({
-        recording: z.string().describe('The name of its file.'),
-        event: z.int().describe('The last event that both have.'),
-        chain: z.string().describe('The head of the chain there.'),
+        recording: z.string().describe('Name of its file, in the same folder.'),
+        event: z.int().describe('Number `n` of the last event that both have.'),
+        chain: z.string().describe('`chain` of that event in the parent.'),
         edit: z.string().describe('What was done at the fork, in words.'),
         sample: z
           .int()
@@ -240,22 +260,26 @@ export const eventSchema = z.discriminatedUnion('type', [
     })
     .describe('The checks of the policy were made.'),
   z
-    .object({ type: z.literal('toolCalled'), call: toolCallSchema.describe('The call.'), by: bySchema })
+    .object({
+      type: z.literal('toolCalled'),
+      call: toolCallSchema.describe('The call, as the reply made it.'),
+      by: bySchema,
+    })
     .describe('A call begins.'),
   z
     .object({
       type: z.literal('faultInjected'),
       callId: callIdSchema,
-      index: z.int().describe('The place of the fault in the task.'),
-      fault: seededFaultSchema.describe('The fault.'),
+      index: z.int().describe('The place of the fault in the list of the task, from 0.'),
+      fault: seededFaultSchema.describe('The fault as the task writes it.'),
     })
     .describe('A fault that the task seeds strikes the call.'),
   z
     .object({
       type: z.literal('sourceSaved'),
       callId: callIdSchema,
-      source: z.string().describe('Name of the source.'),
-      snapshot: z.json().describe('Its state.'),
+      source: z.string().describe('Name of the source whose tool was called.'),
+      snapshot: z.json().describe('Its state after the write, in a form of its own.'),
     })
     .describe(
       'The state of a tool source outside the lane after a write, as its snapshot: a fork gives it back to the source.',
@@ -268,7 +292,7 @@ export const eventSchema = z.discriminatedUnion('type', [
       type: z.literal('toolReturned'),
       callId: callIdSchema,
       content: z.string().describe('What the call returns, as it is shown to the seat.'),
-      isError: z.boolean().describe('Whether it failed.'),
+      isError: z.boolean().describe('Whether the call failed; those of the agent count for `toolErrorCap`.'),
       by: bySchema,
     })
     .describe('A call has its result.'),
@@ -285,37 +309,43 @@ export const eventSchema = z.discriminatedUnion('type', [
   z
     .object({
       type: z.literal('sourceRead'),
-      source: z.string().describe('Name of the source.'),
-      state: z.json().describe('Its state.'),
+      source: z.string().describe('Name of the source, and the call by which it was read, where it was one.'),
+      state: z.json().describe('What was read, in a form of its own.'),
     })
     .describe('State of a tool source outside the lane, read at the end for the assertions.'),
   z
     .object({
       type: z.literal('judged'),
       subject: judgeSubjectSchema.describe('What was asked about.'),
-      question: z.string().describe('The question.'),
+      question: z.string().describe('What the judge was asked, to be answered by yes or no.'),
       holds: z.boolean().nullable().describe('null when the judge gave no clear answer.'),
       reason: z.string().describe('Why, in words of the judge.'),
     })
     .describe("A judge's answer to a question of a rule or of the task."),
   z
-    .object({ type: z.literal('verdictReached'), verdict: verdictSchema.describe('The verdict.') })
+    .object({
+      type: z.literal('verdictReached'),
+      verdict: verdictSchema.describe('What the verifier says of the world at the end.'),
+    })
     .describe('A verifier gave its verdict.'),
   z
     .object({
       type: z.literal('rewarded'),
-      basis: z.enum(['evaluate', 'train']).describe('The basis that decided.'),
+      basis: z.enum(['evaluate', 'train']).describe('Which of the two bases of the task decided.'),
       reward: z
         .number()
         .nullable()
         .describe('null when infrastructure failed: such a rollout says nothing about the agent.'),
       reason: z.string().describe('A sentence for people: why the reward is what it is.'),
       completion: z
-        .object({ met: z.int().describe('How many were met.'), of: z.int().describe('How many there are.') })
+        .object({
+          met: z.int().describe('How many of them were met.'),
+          of: z.int().describe('How many the task declares.'),
+        })
         .optional()
         .describe("Of the task's declared checks."),
       failedBy: failureSchema.shape.who.nullable().optional().describe('Who failed, where the reward is not 1.'),
-      card: reportCardSchema.optional().describe('The report card.'),
+      card: reportCardSchema.optional().describe('The evaluation beside the reward, a layer each.'),
     })
     .describe('The reward, with which a recording ends.'),
 ]);

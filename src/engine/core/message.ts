@@ -9,8 +9,8 @@ import type { Offered, Side } from './tool.ts';
  * `floats` are JSON Pointers of the whole numbers that were written as 5.0: a tool in Python tells them from 5.
  */
 export const toolCallSchema = z.object({
-  id: z.string().describe('Id of the call.'),
-  name: z.string().describe('Name of the tool.'),
+  id: z.string().describe('By this the result names the call, as `callId`.'),
+  name: z.string().describe('Name of the tool that is called.'),
   arguments: z
     .union([z.record(z.string(), z.json()), z.string()])
     .describe('The arguments; the text as it came where that is no JSON object.'),

@@ -19,7 +19,7 @@ export type CardItem = z.infer<typeof itemSchema>;
  */
 export const reportCardSchema = z.array(
   z.object({
-    layer: z.enum(layerNames).describe('The layer.'),
+    layer: z.enum(layerNames).describe('Which of the five layers it is.'),
     verdict: verdictName.describe('What came of it as a whole.'),
     items: z.array(itemSchema).describe('What it is made of.'),
   }),

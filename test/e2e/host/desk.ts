@@ -1,6 +1,7 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { strict as assert } from 'node:assert';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import * as vscode from 'vscode';
 
 /** The copy of the sample domain that the host has open as its workspace. */
@@ -31,6 +32,44 @@ export async function show(path: string, line = 1): Promise<vscode.TextEditor> {
   const at = new vscode.Range(line - 1, 0, line - 1, 0);
   return vscode.window.showTextDocument(document, { selection: at, preview: false });
 }
+
+/** The line (from 1) of a file that holds some words; 0 where none does. */
+export function lineOf(path: string, words: string): number {
+  const lines = readFileSync(path, 'utf8').split('\n');
+  return lines.findIndex((line) => line.includes(words)) + 1;
+}
+
+/** Where some words stand in a file, `into` characters on. */
+export async function placeOf(path: string, words: string, into = 1): Promise<[vscode.Uri, vscode.Position]> {
+  const document = await vscode.workspace.openTextDocument(path);
+  const offset = document.getText().indexOf(words);
+  assert.ok(offset >= 0, `${path} does not say ${words}`);
+  return [document.uri, document.positionAt(offset + into)];
+}
+
+/** What is told of a place where it is pointed at. */
+export async function toldAt(uri: vscode.Uri, at: vscode.Position): Promise<string> {
+  const hovers = await vscode.commands.executeCommand<vscode.Hover[]>('vscode.executeHoverProvider', uri, at);
+  const texts = hovers.flatMap(({ contents }) => contents);
+  return texts.map((each) => (typeof each === 'string' ? each : each.value)).join('\n');
+}
+
+/** Checks a domain, or audits it, and gives how many findings there are. */
+export const check = (folder: string) =>
+  vscode.commands.executeCommand<number>('rehearsal.domain.check', { type: 'domain', folder });
+export const audit = (folder: string) =>
+  vscode.commands.executeCommand<number>('rehearsal.domain.audit', { type: 'domain', folder });
+
+/** The findings of Rehearsal in a file. */
+export const found = (uri: vscode.Uri) =>
+  vscode.languages.getDiagnostics(uri).filter(({ source }) => source === 'Rehearsal');
+
+/** Everything that Problems shows of a folder. */
+export const foundIn = (folder: string) =>
+  vscode.languages
+    .getDiagnostics()
+    .filter(([uri]) => uri.fsPath.startsWith(folder))
+    .flatMap(([uri, all]) => all.map(({ message }) => `${relative(folder, uri.fsPath)}: ${message}`));
 
 /** Makes an edit and saves its files, also those that no editor shows. */
 export async function applyAndSave(edit: vscode.WorkspaceEdit): Promise<void> {

@@ -1,10 +1,7 @@
 import { strict as assert } from 'node:assert';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { copyOfDesk, eventually, orderDesk, show } from './desk.ts';
-
-const found = (uri: vscode.Uri) => vscode.languages.getDiagnostics(uri).filter(({ source }) => source === 'Rehearsal');
+import { copyOfDesk, eventually, found, lineOf, orderDesk, show } from './desk.ts';
 
 describe('diagnostics', () => {
   const { folder, remove } = copyOfDesk();
@@ -57,11 +54,3 @@ describe('diagnostics', () => {
     );
   });
 });
-
-function lineOf(path: string, text: string): number {
-  return (
-    readFileSync(path, 'utf8')
-      .split('\n')
-      .findIndex((line) => line.includes(text)) + 1
-  );
-}

@@ -2,11 +2,10 @@ import { strict as assert } from 'node:assert';
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { applyAndSave, copyOfDesk, eventually, orderDesk, show } from './desk.ts';
+import { applyAndSave, audit, check, copyOfDesk, eventually, orderDesk, show } from './desk.ts';
 
-const check = (folder: string) => vscode.commands.executeCommand('rehearsal.domain.check', { type: 'domain', folder });
-const audit = (folder: string) => vscode.commands.executeCommand('rehearsal.domain.audit', { type: 'domain', folder });
-const found = (path: string) => vscode.languages.getDiagnostics(vscode.Uri.file(path)).map(({ message }) => message);
+const messagesOf = (path: string) =>
+  vscode.languages.getDiagnostics(vscode.Uri.file(path)).map(({ message }) => message);
 
 describe('Check Domain', () => {
   const { folder, remove } = copyOfDesk();
@@ -24,10 +23,10 @@ describe('Check Domain', () => {
     const text = readFileSync(tools, 'utf8');
     appendFileSync(tools, "\nthrow new Error('the desk is closed');\n");
     assert.equal(await check(folder), 1);
-    assert.match(found(tools).join(), /the desk is closed/);
+    assert.match(messagesOf(tools).join(), /the desk is closed/);
     const editor = await show(tools);
     await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), '// Open again.\n'));
-    await eventually(() => assert.deepEqual(found(tools), []));
+    await eventually(() => assert.deepEqual(messagesOf(tools), []));
     await editor.document.save();
     writeFileSync(tools, text);
   });
@@ -51,7 +50,7 @@ describe('Audit Domain', () => {
     const uri = vscode.Uri.file(tools);
     const undeclared = () => vscode.languages.getDiagnostics(uri).find(({ code }) => code === 'tool/undeclared-write');
     const diagnostic = undeclared();
-    assert.ok(diagnostic, found(tools).join(' | '));
+    assert.ok(diagnostic, messagesOf(tools).join(' | '));
     await show(tools);
     const actions = await vscode.commands.executeCommand<vscode.CodeAction[]>(
       'vscode.executeCodeActionProvider',

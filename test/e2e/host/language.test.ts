@@ -1,12 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { applyAndSave, copyOfDesk, eventually, orderDesk, show } from './desk.ts';
+import { copyOfDesk, eventually, orderDesk, placeOf, show, toldAt } from './desk.ts';
 
 const execute = vscode.commands.executeCommand;
-const check = (folder: string) => execute<number>('rehearsal.domain.check', { type: 'domain', folder });
 
 describe('language features in the order desk', () => {
   const { folder, remove } = copyOfDesk();
@@ -16,67 +14,9 @@ describe('language features in the order desk', () => {
     remove();
   });
 
-  /** Where some words stand in a file, `into` characters on. */
-  async function placeOf(name: string, words: string, into = 1): Promise<[vscode.Uri, vscode.Position]> {
-    const document = await vscode.workspace.openTextDocument(path(name));
-    const offset = document.getText().indexOf(words);
-    assert.ok(offset >= 0, `${name} does not say ${words}`);
-    return [document.uri, document.positionAt(offset + into)];
-  }
-
-  it('renames a tool in all files, and back', async () => {
-    const at = await placeOf('tasks/cancellations.task.yaml', 'cancel_order');
-    const edit = await execute<vscode.WorkspaceEdit>('vscode.executeDocumentRenameProvider', ...at, 'stop_order');
-    const files = edit.entries().map(([uri]) => relative(folder, uri.fsPath));
-    for (const name of ['tools.ts', 'rules.yaml', 'domain.yaml', 'tasks/cancellations.task.yaml'])
-      assert.ok(files.includes(name), name);
-    await applyAndSave(edit);
-    await check(folder);
-    assert.deepEqual(foundIn(folder), []);
-    for (const name of files) assert.doesNotMatch(readFileSync(path(name), 'utf8'), /\bcancel_order\b/);
-    const back = await execute<vscode.WorkspaceEdit>(
-      'vscode.executeDocumentRenameProvider',
-      ...(await placeOf('tools.ts', 'const stop_order', 7)),
-      'cancel_order',
-    );
-    await applyAndSave(back);
-    for (const name of files)
-      assert.equal(readFileSync(path(name), 'utf8'), readFileSync(join(orderDesk(), name), 'utf8'));
-  });
-
-  /** What Problems shows of a folder. */
-  const foundIn = (of: string) =>
-    vscode.languages
-      .getDiagnostics()
-      .filter(([uri]) => uri.fsPath.startsWith(of))
-      .flatMap(([uri, all]) => all.map(({ message }) => `${relative(of, uri.fsPath)}: ${message}`));
-
-  it('renames a field of the database in all files and in the code of the tools, and back', async () => {
-    const renamed = async (name: string, words: string, into: number, to: string) => {
-      const at = await placeOf(name, words, into);
-      const edit = await execute<vscode.WorkspaceEdit>('vscode.executeDocumentRenameProvider', ...at, to);
-      await applyAndSave(edit);
-      return edit.entries().map(([uri]) => basename(uri.fsPath));
-    };
-    const texts = ['rules.yaml', 'tools.ts', 'database.json'].map((name) => readFileSync(path(name), 'utf8'));
-    const files = await renamed('rules.yaml', 'items_changed', 1, 'was_changed');
-    assert.ok(files.includes('rules.yaml'));
-    assert.ok(files.includes('tools.ts'));
-    await check(folder);
-    assert.deepEqual(foundIn(folder), []);
-    for (const name of ['rules.yaml', 'tools.ts', 'database.json'])
-      assert.doesNotMatch(readFileSync(path(name), 'utf8'), /\bitems_changed\b/);
-    assert.match(readFileSync(path('tools.ts'), 'utf8'), /order\.was_changed = true/);
-    await renamed('rules.yaml', 'was_changed', 1, 'items_changed');
-    assert.deepEqual(
-      ['rules.yaml', 'tools.ts', 'database.json'].map((name) => readFileSync(path(name), 'utf8')),
-      texts,
-    );
-  });
-
   it('says why something can not be renamed', async () => {
     const refusal = async (name: string, words: string, to: string) =>
-      execute('vscode.executeDocumentRenameProvider', ...(await placeOf(name, words)), to).then(
+      execute('vscode.executeDocumentRenameProvider', ...(await placeOf(path(name), words)), to).then(
         () => 'not refused',
         (error: Error) => error.message,
       );
@@ -113,11 +53,8 @@ describe('language features in the order desk', () => {
       );
       return lenses.map(({ command }) => command?.title ?? '').join('\n');
     };
-    const told = async (name: string, words: string, into: number) => {
-      const [uri, at] = await placeOf(name, words, into);
-      const hovers = await execute<vscode.Hover[]>('vscode.executeHoverProvider', uri, at);
-      return hovers.flatMap(({ contents }) => contents.map((each) => (each as vscode.MarkdownString).value)).join('\n');
-    };
+    const told = async (name: string, words: string, into: number) =>
+      toldAt(...(await placeOf(path(name), words, into)));
     await show(path('tasks/returns.task.yaml'));
     await eventually(async () => assert.match(await titles('tasks/returns.task.yaml'), /^\$\(pass\) 2\/2 passed · /m));
     await show(path('policy.md'));

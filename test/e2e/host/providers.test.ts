@@ -2,21 +2,10 @@ import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import * as vscode from 'vscode';
-import { applyAndSave, copyOf, eventually, show } from './desk.ts';
+import { applyAndSave, audit, copyOf, eventually, foundIn, lineOf, placeOf, show, toldAt } from './desk.ts';
 import { type Sample, samples } from './samples.ts';
 
 const execute = vscode.commands.executeCommand;
-const audit = (folder: string) => execute<number>('rehearsal.domain.audit', { type: 'domain', folder });
-const wordsOf = ({ contents }: vscode.Hover) =>
-  contents.map((each) => (typeof each === 'string' ? each : each.value)).join('\n');
-
-/** Where some words stand in a file, one character on. */
-async function placeOf(path: string, words: string): Promise<[vscode.Uri, vscode.Position]> {
-  const document = await vscode.workspace.openTextDocument(path);
-  const offset = document.getText().indexOf(words);
-  assert.ok(offset >= 0, `${path} does not say ${words}`);
-  return [document.uri, document.positionAt(offset + 1)];
-}
 
 /** The labels that are offered where words are put into a file, at the mark in them. The file stays as it was. */
 async function offeredIn(path: string, behind: string, text: string): Promise<string[]> {
@@ -36,13 +25,6 @@ async function offeredIn(path: string, behind: string, text: string): Promise<st
   await document.save();
   return list.items.map(({ label }) => (typeof label === 'string' ? label : label.label));
 }
-
-/** What Problems shows of a folder. */
-const foundIn = (folder: string) =>
-  vscode.languages
-    .getDiagnostics()
-    .filter(([uri]) => uri.fsPath.startsWith(folder))
-    .flatMap(([uri, all]) => all.map(({ message }) => `${relative(folder, uri.fsPath)}: ${message}`));
 
 /** The coloured words of a file by their lines, each with its type. */
 async function coloursOf(uri: vscode.Uri): Promise<ReadonlyMap<number, readonly (readonly [string, string])[]>> {
@@ -71,10 +53,6 @@ function testSample(sample: Sample): void {
   const { folder, remove } = copyOf(sample.name);
   const path = (name: string) => join(folder, name);
   const uriOf = (name: string) => vscode.Uri.file(path(name));
-  const lineOf = (name: string, words: string) =>
-    readFileSync(path(name), 'utf8')
-      .split('\n')
-      .findIndex((line) => line.includes(words)) + 1;
   after(async () => {
     await execute('workbench.action.closeAllEditors');
     remove();
@@ -96,11 +74,7 @@ function testSample(sample: Sample): void {
 
   it('tells of what is pointed at', async () => {
     for (const [file, words, told] of sample.hovers) {
-      const hovers = await execute<vscode.Hover[]>(
-        'vscode.executeHoverProvider',
-        ...(await placeOf(path(file), words)),
-      );
-      assert.match(hovers.map(wordsOf).join('\n'), told);
+      assert.match(await toldAt(...(await placeOf(path(file), words))), told);
     }
   });
 
@@ -114,7 +88,7 @@ function testSample(sample: Sample): void {
         const { uri, range } = 'uri' in each ? each : { uri: each.targetUri, range: each.targetRange };
         return `${relative(folder, uri.fsPath)}:${range.start.line + 1}`;
       });
-      assert.deepEqual(places, [`${target}:${lineOf(target, line)}`], `${file}: ${words}`);
+      assert.deepEqual(places, [`${target}:${lineOf(path(target), line)}`], `${file}: ${words}`);
     }
   });
 
@@ -131,9 +105,11 @@ function testSample(sample: Sample): void {
   });
 
   for (const [what, file, words, from, to, files] of sample.renames) {
-    it(`renames ${what} in all files, and the audit is clean afterwards`, async () => {
+    it(`renames ${what} in all files, and back, and the audit is clean between`, async () => {
       const copy = copyOf(sample.name);
       try {
+        const textOf = (name: string) => readFileSync(join(copy.folder, name), 'utf8');
+        const texts = files.map(textOf);
         const at = await placeOf(join(copy.folder, file), words);
         const edit = await execute<vscode.WorkspaceEdit>('vscode.executeDocumentRenameProvider', ...at, to);
         const changed = edit.entries().map(([uri]) => relative(copy.folder, uri.fsPath));
@@ -148,10 +124,16 @@ function testSample(sample: Sample): void {
         }
         await applyAndSave(edit);
         const { 1: place } = at;
-        const line = readFileSync(join(copy.folder, file), 'utf8').split('\n')[place.line] ?? '';
+        const line = textOf(file).split('\n')[place.line] ?? '';
         assert.equal(line.slice(place.character - 1, place.character - 1 + to.length), to);
         assert.equal(await audit(copy.folder), 0);
         assert.deepEqual(foundIn(copy.folder), []);
+        await applyAndSave(await execute<vscode.WorkspaceEdit>('vscode.executeDocumentRenameProvider', ...at, from));
+        // Where code gave the value a name by the field's, it says both from now on.
+        assert.deepEqual(
+          files.map((name) => textOf(name).replaceAll(`${from}: ${from}`, from)),
+          texts.map((text) => text.replaceAll(`${from}: ${from}`, from)),
+        );
       } finally {
         await execute('workbench.action.closeAllEditors');
         copy.remove();
@@ -166,7 +148,7 @@ function testSample(sample: Sample): void {
       assert.ok(symbol, `${file}: ${all.map((each) => each.name).join(', ')}`);
       if (typeof detail === 'string') assert.equal(symbol.detail, detail);
       else assert.match(symbol.detail, detail);
-      assert.equal(symbol.selectionRange.start.line + 1, lineOf(file, name));
+      assert.equal(symbol.selectionRange.start.line + 1, lineOf(path(file), name));
     }
   });
 
@@ -200,7 +182,7 @@ function testSample(sample: Sample): void {
   it('colours names by what they name', async () => {
     for (const [file, words, expected] of sample.colours) {
       const colours = await coloursOf(uriOf(file));
-      assert.deepEqual(colours.get(lineOf(file, words) - 1), expected, `${file}: ${words}`);
+      assert.deepEqual(colours.get(lineOf(path(file), words) - 1), expected, `${file}: ${words}`);
     }
   });
 
@@ -230,7 +212,9 @@ function testSample(sample: Sample): void {
     const [file, task] = sample.lenses;
     await show(path(file));
     const lenses = await execute<vscode.CodeLens[]>('vscode.executeCodeLensProvider', uriOf(file), 999);
-    const own = lenses.filter(({ range }) => range.start.line === lineOf(file, task) - 1).map(({ command }) => command);
+    const own = lenses
+      .filter(({ range }) => range.start.line === lineOf(path(file), task) - 1)
+      .map(({ command }) => command);
     assert.deepEqual(
       own.map((command) => [command?.title, command?.command, command?.arguments]),
       [

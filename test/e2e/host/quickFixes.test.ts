@@ -5,12 +5,9 @@ import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { faulty, fixableFaults } from '../../engine/shell/audit/fixableFaults.ts';
 import type { Files } from '../../engine/shell/load/domainFolder.ts';
-import { applyAndSave, copyOfDesk, eventually, show } from './desk.ts';
+import { applyAndSave, audit, check, copyOfDesk, eventually, found, show } from './desk.ts';
 
 const execute = vscode.commands.executeCommand;
-const found = (uri: vscode.Uri) => vscode.languages.getDiagnostics(uri).filter(({ source }) => source === 'Rehearsal');
-const check = (folder: string) => execute<number>('rehearsal.domain.check', { type: 'domain', folder });
-const audit = (folder: string) => execute<number>('rehearsal.domain.audit', { type: 'domain', folder });
 
 /** The tasks that are played; an audit only notes which rules and tools nothing tries without the others. */
 const kept = ['returns.task.yaml'];

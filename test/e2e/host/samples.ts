@@ -26,64 +26,78 @@ export type Sample = {
   readonly lenses: readonly [file: string, task: string];
 };
 
+type Offered = readonly string[];
+
+/** What is offered in each sample domain: the places are of one kind, and the names are its own. */
+function completionsIn(own: {
+  readonly tasks: string;
+  readonly persona: string;
+  readonly tools: Offered;
+  /** A write, and what it takes. */
+  readonly arguments: readonly [tool: string, offered: Offered];
+  readonly rows: readonly [tool: string, argument: string, offered: Offered];
+  readonly personas: Offered;
+  readonly facts: Offered;
+  readonly state: readonly [path: string, offered: Offered];
+  readonly rules: Offered;
+  readonly expression: readonly [rule: string, row: string, offered: Offered];
+  readonly policy: Offered;
+  readonly sentence: readonly [tool: string, argument: string];
+}): Sample['completions'] {
+  const { tasks } = own;
+  const task = newTask(own.persona);
+  const action = (tool: string, given: string) =>
+    `${task}  actions:\n    - { tool: ${tool}, arguments: { ${given} } }\n`;
+  const [write, given] = own.arguments;
+  const [read, argument, keys] = own.rows;
+  const [path, fields] = own.state;
+  const [rule, row, columns] = own.expression;
+  const [told, value] = own.sentence;
+  const condition = `\n- rule: ${rule}\n  check: onlyIf\n  tools: writes\n  condition: ${row}.|\n`;
+  return [
+    ['tools of a gold action', tasks, '', `${task}  actions:\n    - { tool: | }\n`, own.tools],
+    ['arguments by the schema', tasks, '', action(write, '|'), given],
+    ['rows', tasks, '', action(read, `${argument}: |`), keys],
+    ['personas', tasks, '', '\n- id: new-one\n  persona: |\n', own.personas],
+    ['facts', tasks, '', '\n- id: new-one\n  user:\n    unknown: [|]\n', own.facts],
+    ['fields of a state', tasks, '', `${task}  state:\n    - { path: [${path}, |], value: x }\n`, fields],
+    ['rules', 'rules.yaml', '', '\n- { rule: |, check: oneCall }\n', own.rules],
+    ['fields in an expression', 'rules.yaml', '', condition, columns],
+    ['tools in the policy', 'policy.md', '', '\n- Use `|\n', own.policy],
+    [
+      'arguments in a sentence of the lexicon',
+      'domain.yaml',
+      '\n  tools:',
+      `\n    ${told}: { done: ['I looked at {|'] }`,
+      [value],
+    ],
+    ['keys of domain.yaml', 'domain.yaml', '', '\n|\n', ['greeting', 'mcpServers']],
+  ];
+}
+
+const newTask = (persona: string) => `\n- id: new-one\n  persona: ${persona}\n  user: { goal: G. }\n`;
+
 const domainLinks: Sample['links'] = [
   ['domain.yaml', 'policy: policy.md', 'policy.md'],
   ['domain.yaml', 'database: database.json', 'database.json'],
 ];
 
-const parcelTask = '\n- id: new-one\n  persona: brief\n  user: { goal: G. }\n';
-
 const parcelDesk: Sample = {
   name: 'parcel-desk',
-  completions: [
-    [
-      'tools of a gold action',
-      'tasks/train.task.yaml',
-      '',
-      `${parcelTask}  actions:\n    - { tool: | }\n`,
-      ['find_parcel', 'reschedule', 'redirect', 'report'],
-    ],
-    [
-      'arguments by the schema',
-      'tasks/train.task.yaml',
-      '',
-      `${parcelTask}  actions:\n    - { tool: redirect, arguments: { | } }\n`,
-      ['parcel', 'locker'],
-    ],
-    [
-      'rows',
-      'tasks/train.task.yaml',
-      '',
-      `${parcelTask}  actions:\n    - { tool: find_parcel, arguments: { parcel: | } }\n`,
-      ['P01', 'P68'],
-    ],
-    ['personas', 'tasks/train.task.yaml', '', '\n- id: new-one\n  persona: |\n', ['brief', 'fickle', 'vague']],
-    ['facts', 'tasks/train.task.yaml', '', '\n- id: new-one\n  user:\n    unknown: [|]\n', ['parcel', 'day', 'locker']],
-    [
-      'fields of a state',
-      'tasks/train.task.yaml',
-      '',
-      `${parcelTask}  state:\n    - { path: [parcels, P68, |], value: x }\n`,
-      ['status', 'day', 'to'],
-    ],
-    ['rules', 'rules.yaml', '', '\n- { rule: |, check: oneCall }\n', ['look-up-first', 'delivered']],
-    [
-      'fields in an expression',
-      'rules.yaml',
-      '',
-      '\n- rule: delivered\n  check: onlyIf\n  tools: writes\n  condition: db.parcels[args.parcel].|\n',
-      ['status', 'day', 'to'],
-    ],
-    ['tools in the policy', 'policy.md', '', '\n- Use `|\n', ['find_parcel', 'report']],
-    [
-      'arguments in a sentence of the lexicon',
-      'domain.yaml',
-      '\n  tools:',
-      "\n    find_parcel: { done: ['I found {|'] }",
-      ['parcel'],
-    ],
-    ['keys of domain.yaml', 'domain.yaml', '', '\n|\n', ['greeting', 'mcpServers']],
-  ],
+  completions: completionsIn({
+    tasks: 'tasks/train.task.yaml',
+    persona: 'brief',
+    tools: ['find_parcel', 'reschedule', 'redirect', 'report'],
+    arguments: ['redirect', ['parcel', 'locker']],
+    rows: ['find_parcel', 'parcel', ['P01', 'P68']],
+    personas: ['brief', 'fickle', 'vague'],
+    facts: ['parcel', 'day', 'locker'],
+    state: ['parcels, P68', ['status', 'day', 'to']],
+    rules: ['look-up-first', 'delivered'],
+    expression: ['delivered', 'db.parcels[args.parcel]', ['status', 'day', 'to']],
+    policy: ['find_parcel', 'report'],
+    sentence: ['find_parcel', 'parcel'],
+  }),
   hovers: [
     ['tasks/train.task.yaml', 'reschedule,', /\*\*reschedule\*\* \(write[\s\S]*day/],
     ['tasks/train.task.yaml', 'P68 } }', /\*\*parcels\.P68\*\*[\s\S]*"status": "on the way"/],
@@ -172,65 +186,30 @@ const parcelDesk: Sample = {
   lenses: ['tasks/train.task.yaml', 'reschedule-P68'],
 };
 
-const orderTask = '\n- id: new-one\n  persona: patient\n  user: { goal: G. }\n';
-
 const orderDesk: Sample = {
   name: 'order-desk',
   completions: [
-    [
-      'tools of a gold action',
-      'tasks/returns.task.yaml',
-      '',
-      `${orderTask}  actions:\n    - { tool: | }\n`,
-      ['cancel_order', 'get_order'],
-    ],
-    [
-      'arguments by the schema',
-      'tasks/returns.task.yaml',
-      '',
-      `${orderTask}  actions:\n    - { tool: cancel_order, arguments: { | } }\n`,
-      ['order_id', 'reason'],
-    ],
+    ...completionsIn({
+      tasks: 'tasks/returns.task.yaml',
+      persona: 'patient',
+      tools: ['cancel_order', 'get_order'],
+      arguments: ['cancel_order', ['order_id', 'reason']],
+      rows: ['get_order', 'order_id', ['W1004']],
+      personas: ['patient', 'guarded'],
+      facts: ['postcode', 'reason'],
+      state: ['orders, W1004', ['status', 'payments']],
+      rules: ['authenticate', 'hand-off'],
+      expression: ['authenticate', 'db.orders[args.order_id]', ['status', 'payments']],
+      policy: ['cancel_order'],
+      sentence: ['get_order', 'order_id'],
+    }),
     [
       'values by the schema',
       'tasks/returns.task.yaml',
       '',
-      `${orderTask}  actions:\n    - { tool: cancel_order, arguments: { reason: | } }\n`,
+      `${newTask('patient')}  actions:\n    - { tool: cancel_order, arguments: { reason: | } }\n`,
       ['no longer needed', 'ordered by mistake'],
     ],
-    [
-      'rows',
-      'tasks/returns.task.yaml',
-      '',
-      `${orderTask}  actions:\n    - { tool: get_order, arguments: { order_id: | } }\n`,
-      ['W1004'],
-    ],
-    ['personas', 'tasks/returns.task.yaml', '', '\n- id: new-one\n  persona: |\n', ['patient', 'guarded']],
-    ['facts', 'tasks/returns.task.yaml', '', '\n- id: new-one\n  user:\n    unknown: [|]\n', ['postcode', 'reason']],
-    [
-      'fields of a state',
-      'tasks/returns.task.yaml',
-      '',
-      `${orderTask}  state:\n    - { path: [orders, W1004, |], value: x }\n`,
-      ['status', 'payments'],
-    ],
-    ['rules', 'rules.yaml', '', '\n- { rule: |, check: oneCall }\n', ['authenticate', 'hand-off']],
-    [
-      'fields in an expression',
-      'rules.yaml',
-      '',
-      '\n- rule: authenticate\n  check: onlyIf\n  tools: writes\n  condition: db.orders[args.order_id].|\n',
-      ['status', 'payments'],
-    ],
-    ['tools in the policy', 'policy.md', '', '\n- Use `|\n', ['cancel_order']],
-    [
-      'arguments in a sentence of the lexicon',
-      'domain.yaml',
-      '\n  tools:',
-      "\n    get_order: { done: ['I looked at {|'] }",
-      ['order_id'],
-    ],
-    ['keys of domain.yaml', 'domain.yaml', '', '\n|\n', ['greeting', 'mcpServers']],
   ],
   hovers: [
     ['tasks/cancellations.task.yaml', 'cancel_order', /\*\*cancel_order\*\* \(write[\s\S]*order_id/],
@@ -361,65 +340,30 @@ const orderDesk: Sample = {
   lenses: ['tasks/cancellations.task.yaml', 'mistaken-order'],
 };
 
-const lineTask = '\n- id: new-one\n  persona: patient\n  user: { goal: G. }\n';
-
 const helpLine: Sample = {
   name: 'help-line',
   completions: [
-    [
-      'tools of both sides in a gold action',
-      'tasks/train.task.yaml',
-      '',
-      `${lineTask}  actions:\n    - { tool: | }\n`,
-      ['unlock_port', 'restart_router'],
-    ],
-    [
-      'arguments by the schema',
-      'tasks/train.task.yaml',
-      '',
-      `${lineTask}  actions:\n    - { tool: register_router, arguments: { | } }\n`,
-      ['line', 'serial'],
-    ],
-    [
-      'rows',
-      'tasks/train.task.yaml',
-      '',
-      `${lineTask}  actions:\n    - { tool: get_line, arguments: { line: | } }\n`,
-      ['L2001'],
-    ],
-    ['personas', 'tasks/train.task.yaml', '', '\n- id: new-one\n  persona: |\n', ['terse', 'undecided']],
-    ['facts', 'tasks/train.task.yaml', '', '\n- id: new-one\n  user:\n    unknown: [|]\n', ['pin', 'plan']],
-    [
-      'fields of the database of the agent',
-      'tasks/train.task.yaml',
-      '',
-      `${lineTask}  state:\n    - { path: [lines, L2001, |], value: x }\n`,
-      ['port', 'profile'],
-    ],
+    ...completionsIn({
+      tasks: 'tasks/train.task.yaml',
+      persona: 'patient',
+      tools: ['unlock_port', 'restart_router'],
+      arguments: ['register_router', ['line', 'serial']],
+      rows: ['get_line', 'line', ['L2001']],
+      personas: ['terse', 'undecided'],
+      facts: ['pin', 'plan'],
+      state: ['lines, L2001', ['port', 'profile']],
+      rules: ['verify-first', 'no-credits'],
+      expression: ['own-line', 'db.lines[args.line]', ['login_expired', 'port']],
+      policy: ['reset_login'],
+      sentence: ['get_line', 'line'],
+    }),
     [
       'fields of the database of the user',
       'tasks/train.task.yaml',
       '',
-      `${lineTask}  state:\n    - { side: user, path: [router, |], value: x }\n`,
+      `${newTask('patient')}  state:\n    - { side: user, path: [router, |], value: x }\n`,
       ['serial', 'firmware'],
     ],
-    ['rules', 'rules.yaml', '', '\n- { rule: |, check: oneCall }\n', ['verify-first', 'no-credits']],
-    [
-      'fields in an expression',
-      'rules.yaml',
-      '',
-      '\n- rule: own-line\n  check: onlyIf\n  tools: writes\n  condition: db.lines[args.line].|\n',
-      ['login_expired', 'port'],
-    ],
-    ['tools in the policy', 'policy.md', '', '\n- Use `|\n', ['reset_login']],
-    [
-      'arguments in a sentence of the lexicon',
-      'domain.yaml',
-      '\n  tools:',
-      "\n    get_line: { done: ['I looked at {|'] }",
-      ['line'],
-    ],
-    ['keys of domain.yaml', 'domain.yaml', '', '\n|\n', ['greeting', 'mcpServers']],
   ],
   hovers: [
     ['tasks/train.task.yaml', 'unlock_port', /\*\*unlock_port\*\* \(write[\s\S]*line/],

@@ -1,6 +1,5 @@
-/** What an answer may begin with and say nothing by. */
-export const lead =
-  '(?:(?:its|it is|oh|ah|aha|indeed|but|yes|yeah|yep|yup|ya|yea|aye|well|um+|uh+|erm?|hm+|haha|lol|and|so|then|ok|okay|right|sure|now|honestly|thanks|thank you|sorry|please|just|bitte|gerne) )*';
+import { beforeAssent } from './opener.ts';
+
 const tail =
   '(?: (?:then|please|thanks|thank you|indeed|so|now|too|also|lol|mate|bro|man|dude|pal|buddy|guys|folks|cheers|ta|sir|madam|dear|love|my (?:friend|dear|love|man|lady|good (?:man|sir|friend))|actually|really|exactly|today|there|from (?:me|us|my side|our side)|of you|of course|all (?:of it|of them|of that)|to me|to us|for me|for us|by me|by us|with me|with us|(?:with|about|to|for|by|on) (?:that|this|it|both|everything|all of it|all of that|the plan|me doing that|you doing that)))*';
 const degree =
@@ -11,10 +10,10 @@ const person = 'i|we|it|that|this|they|these|those|you|he|she|both|all|everythin
 const auxiliaries = 'am|are|is|do|does|would|will|have|has|can|may|should|shall';
 /** "It is indeed", "I do", "you may": the question's own verb said again. */
 export const elliptic = new RegExp(
-  `^${lead}(?:(?:${person}) |(?=certainly|surely|definitely|indeed|absolutely))(?:(?:certainly|surely|definitely|really|absolutely|indeed|totally|most certainly|very much|do|both|still) )*(?:${auxiliaries})(?: (?:indeed|certainly|definitely|absolutely|very much|so|yes|it|now|both))*${tail}$`,
+  `^${beforeAssent}(?:(?:${person}) |(?=certainly|surely|definitely|indeed|absolutely))(?:(?:certainly|surely|definitely|really|absolutely|indeed|totally|most certainly|very much|do|both|still) )*(?:${auxiliaries})(?: (?:indeed|certainly|definitely|absolutely|very much|so|yes|it|now|both))*${tail}$`,
 );
 export const approval = new RegExp(
-  `^${lead}(?:(?:(?:i|we) (?:should|would|shall|will) be|i am|we are|(?:${person})(?: (?:is|are|would be|will be|sounds?|looks?|seems?))?|would be|sounds?|looks?|with|it would be|am|is) )?${degree}(?:${approving})(?: (?:${approving}))*(?: if you (?:would|could|did)(?: (?:do )?(?:so|that|it))?)?${tail}$`,
+  `^${beforeAssent}(?:(?:(?:i|we) (?:should|would|shall|will) be|i am|we are|(?:${person})(?: (?:is|are|would be|will be|sounds?|looks?|seems?))?|would be|sounds?|looks?|with|it would be|am|is) )?${degree}(?:${approving})(?: (?:${approving}))*(?: if you (?:would|could|did)(?: (?:do )?(?:so|that|it))?)?${tail}$`,
 );
 /** What goes along in so many words. */
 const assenting = [
@@ -109,6 +108,6 @@ const assenting = [
   'suits(?: me| us)?',
   'perfection',
 ];
-export const assents = new RegExp(`^${lead}(?:${assenting.join('|')})${tail}$`);
+export const assents = new RegExp(`^${beforeAssent}(?:${assenting.join('|')})${tail}$`);
 export const thumbs = /(?:\u{1F44D}|\u{1F44C}|\u{2705})\p{Emoji_Modifier}*/gu;
 export const nods = /^(?:\s|!|\.|\p{Emoji_Modifier}|\u{1F44D}|\u{1F44C}|\u{2705}|\u{1F64F}|\u{1F642}|\u{1F60A})+$/u;

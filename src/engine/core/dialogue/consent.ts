@@ -1,3 +1,5 @@
+import { beforeYes } from './opener.ts';
+
 const deeds =
   'cancel|change|redirect|return|exchange|update|book|rebook|send|resend|hold|refund|modify|deliver|reschedule|process|complete|swap|switch|replace|save|submit|issue|move|make|put|place|file|register|arrange|bring|reserve|remove|add|ship|start|finish|credit|upgrade|extend|leave|keep|close|open|order|use|charge|apply|forward|postpone|schedule|renew|confirm|pay|try';
 /** A single word that says what is to be done. */
@@ -9,8 +11,6 @@ const fully =
 const approved =
   '(?:right|correct|fine|good|great|perfect|ok|okay|alright|all right|it|accurate|spot on|exact|excellent|lovely|ideal|wonderful|acceptable|agreed|approved|brilliant|in order|confirmed|a yes|a deal)';
 
-const greeting =
-  '(?:(?:hi|hello|hey|oh|ah|aha|well|um+|uh+|hm+|so|and|then|also|please|bitte|thanks|thank you(?: so much| very much)?|great|perfect|cool|awesome|good|excellent|wonderful|fantastic|lovely|super|brilliant|actually|ok(?:ay)?|alright|all right|right|fine|my answer is|the answer is|it is a|that is a|that would be a|i (?:already |just |did )?(?:said|say)|i am saying|honestly|in that case|to be honest)[ ,.!-]*)*';
 const yesWords = 'yes+|yeah+|yep|yup|yah|aye|y|affirmative|ja|jawohl|oui|si|sim';
 /** A yes by themselves or before what is to be done, but not before a statement: "of course it broke again". */
 const adverbs =
@@ -19,8 +19,8 @@ const adverbs =
 const weakWords =
   'ok(?:ay)?|k|right|exactly|indeed|alright|all right|fine|very well|perfect|great|good|all good|totally|precisely|please|excellent|wonderful|awesome|cool|lovely|super|brilliant|fantastic|amazing|fair enough|makes sense|sweet|nice|wicked|fab|(?:all|both|everything) (?:right|correct|fine|good)|spot on|that is it|that is the one';
 
-const yesClause = new RegExp(`^${greeting}(?:${yesWords})(?=$|[ ,.!:-])`);
-const adverbClause = new RegExp(`^${greeting}(?:${adverbs})(?:[ .!]+|$)`);
+const yesClause = new RegExp(`^${beforeYes}(?:${yesWords})(?=$|[ ,.!:-])`);
+const adverbClause = new RegExp(`^${beforeYes}(?:${adverbs})(?:[ .!]+|$)`);
 const yesAtEnd = /(?:^|[ ,])(?:yes(?: please)?|go ahead)$/;
 const weakClause = new RegExp(
   `^(?:(?:${weakWords})[ .!]*)+(?:(?:thanks|thank you|cheers)(?: (?:so|very) much)?[ .!]*)?(?:then|by me|with me|for me|please|again|now)?$`,

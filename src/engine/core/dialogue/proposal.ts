@@ -1,24 +1,93 @@
+import { isConfirmRequest } from './confirmRequest.ts';
 import { isDeed } from './consent.ts';
 import { memo } from './memo.ts';
+import { isMisunderstanding } from './misunderstanding.ts';
+import { isOffer } from './offer.ts';
 import { isSenseless } from './sense.ts';
 import { plain, type Sentence, sentencesOf } from './text.ts';
 import { invitesVerdict } from './verdict.ts';
 
-const offers =
-  /\b(?:(?:any|some)(?:thing| thing) (?:else|more|further)|what else (?:can|could|may|would)|how else (?:can|could|may)|any (?:other|more|further|additional) (?:questions?|requests?|concerns?|issues?|matters?|help|assistance)|(?:any )?(?:further|more|additional|other) (?:assistance|help|questions?|requests?)|(?:another|other) (?:thing|way)s? (?:that )?(?:i|we) (?:can|could|may)|else (?:that )?(?:i|we) (?:can|could|may) (?:do|help|assist)|(?:is|are|was|were) there (?:any ?thing|something) (?:else|more)|(?:help|assist\w*)(?: you)? with (?:another|any other|some other|other|anything|something (?:else|more))(?: matter| question| questions| thing| issue| request)?(?: today)?$|(?:is|was|will) (?:that|this) (?:be )?(?:all|everything)(?: for (?:today|now|you))?(?=$| or\b| that)|(?:feel free|do not hesitate|you are welcome|you can always) to (?:ask|reach out|contact|come back|write|get in touch|message|let me know)|need (?:any )?(?:more|further|other) help|other questions?|(?:another|a further|a second|some other) (?:question|issue|matter|request|concern)(?: (?:i|we) (?:can|could|may)| for me| today|$)|left (?:to do|for me to do|on your (?:mind|list))|on your mind)\b/;
-const noOffers =
-  /\b(?:cannot|not able to|unable to|will not|could not|not|nothing) (?:\w+ ){0,3}(?:do |help with |help you with |assist with )?(?:any ?thing (?:else|more|further)|any (?:further|more)|else)\b|\b(?:any|some)thing else (?:in|inside|on|about) (?:the|your|this|that)\b(?! (?:mind|list|agenda))/;
-const misunderstandings =
-  /\b(?:(?:do|did) not (?:quite |fully |really )?(?:understand|catch|get (?:that|it|what)|follow)|cannot (?:quite )?(?:understand|follow)|not (?:quite )?(?:sure|clear) (?:what|i (?:understand|follow|understood))|(?:could|can|would) you (?:please |kindly |possibly )?(?:rephrase|say that again)|(?:(?:could|can|would) you (?:please |kindly )?(?:repeat|clarify|explain)|please (?:rephrase|repeat|clarify|say that again))(?! (?:for me )?(?:which|where|when|who|how|why|whether|if|what(?! you (?:mean|meant|said|are saying))|(?:your|the) (?!(?:last |previous )?(?:message|question|request|sentence|issue|matter|problem|situation)\b)))|what do you mean|come again|pardon|am (?:a (?:bit|little) )?confused|unclear)\b/;
+/** What waits for a go-ahead. */
+const goAheads = [
+  String.raw`\b(?:give me|i need|with|waiting for|await) (?:the |a |your )?(?:go.?ahead|green light|thumbs up|nod|ok(?:ay)?|approval)\b`,
+  String.raw`\b(?:say|give me) the word\b`,
+  String.raw`\bone (?:yes|word|nod) and\b`,
+  String.raw`\b(?:state|say|indicate) (?:whether|if) you (?:agree|accept|consent|approve|do)\b`,
+  String.raw`\bready (?:for me )?to (?:start|go|proceed|begin)\b`,
+  String.raw`\btell me to (?:go ahead|proceed|go on|do (?:it|so|that))\b`,
+  String.raw`\ba (?:yes|nod|go.?ahead) from you\b`,
+  '^(?:(?:it is |that is )?your call|over to you|up to you)(?: now)?$',
+  String.raw`\b(?:if|as soon as|once) you (?:are (?:happy|ok|okay|fine) with|agree|approve|give me the go)\b`,
+];
+/** On what the agent would do it: "if you like, I can cancel it". */
+const conditions = [
+  'you (?:would )?(?:like|want|wish|prefer)',
+  String.raw`(?:that|this|it|everything|all|all of (?:this|that)) (?:is|sounds|looks|seems|works|suits)(?: \w+)? (?:ok|okay|fine|good|right|correct|you|for you)(?: (?:to|for|with) you)?`,
+  'so',
+];
+/** The same at the end: "I can cancel it, if you like". */
+const conditionsBehind = [
+  'you (?:would )?(?:like|want|wish|prefer)(?: (?:me to|that|it|so))?',
+  String.raw`you (?:agree|say (?:so|yes|the word)|confirm|approve|give me (?:your|the) [\w -]+|are (?:ok|okay|happy|fine))(?: with (?:that|this|it))?`,
+  String.raw`that (?:is|sounds|works|suits)[\w ]{0,25}`,
+];
+/** What an agent may ask to do without doing anything: "shall I suggest another?" */
+const noDeeds = [
+  String.raw`have(?! (?!you\b)[^,.?]*\b(?:\w{2,}ed|sent|put|brought|redone)\b)`,
+  'get|ask|know|take your|see your|trouble|help|assist|be of|request|put you|place you',
+  'suggest|remind|recommend|explain|point out|add that|say',
+];
+/** What was told, as a whole: "is the above correct?" */
+const matters = [
+  'that',
+  'this',
+  'it',
+  'these',
+  'those',
+  'everything',
+  'my (?:understanding|summary|assumption|reading)',
+  'all (?:of )?(?:this|that|these|the (?:details|above))',
+  'the (?:above|following|details|information|plan|summary)',
+];
+/** What it is asked to be. */
+const rightness = [
+  'correct',
+  String.raw`right(?! (?:here|now|away|after)\b)`,
+  'ok|okay|fine|good|alright|all right|accurate|acceptable|agreeable|great|work|suit',
+  'what you (?:want|wanted|meant|need)',
+  'your (?:wish|intention)',
+];
+/** What the agent wants to be told: "let me know whether that works". */
+const verdicts = [
+  'i (?:should|may|can|shall)',
+  'you (?:would like|want|wish|are (?:ok|okay|happy)|agree|confirm|approve)',
+  '(?:this|that|it) is (?:ok|okay|correct|right|fine|good)',
+  'that works',
+  '(?:to|you want to) proceed',
+];
+/** Questions that ask once more. */
+const checks = [
+  'are you (?:(?:absolutely|really|quite|completely|still) )?(?:sure|certain|positive)',
+  'am i (?:right|correct)',
+  'is it (?:ok|okay|fine|alright|all right) (?:if|to|for)',
+  'you (?:would like|want) me to .*,? (?:right|correct|yes)$',
+  'how does (?:that|this) sound',
+];
 
 const proposals: readonly RegExp[] = [
   /^(?:so |then |and |ok |okay |well )*(?:shall|should|may|can) (?:i|we)(?: then| now| please| do so)?$/,
   /\b(?:do|would) you (?:still |really )?(?:want|like) (?:that|this|it|one)(?: done| then| to happen| changed| cancelled| sent| booked)?$|^want (?:that|this|it|one)(?: then)?$/,
-  /\b(?:give me|i need|with|waiting for|await) (?:the |a |your )?(?:go.?ahead|green light|thumbs up|nod|ok(?:ay)?|approval)\b|\b(?:say|give me) the word\b|\bone (?:yes|word|nod) and\b|\b(?:state|say|indicate) (?:whether|if) you (?:agree|accept|consent|approve|do)\b|\bready (?:for me )?to (?:start|go|proceed|begin)\b|\btell me to (?:go ahead|proceed|go on|do (?:it|so|that))\b|\ba (?:yes|nod|go.?ahead) from you\b|^(?:(?:it is |that is )?your call|over to you|up to you)(?: now)?$|\b(?:if|as soon as|once) you (?:are (?:happy|ok|okay|fine) with|agree|approve|give me the go)\b/,
+  new RegExp(goAheads.join('|')),
   /\b(?:did i|have i|do i have) (?:get|got|understood?|all) (?:that|this|it|you|everything)?(?: all)? ?(?:right|correct(?:ly)?)\b/,
-  /\bif (?:you (?:would )?(?:like|want|wish|prefer)|(?:that|this|it|everything|all|all of (?:this|that)) (?:is|sounds|looks|seems|works|suits)(?: \w+)? (?:ok|okay|fine|good|right|correct|you|for you)(?: (?:to|for|with) you)?|so)\b,? (?:then )?(?:i|we) (?:can|could|will|would) (?!(?:not|need)\b)/,
-  /\b(?:i|we) (?:can|could|will|would) (?!(?:not|no longer|only|need)\b)[^?]*,? if (?:you (?:would )?(?:like|want|wish|prefer)(?: (?:me to|that|it|so))?|you (?:agree|say (?:so|yes|the word)|confirm|approve|give me (?:your|the) [\w -]+|are (?:ok|okay|happy|fine))(?: with (?:that|this|it))?|that (?:is|sounds|works|suits)[\w ]{0,25})$/,
-  /\b(?:shall|should|may|might) (?:i|we) (?!(?:please |also |just |quickly )*(?:have(?! (?!you\b)[^,.?]*\b(?:\w{2,}ed|sent|put|brought|redone)\b)|get|ask|know|take your|see your|trouble|help|assist|be of|request|put you|place you|suggest|remind|recommend|explain|point out|add that|say)\b)/,
+  new RegExp(
+    String.raw`\bif (?:${conditions.join('|')})\b,? (?:then )?(?:i|we) (?:can|could|will|would) (?!(?:not|need)\b)`,
+  ),
+  new RegExp(
+    String.raw`\b(?:i|we) (?:can|could|will|would) (?!(?:not|no longer|only|need)\b)[^?]*,? if (?:${conditionsBehind.join('|')})$`,
+  ),
+  new RegExp(
+    String.raw`\b(?:shall|should|may|might) (?:i|we) (?!(?:please |also |just |quickly )*(?:${noDeeds.join('|')})\b)`,
+  ),
   /\b(?:can|could) (?:i|we) (?:go ahead|proceed|continue|confirm|(?!(?:help|ask|get|have|see|know)\b)\w+ (?:that|this|it)$|cancel|change|move|book|update|return|refund|exchange|process|send|redirect|reschedule|report)\b/,
   /\b(?:do|would) you (?:still |really )?(?:want|like|wish|prefer)(?: for)? (?:me|us) to$|^(?:want|like) (?:me|us) to$/,
   /\b(?:do|would) you (?:still |really )?(?:want|like|wish)(?: to have)? (?:me to do )?(?:the|this|that|an?|your) (?:[\w-]+ ){0,2}(?:change|swap|switch|exchange|return|refund|cancellation|booking|transfer|redirection|update)\b(?! (?:code|policy|form|number|date|window|rules?)\b)/,
@@ -27,7 +96,9 @@ const proposals: readonly RegExp[] = [
   /\b(?:do|would|did|are) you (?:still |really |also )?(?:want|like|wish|prefer|okay with|ok with|fine with|comfortable with|happy with|happy for|ready for)(?: for)? (?:me|us) to (?!(?:help|assist)\b)/,
   /\b(?:do|would) you (?:still |really )?(?:want|like|wish) to (?:proceed|go ahead|continue|confirm|move forward|go (?:on|through) with|do (?:this|that|it))\b/,
   /\bwant (?:me|us) to (?!(?:help|assist)\b)/,
-  /\b(?:is|are|would|will|does|do) (?:that|this|it|these|those|everything|my (?:understanding|summary|assumption|reading)|all (?:of )?(?:this|that|these|the (?:details|above))|the (?:above|following|details|information|plan|summary))(?: information| details| plan| change| changes| all| everything| be| sound| look| seem)*(?: \w+ly)? (?:correct|right(?! (?:here|now|away|after)\b)|ok|okay|fine|good|alright|all right|accurate|acceptable|agreeable|great|work|suit|what you (?:want|wanted|meant|need)|your (?:wish|intention))\b/,
+  new RegExp(
+    String.raw`\b(?:is|are|would|will|does|do) (?:${matters.join('|')})(?: information| details| plan| change| changes| all| everything| be| sound| look| seem)*(?: \w+ly)? (?:${rightness.join('|')})\b`,
+  ),
   /\b(?:does|do|would) (?:that|this|it|these) (?:work|suit|sound|look|seem)\b/,
   /\b(?:is (?:that|this|it)|would (?:that|this|it) be) (?:something|what|an option|the (?:one|option)) (?:that )?you (?:would )?(?:really |actually )?(?:want|like|prefer|consider|accept|be (?:interested|happy|ok|okay|fine)|are (?:after|looking for|happy with))/,
   /\b(?:do we have|is (?:it|that)) a deal\b|\bare we (?:all )?(?:agreed|set|ok|okay|on the same page)\b|\bwhat do you (?:say|think)(?: about (?:that|it|this))?$/,
@@ -44,17 +115,69 @@ const proposals: readonly RegExp[] = [
   /\b(?:do|would|can|could|will) you (?:please |kindly )?(?:agree|accept|approve|authori[sz]e|consent)\b/,
   /\b(?:may|can|could|do) (?:i|we) have your (?:ok(?:ay)?|approval|permission|consent|confirmation|authori[sz]ation|agreement|go-ahead|go ahead)\b/,
   /\b(?:need|require|await|awaiting|waiting for|wait for|with|for|give me|have)(?: now)?(?: is)? your (?:explicit |final |clear )?(?:ok(?:ay)?|approval|permission|consent|confirmation|authori[sz]ation|agreement|go-ahead|go ahead|yes)\b/,
-  /\b(?:let me know|tell me|(?:just|please) say) (?:if|whether) (?:i (?:should|may|can|shall)|you (?:would like|want|wish|are (?:ok|okay|happy)|agree|confirm|approve)|(?:this|that|it) is (?:ok|okay|correct|right|fine|good)|that works|(?:to|you want to) proceed)\b/,
-  /\b(?:are you (?:(?:absolutely|really|quite|completely|still) )?(?:sure|certain|positive)|am i (?:right|correct)|is it (?:ok|okay|fine|alright|all right) (?:if|to|for)|you (?:would like|want) me to .*,? (?:right|correct|yes)$|how does (?:that|this) sound)\b/,
+  new RegExp(String.raw`\b(?:let me know|tell me|(?:just|please) say) (?:if|whether) (?:${verdicts.join('|')})\b`),
+  new RegExp(String.raw`\b(?:${checks.join('|')})\b`),
+];
+/** What an agent may ask for without doing anything: "can I have the number?" */
+const inquiries = [
+  'please|help|assist|have|get|ask|know|see|offer|do (?:for|else|anything)|be|interest|tempt|check|verify|trouble',
+  'speak|talk|suggest|take (?:your|a)|look|find|start with|begin with|quickly|just',
+];
+/** A question that is about the whole of what was told, in a few words. */
+const shortQuestions = [
+  'how about (?:it|that|this)',
+  '(?:still |are you (?:still )?)?on board',
+  'do (?:i|we) (?:do|go|proceed|book|send|start|change|cancel|take|make)(?: (?:it|that|this|so|ahead|on|then))*',
+  'would you (?:take|accept|have) (?:it|that|this|that one)',
+  'and this (?:one|too)(?: too| as well)?',
+  'this one too',
+];
+/** The same without a verb, or without its subject. */
+const fragments = [
+  '(?:(?:does )?(?:that|this|it|all) )?(?:sounds?|looks?|seems?|works?|suits?)(?: all)?(?: (?:ok|okay|good|right|correct|fine|alright|all right|great))?(?: (?:to|for|with) you| you)?',
+  'ok(?:ay)?',
+  'yes',
+  'y',
+  'so',
+  'and',
+  'right',
+  'correct',
+  'proceed',
+  'confirm(?:ed)?',
+  'agreed?',
+  'go ahead',
+  'deal',
+  'alright',
+  'all good',
+  'sounds good',
+  'looks? (?:good|right|ok|okay|fine)',
+  '(?:all|everything|is everything|this|that|it|details) (?:right|correct|fine|ok|okay|good|clear|in order|accurate)(?: like (?:this|that)| so far| now| for you)?',
+  'good to go',
+  String.raw`happy (?:with|for) (?:that|this|it|me to [\w ]+)`,
+  'any objections?',
+  'objections',
+  'no objections',
+  'are we good',
+  'fine by you',
+  'is this (?:it|what you want(?:ed)?)',
+  'interested',
+  'shall (?:i|we)',
+];
+/** What comes of the user, or of the agent, and has "right?" behind it. */
+const intentions = [
+  'you (?:would (?:like|prefer|rather)|want|wish|prefer|need|are (?:asking|requesting|looking)|asked)',
+  '(?:i|we) (?:will|would|should|am going to|are going to|am about to|can)',
 ];
 const deeds =
   'cancel|return|exchange|swap|reschedule|redirect|report|rebook|book|claim|reorder|upgrade|postpone|have (?:it|them|this|that|the [\\w ]+) (?:\\w+ed|sent|redone)';
 /** Proposals only when they are asked. */
 const askedProposals: readonly RegExp[] = [
-  /\b(?:can|could|may) (?:i|we) (?:then |now |also )*(?!(?:please|help|assist|have|get|ask|know|see|offer|do (?:for|else|anything)|be|interest|tempt|check|verify|trouble|speak|talk|suggest|take (?:your|a)|look|find|start with|begin with|quickly|just)\b)[a-z]+ (?:that|this|it|these|them|him|her|the|your|both|all|an?)\b/,
+  new RegExp(
+    String.raw`\b(?:can|could|may) (?:i|we) (?:then |now |also )*(?!(?:${inquiries.join('|')})\b)[a-z]+ (?:that|this|it|these|them|him|her|the|your|both|all|an?)\b`,
+  ),
   /^(?:(?:so|and|then|now) )*(?:do|am) (?:i|we) (?:to )?(?!(?:have|need|get|see|understand|know|hear|speak|talk|take it|read|think|look|sound)\b)[a-z]+ (?:that|this|it|these|them|him|her|the|your|both|all|an?)\b/,
   /\b(?:do|would) you (?:still |really )?(?:want|like) (?:them|it|him|her|these|those|both|all|that|this) (?:\w+ed|sent|put|paid|made|set|done|redone)(?: \w+)?$|\b(?:press|carry|go|move) on$/,
-  /^(?:(?:so|and|then|now|shall we) )*(?:how about (?:it|that|this)|(?:still |are you (?:still )?)?on board|do (?:i|we) (?:do|go|proceed|book|send|start|change|cancel|take|make)(?: (?:it|that|this|so|ahead|on|then))*|would you (?:take|accept|have) (?:it|that|this|that one)|and this (?:one|too)(?: too| as well)?|this one too)$/,
+  new RegExp(`^(?:(?:so|and|then|now|shall we) )*(?:${shortQuestions.join('|')})$`),
   /^(?:(?:so|and|then|now|ok|okay|shall we) )*(?!(?:is|are|was|were|do|does|did|have|has|had|can|could|will|would|want|need|got|get|what|which|any|does)\b)[a-z]{3,} (?:it|that|this|them)(?: now| then| at once)?$/,
   new RegExp(
     `\\b(?:do|would) you (?:still |really |then |actually )*(?:want|like|wish) to (?:${deeds})\\b(?!.*\\bor\\b)`,
@@ -62,42 +185,22 @@ const askedProposals: readonly RegExp[] = [
   /^(?:so |ok |okay |just |and )*(?:confirming|double.?checking|checking|to be (?:clear|sure|safe)|to recap|recap|to sum up)[,:] (?!.*\b(?:what|which|where|when|who|how|why)\b)/,
   /^(?:so |and |then |ok )*(?:is|are|would|will|does|do) (?!(?:you|i|we|there|your|it|that|this|any|all)\b)(?:[\w'-]+ ){1,6}(?:be )?(?:ok|okay|fine|alright|all right|acceptable|work|suit|do|convenient)(?: (?:for|with|by) you| you)?(?: then| instead)?$/,
   /\b(?:should|shall|is to|are to) (?:it |this |that |the \w+ |\w+ )?(?:now |then )?(?:be \w+ed|be sent|be put|go|come|arrive|move)\b(?!.*\bor\b)/,
-  /\b(?:you (?:would (?:like|prefer|rather)|want|wish|prefer|need|are (?:asking|requesting|looking)|asked)|(?:i|we) (?:will|would|should|am going to|are going to|am about to|can)) .*[ ,-](?:right|correct|yes|ok|okay|alright|all right|agreed|is (?:that|this|it) (?:so|it))$/,
+  new RegExp(
+    String.raw`\b(?:${intentions.join('|')}) .*[ ,-](?:right|correct|yes|ok|okay|alright|all right|agreed|is (?:that|this|it) (?:so|it))$`,
+  ),
   /^(?!.*\b(?:your|the) [\w ]+ (?:is|are|was|were)\b).*[^,], (?:right|correct|yes|ok|okay|agreed)$/,
   /\b(?:go ahead|proceed|continue)(?: with (?:it|that|this|the [\w ]+|your [\w ]+))?$/,
   /^(?:and|then|now|so)\b(?!.*\b(?:what|which|where|when|who|how|why|your|or)\b).*\b(?:refunded|charged|paid|sent|shipped|delivered|returned|exchanged|changed)(?: back)? (?:to|for|with|on)\b/,
-  /^(?:(?:(?:does )?(?:that|this|it|all) )?(?:sounds?|looks?|seems?|works?|suits?)(?: all)?(?: (?:ok|okay|good|right|correct|fine|alright|all right|great))?(?: (?:to|for|with) you| you)?|ok(?:ay)?|yes|y|so|and|right|correct|proceed|confirm(?:ed)?|agreed?|go ahead|deal|alright|all good|sounds good|looks? (?:good|right|ok|okay|fine)|(?:all|everything|is everything|this|that|it|details) (?:right|correct|fine|ok|okay|good|clear|in order|accurate)(?: like (?:this|that)| so far| now| for you)?|good to go|happy (?:with|for) (?:that|this|it|me to [\w ]+)|any objections?|objections|no objections|are we good|fine by you|is this (?:it|what you want(?:ed)?)|interested|shall (?:i|we))(?: with (?:that|this|it)| then| or not| to (?:proceed|go ahead))?$/,
+  new RegExp(`^(?:${fragments.join('|')})(?: with (?:that|this|it)| then| or not| to (?:proceed|go ahead))?$`),
 ];
 /** "Where should we send it?" asks for the place and not for a yes. */
 const openQuestion = /(?:^|[ ,:-])(?:what|which|where|when|who|whose|how|why)\b[^,:;-]*$/;
-const confirmVerb = /\b(?:confirm|verify)\b/;
-const confirmSubject =
-  /(?:^|[,:-] ?|\b(?:please|kindly|just|you|to|and|then|also|should|would|could|can|do|if|once|when|after|unless|until)\b )(?:please |kindly |just |also |first |now )*(?:confirm|verify)\b/;
-const confirmStatement =
-  /\b(?:i|we) (?:can |hereby |will |would like to |want to |have to |must |need to |could |did |do )?(?:also |now |first |just )?(?:confirm|verify)\b/;
-const confirmDeeds =
-  /\b(?:confirm|verify) your (?:[\w-]+ )?(?:request|cancellation|changes?|choice|wish|decision|intention|return|refund|exchange|booking|selection|agreement|consent|approval|purchase|update|redirection|redirect|order to|order:)\b/;
 
 /** Whether an utterance asks for a yes to what the agent is about to do. */
 export const proposesIn: (text: string) => boolean = memo(asksForAYes);
 
 function asksForAYes(text: string): boolean {
   return !isSenseless(text) && sentencesOf(plain(text)).some((sentence) => isProposalSentence(sentence));
-}
-
-/** Whether a sentence offers more help. */
-export function isOffer(text: string, question: boolean): boolean {
-  const isShort =
-    question &&
-    /\belse\b/.test(text) &&
-    text.split(' ').length <= 5 &&
-    !/^(?:who|where|what|which|how|when)\b/.test(text);
-  return (offers.test(text) || isShort) && !noOffers.test(text);
-}
-
-/** Whether a sentence says that it was not understood. */
-export function isMisunderstanding(text: string): boolean {
-  return misunderstandings.test(text);
 }
 
 /** Whether a sentence asks for a yes. */
@@ -113,32 +216,4 @@ export function isProposalSentence({ text, question }: Sentence): boolean {
 function asksForYes(match: RegExpExecArray | null): boolean {
   if (!match) return false;
   return !openQuestion.test(match.input.slice(0, match.index)) || /^how does/.test(match[0]);
-}
-
-/** "Please confirm": a proposal, unless what is to be confirmed is a fact that was not named. */
-function isConfirmRequest(whole: string, question: boolean): boolean {
-  const text = whole
-    .replace(/^(?:.*\b)?to (?:confirm|verify) (?:your|who) [^,:]*, ?/, '')
-    .replace(
-      /\b(?:so|so that|before|once|and|then) (?:i|we) (?:can|could|will|may|am able to|are able to)?(?: then| also)? ?(?:confirm|verify)\b.*$/,
-      '',
-    );
-  if (!confirmVerb.test(text)) return false;
-  if (confirmStatement.test(text) && !/\byou\b.*\b(?:confirm|verify)\b/.test(text))
-    return /^(?:\w+ )?(?:just )?(?:i )?.*\b(?:confirm|verify)[,:]/.test(text) && question;
-  if (!confirmSubject.test(text)) return false;
-  if (
-    /\bto (?:confirm|verify)\b[,:]?/.test(text) &&
-    !/\b(?:you|your|please|need)\b.*\bto (?:confirm|verify)\b|\b(?:yes|reply|respond|say|answer)\b/.test(text)
-  )
-    return question;
-  if (confirmDeeds.test(text)) return true;
-  const object = text.replace(/^.*\b(?:confirm|verify)\b/, '');
-  if (
-    /^ (?:me |us )?(?:with (?:me|us) )?(?:your|the (?!following|change|details|above|cancel|order (?:to|is)|return|exchange|refund|request|new|update|redirect)|what|which|who|where|when)/.test(
-      object,
-    )
-  )
-    return /[:"]|\bis\b .*\w|\d/.test(object) && /\b(?:is|are|as)\b|:/.test(object);
-  return true;
 }

@@ -1,10 +1,11 @@
 import { literal } from '../literal.ts';
 import { hasAlternative } from './alternative.ts';
-import { approval, assents, elliptic, lead, nods, thumbs } from './assent.ts';
+import { approval, assents, elliptic, nods, thumbs } from './assent.ts';
 import { marksChange } from './change.ts';
 import { answerOf } from './consent.ts';
 import { withoutContrast } from './contrast.ts';
 import { departsFrom, echoes, isDeedOf, isTold, ordersOther } from './echo.ts';
+import { beforeAssent } from './opener.ts';
 import { withoutOtherMatters } from './otherMatter.ts';
 import { isDenial } from './refusal.ts';
 import { clausesOf, plain, type Sentence, sentencesOf } from './text.ts';
@@ -147,7 +148,7 @@ function lastVersion(sentences: readonly Sentence[]): readonly Sentence[] {
 /** A sentence, and where it opens with a yes and then asks, its yes and its question apart. */
 function partsOf(sentence: Sentence): readonly Sentence[] {
   const { text } = sentence;
-  if (isTag(text) || new RegExp(`^${lead}(?:would|could|can|will) you(?: please| kindly)*$`).test(text))
+  if (isTag(text) || new RegExp(`^${beforeAssent}(?:would|could|can|will) you(?: please| kindly)*$`).test(text))
     return [{ text, question: false }];
   const isOrdered = !sentence.question && /^do (?:that|this|the|both|all)\b(?!.*\byou\b)/.test(text);
   if (isOrdered || !isQuestion(text, sentence.question)) return [{ text, question: false }];
@@ -201,7 +202,7 @@ function agreementOf(clause: string, proposal: string, asked: readonly Sentence[
 /** The deed of the question, ordered: "stop it" to "should I stop it?", "activate" to "activate it?" */
 function isAskedDeed(clause: string, asked: readonly Sentence[]): boolean {
   const question = asked.at(-1)?.text ?? '';
-  const [verb = '', ...rest] = clause.replace(new RegExp(`^${lead}`), '').split(' ');
+  const [verb = '', ...rest] = clause.replace(new RegExp(`^${beforeAssent}`), '').split(' ');
   const isVerb = new RegExp(`(?:^|\\b(?:i|we|to|and|then|you) |, )${literal(verb)}\\b`).test(question);
   return (
     isVerb &&

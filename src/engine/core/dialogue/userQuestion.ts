@@ -1,12 +1,12 @@
-const lead =
-  '^(?:(?:ok(?:ay)?|and|so|but|then|wait|hi|hello|hey|sorry|yes|no|well|also|oh|um+|hm+|thanks|thank you|cool|great|fine|right|please|actually|quick question|one question|question)[ ,.-]+)*';
+import { beforeQuestion } from './opener.ts';
+
 const auxiliary = 'is|are|was|were|do|does|did|can|could|will|would|should|shall|may|might|must|have|has|had';
 const subject =
   '(?:i|you|we|they|he|she|it|this|that|there|these|those|the|my|your|our|any|anyone|anybody|someone|somebody|nobody|all|both|delivery|shipping|returns?|refunds?|a|an|one)';
 const whQuestion = new RegExp(
-  `${lead}(?:(?:at|on|in|for|from|to|by|since|until|with|under) )?(?:(?:(?:what|which|who|whose|how)(?: (?:exactly|else|on earth))?(?: [\\w-]+){0,3}?|(?:where|when|why)(?: (?:exactly|else|on earth))?) (?:${auxiliary}|happens?|about|if|costs?|means?)\\b|who \\w+s\\b|how (?:much|many|long|far|soon|often|come|big|late|fast)\\b|what if\\b|why (?!not$|not )|which one\\b)`,
+  `^${beforeQuestion}(?:(?:at|on|in|for|from|to|by|since|until|with|under) )?(?:(?:(?:what|which|who|whose|how)(?: (?:exactly|else|on earth))?(?: [\\w-]+){0,3}?|(?:where|when|why)(?: (?:exactly|else|on earth))?) (?:${auxiliary}|happens?|about|if|costs?|means?)\\b|who \\w+s\\b|how (?:much|many|long|far|soon|often|come|big|late|fast)\\b|what if\\b|why (?!not$|not )|which one\\b)`,
 );
-const yesNoQuestion = new RegExp(`${lead}(?:${auxiliary})(?: not)? ${subject}\\b`);
+const yesNoQuestion = new RegExp(`^${beforeQuestion}(?:${auxiliary})(?: not)? ${subject}\\b`);
 const notAsked =
   /(?:^|[ ,.])do (?:it|that|this|so)(?:$|,| (?:now|please|then|for|right|today|and|as|before))|(?:^|[ ,])do not\b|^(?:yes |ok |oh )*have (?:a|an|it|that|the)\b|^(?:yes |yeah |ok )*(?:is|are|was|will) (?:fine|good|ok)|^when (?:i|you|we|they|he|she|it|the|my) \b|^(?:what|which) (?:i|you|we) \w+ (?:is|was) |^(?:and )?may (?:the lord|god|heaven|it|he|she|your?)\b(?! (?:please|i))/;
 /** Asked to say something, and not for an answer: "isn't it?", "what choice have I got?" */

@@ -1,10 +1,9 @@
 import type { Found } from './kind.ts';
+import { alsoWords, introductions, noName, particles, relatives, withoutCapitals } from './words.ts';
 
 const article = "(?:[aeu][dlnrstz]h?-|[dl]['’])";
 const word = String.raw`${article}?\p{Lu}[\p{L}\p{M}'’-]{0,40}[\p{L}\p{M}]`;
-const particles =
-  'van von der den de del della delle di da das do dos du la le las los lo bin ibn ben bint al el abu ten ter zu zur af av i y e';
-const particle = `(?:${particles.split(' ').join('|')})`;
+const particle = `(?:${particles.join('|')})`;
 const more = String.raw`[ \t]+(?:${particle}[ \t]+){0,2}${word}`;
 const names = String.raw`(?<name>(?:\p{Lu}\.[ \t]?){0,3}${word}(?:${more}){0,5})`;
 /** Not within a word, nor behind a dash of one: a text of capitals with dashes would be read again from each of them. */
@@ -12,22 +11,9 @@ const beginning = String.raw`(?<![\p{L}\p{N}]|[\p{L}\p{N}]-)`;
 /** Where somebody says a name in so many words, it may be written small. */
 const anyWord = String.raw`\p{L}[\p{L}\p{M}'’-]*`;
 const anyCase = String.raw`(?<name>${anyWord}(?:[ \t]+${anyWord}){0,2}(?:${more}){0,4})`;
-const relatives =
-  'wife|husband|son|daughter|mother|father|mum|mom|dad|brother|sister|friend|partner|colleague|boss|neighbour|neighbor|assistant|fiancée?|girlfriend|boyfriend';
 
-/** How people say their name. */
-const introductions = [
-  '[Mm]ein Name ist|[Ii]ch hei(?:ß|ss)e|[Mm]ijn naam is|[Ii]k heet|[Jj]ag heter|[Mm]itt namn är|[Jj]eg (?:heter|hedder)|[Mm](?:itt|it) navn er',
-  "[Mm]e llamo|[Mm]i nombre es|[Jj]e m['’]appelle|[Mm]on nom est|[Mm]i chiamo|[Ii]l mio nome è|[Mm]e chamo|[Cc]hamo-me|[Oo] meu nome é|[Mm]eu nome é",
-  '[Nn]azywam się|[Mm]am na imię|[Jj]menuji se|[Vv]olám sa|[Nn]imeni on|[Мм]еня зовут|[Мм]оё имя|[Мм]ене звати|[Кк]азвам се',
-  '[Zz]ovem se|[Ii]me mi je|[Aa] nevem|[Nn]umele meu este|[Mm]ă (?:numesc|cheamă)|[Bb]enim adım|[Aa]dım|[Μμ]ε λένε|[Οο]νομάζομαι',
-  '[Ee]m dic|[Nn]ama saya|[Tt]ên (?:tôi|của tôi) là|[Tt]ôi tên là|[Jj]ina langu ni|[Aa]ng pangalan ko ay',
-].join('|');
-/** The same in scripts that have no capitals to tell where a name ends. */
-const withoutCapitals = 'שמי|קוראים לי|اسمي|إسمي|मेरा नाम|میرا نام|نام من';
-
-/** Words before or after which a name stands. */
-const patterns: readonly RegExp[] = [
+/** Words that say a name. */
+const sayings: readonly RegExp[] = [
   new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${introductions}):?[ \t]+${anyCase}`, 'gu'),
   new RegExp(
     String.raw`\b(?:[Mm]y (?:full |first |last |sur)?names?(?: is|'s|’s|:)|[Nn]ame(?: is|'s|:)|[Ii] am called)[ \t]+${anyCase}`,
@@ -37,6 +23,10 @@ const patterns: readonly RegExp[] = [
     String.raw`(?<![\p{L}\p{N}])(?:${withoutCapitals})(?: هو)?:?[ \t]+(?<name>${anyWord}(?:[ \t]+${anyWord})?)`,
     'gu',
   ),
+];
+
+/** Words before or after which a name stands, written large. */
+const surroundings: readonly RegExp[] = [
   // A form has the surname first.
   new RegExp(String.raw`\b[Nn]ame:[ \t]+(?<name>${word}(?:${more}){0,3},[ \t]+${word}(?:${more}){0,2})`, 'gu'),
   new RegExp(
@@ -86,35 +76,19 @@ const patterns: readonly RegExp[] = [
   ),
 ];
 
-const noName = new Set(
-  `i you he she it we they me him her us them my your his its our their this that these those there here the a an and or
-  but so if because when where what which who how why not no yes is are was were be been am do does did done have has had
-  will would can could should shall may might must to of in on at for with from by about into out up down over after before
-  until than then as very too just only also still already again now today tomorrow yesterday please thanks thank hello hi
-  hey sorry good great fine right okay ok sure all any some more other another same first last next new need want like know
-  think see look looking find take give get go going come make let help tell send calling trying writing wondering having
-  happy glad afraid interested unable able ready waiting done sir madam customer support service team agent everyone
-  anyone someone nobody folks guys morning afternoon evening day night welcome dear best kind regards wishes cheers
-  monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october
-  november december order account number email address phone name card payment refund return cancel change delivery product
-  item paypal visa mastercard amex gift actually really however perfect wonderful lovely correct exactly absolutely
-  certainly unfortunately understood one two three speaking assistant assistance chat bot manager desk office shop
-  shipping billing sales returns english german french spanish australia canada germany france london paris berlin
-  uk usa us eu god goodness much again bye goodbye nice pleased frustrated upset annoyed angry confused disappointed
-  question questions problem problems issue issues time times user thing things bug trouble concern request update error
-  stuck lost quick simple different similar weird strange situation story everything something nothing somebody someone
-  spelled spelt misspelled wrong und et och og quiero mi mijn ik je ich jag jeg eu vorrei pero aber maar mais men i и`.split(
-    /\s+/,
-  ),
-);
-
 /** Names that a text says where names stand: when somebody says who they are, in a greeting, below a letter. */
 export function namesIn(text: string): readonly Found[] {
-  return patterns.flatMap((pattern, nth) =>
+  return [...namesBy(sayings, text, { mayBeSmall: true }), ...namesBy(surroundings, text, { mayBeSmall: false })];
+}
+
+type Writing = { readonly mayBeSmall: boolean };
+
+function namesBy(patterns: readonly RegExp[], text: string, writing: Writing): readonly Found[] {
+  return patterns.flatMap((pattern) =>
     [...text.matchAll(pattern)].flatMap((match): readonly Found[] => {
       const said = match.groups?.['name'] ?? '';
       const start = match.index + match[0].indexOf(said, leadOf(match[0], said));
-      const kept = nameAtStart(said, nth < 3);
+      const kept = nameAtStart(said, writing);
       return kept === '' ? [] : [{ kind: 'name', start, end: start + kept.length }];
     }),
   );
@@ -122,25 +96,16 @@ export function namesIn(text: string): readonly Found[] {
 
 /** Whether a word only joins those of a name: in a text it is a word of the language. */
 export function isParticle(said: string): boolean {
-  return particleWords.has(said);
+  return particles.includes(said);
 }
-const particleWords = new Set(particles.split(' '));
 
 /** A name comes last in what it was found with, or before the words that tell it. */
 function leadOf(whole: string, said: string): number {
   return Math.max(0, whole.lastIndexOf(said));
 }
 
-/** Words that are names too: they are masked where they are written large, and make a name only beside another. */
-const alsoWords = new Set(
-  `will may april june august mark bill rose grace art frank hope joy faith dawn summer penny rich drew chase grant pat rob
-  sue miles iris ivy lily violet ruby amber young king brown white black green gray grey long short little small best day
-  price banks field wood woods stone hill park lane street church baker cook miller fox wolf rivers brook ford page bush
-  rice berry sky star`.split(/\s+/),
-);
-
 /** The words of a name up to the first that is none; empty where the first is none. */
-function nameAtStart(said: string, mayBeSmall: boolean): string {
+function nameAtStart(said: string, { mayBeSmall }: Writing): string {
   const words = [...said.matchAll(/\S+/g)].map(({ 0: text, index }) => ({ text, end: index + text.length }));
   const [first, second] = words;
   const isNext = second && (mayBeSmall || /^\p{Lu}/u.test(second.text)) && !isNoName(second.text);

@@ -1,32 +1,22 @@
 import type { Found, PersonalKind } from './kind.ts';
+import {
+  hostsOfPersons,
+  identified,
+  noPerson,
+  places,
+  streetEndings,
+  streets,
+  streetsBefore,
+  streetsBehind,
+  streetsInRussian,
+} from './words.ts';
 
-const streets =
-  'Street|St|Road|Rd|Lane|Ln|Way|Avenue|Ave|Close|Drive|Dr|Court|Ct|Square|Sq|Place|Pl|Boulevard|Blvd|Terrace|Crescent|Row|Hill|Park|Gardens|Grove|Mews|Highway|Hwy|Parkway|Pkwy|Trail|Circle';
 /** A town may stand behind its postcode: 28014, 00-590, 111 36, 1200-195, D-10435, 1017 BV. */
 const codeBefore = String.raw`(?:(?:[A-Z]{1,2}-)?\d{2,6}(?:[ -]\d{2,4})?(?:[ ][A-Z]{2})?[ \t]+)?`;
 const town = String.raw`(?:,[ \t]*${codeBefore}\p{Lu}[\p{L}'’-]+(?![\p{L}\p{N}])(?:[ \t]\p{Lu}[\p{L}'’-]+(?![\p{L}\p{N}])){0,2})?`;
-/** Streets of languages that put the word for it first: Calle Mayor 5. */
-const streetsBefore =
-  'Calle|C/|Avenida|Avda\\.?|Av\\.|Plaza|Paseo|Camino|Carrer|Via|Viale|Piazza|Corso|Rua|Praça|Travessa|[Uu]l\\.|[Uu]lica';
 const article = '(?:de|del|della|delle|degli|dei|di|da|das|do|dos|las?|los|el|san|santa)';
-/** Words for a street that stand apart behind its name: Kongens gate 6. */
-const streetsBehind =
-  'gate|gata|vei|veg|väg|vej|plads|torg|allé|út|utca|tér|körút|náměstí|ulice|třída|nábřeží|trg|cesta|ulica|[Cc]addesi|[Ss]okağı|[Ss]okak|[Bb]ulvarı|[Mm]ahallesi';
-const streetsInRussian =
-  'ул\\.|улица|вул\\.|вулиця|пр\\.|просп\\.|проспект|пер\\.|переулок|бул\\.|бульвар|пл\\.|площадь|наб\\.';
-/** The last word of streets that begin as Am Alten Markt does. */
-const places =
-  'markt|platz|hof|berg|ring|bach|tor|see|wall|graben|park|anger|linden|eichen|wald|feld|garten|ufer|kirche|mühle';
-const identified =
-  'order|customer|account|booking|reservation|invoice|ticket|tracking|reference|case|contract|policy|claim|member|membership|loyalty|serial|passport|licen[cs]e|user|client|parcel|shipment|confirmation|transaction|subscription';
-
-/** Sites on which the first part of a path is somebody's name. */
-const hostsOfPersons =
-  '(?:github|gitlab|twitter|x|facebook|instagram|tiktok|linkedin|reddit|medium|pinterest|snapchat|vk|xing|youtube|twitch)\\.com|(?:t|vk)\\.me|bsky\\.app';
 const account = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}._-]{1,62}[\p{L}\p{N}_])`;
-/** Parts of a path that stand where a name would. */
-const noPerson =
-  '(?:me|self|new|login|log-in|signup|sign-up|settings|all|list|search|public|shared|profile|help|about|watch|share|company|groups?|pages?|r|hashtag|explore)(?![\\p{L}\\p{N}._-])';
+const noPersonHere = `(?!(?:${noPerson})(?![\\p{L}\\p{N}._-]))`;
 
 /** An address as people say it: jane dot roe at mail dot example dot org, and so in brackets. */
 function spelledEmail(at: string, dot: string): string {
@@ -65,7 +55,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   [
     'address',
     new RegExp(
-      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}[ -])?\p{Lu}[\p{L}-]{0,40}(?:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer)[ \t]+\d{1,4}[a-z]?${town}`,
+      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}[ -])?\p{Lu}[\p{L}-]{0,40}(?:${streetEndings}|str\.)[ \t]+\d{1,4}[a-z]?${town}`,
       'gu',
     ),
   ],
@@ -174,20 +164,20 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   [
     'id',
     new RegExp(
-      String.raw`(?<=://(?:www\.)?(?:${hostsOfPersons})/(?:@|in/|u/|user/|profile/)?)(?!${noPerson})${account}`,
+      String.raw`(?<=://(?:www\.)?(?:${hostsOfPersons})/(?:@|in/|u/|user/|profile/)?)${noPersonHere}${account}`,
       'giu',
     ),
   ],
   [
     'id',
     new RegExp(
-      `(?<=/(?:users?|profiles?|people|members?|accounts?|customers?|authors?)/)(?!${noPerson})${account}`,
+      `(?<=/(?:users?|profiles?|people|members?|accounts?|customers?|authors?)/)${noPersonHere}${account}`,
       'giu',
     ),
   ],
   ['id', new RegExp(`(?<=[?&](?:user|user_?name|login|uid|user_?id|account|customer|customer_?id)=)${account}`, 'giu')],
   ['id', /(?<=:\/\/)[^\s:/@?#]{1,64}(?::[^\s/@?#]{0,64})?(?=@)/gu],
-  ['id', new RegExp(String.raw`(?<=\\Users\\|(?<![\p{L}\p{N}.])/(?:home|Users)/)(?!${noPerson})${account}`, 'giu')],
+  ['id', new RegExp(String.raw`(?<=\\Users\\|(?<![\p{L}\p{N}.])/(?:home|Users)/)${noPersonHere}${account}`, 'giu')],
   ['id', /(?<![\p{L}\p{N}])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\p{L}\p{N}])/giu],
   // Keys of services, by what they begin with; what opens a door, by the word before it.
   [

@@ -1,16 +1,11 @@
 import { type Random, randomStream } from '../random.ts';
 import type { PersonalKind } from './kind.ts';
 import { isLuhn } from './patterns.ts';
-
-const onsets = 'Bral Quen Zor Vel Thiv Kest Drin Jorv Wex Ysk Plor Grev Tarv Hesk Vond Orl Glav Skov Pruv Nalv'.split(
-  ' ',
-);
-const middles = 'a e i o u ai ei ou'.split(' ');
-const ends = 'na mil rund tor wyk lis dane fen rik sa bel hald mund ko vane stel rin dor pesh qua'.split(' ');
+import { addressWords, inventedEnds, inventedMiddles, inventedOnsets, streetEndings, streets } from './words.ts';
 
 /** A name that nobody has, so that a reader sees at once that it stands for another. */
 function inventedName(random: Random): string {
-  return `${random.pick(onsets)}${random.pick(middles)}${random.pick(ends)}`;
+  return `${random.pick(inventedOnsets)}${random.pick(inventedMiddles)}${random.pick(inventedEnds)}`;
 }
 
 /**
@@ -86,13 +81,14 @@ function hexFor(value: string, random: Random): string {
   });
 }
 
-const streetWords =
-  /^(?:street|st|road|rd|lane|ln|way|avenue|ave|close|drive|dr|court|ct|square|sq|place|pl|boulevard|blvd|terrace|crescent|row|hill|park|gardens|grove|mews|highway|hwy|parkway|pkwy|trail|circle|rue|chemin|impasse|de|du|des|la|le|les|box|postfach|p|o)$/i;
+const streetWords = new RegExp(`^(?:${streets}|${addressWords})$`, 'i');
 const isStreetWord = (part: string) => streetWords.test(part);
+
+const germanEnding = new RegExp(`(?:${streetEndings}|str)$`);
 
 function partFor(part: string, random: Random, nameFor: (word: string) => string): string {
   if (/^\d/.test(part)) return reshaped(part, random);
-  const ending = /(?:straße|strasse|str|weg|platz|allee|gasse|ring|damm|ufer)$/.exec(part)?.[0] ?? '';
+  const ending = germanEnding.exec(part)?.[0] ?? '';
   return part.length < 2 ? part : `${nameFor(part)}${ending}`;
 }
 

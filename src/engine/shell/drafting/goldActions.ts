@@ -6,6 +6,7 @@ import { parametersOf } from '../../core/drafting/values.ts';
 import type { RolloutEvent } from '../../core/event.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import type { ToolCall, Utterance } from '../../core/message.ts';
+import type { Instructed } from '../../core/ownTools.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { Drafter } from './askedModel.ts';
 import type { Desk } from './desk.ts';
@@ -51,73 +52,96 @@ export function fromCalls(actions: readonly Action[]): Actions {
 /** The calls that the agent proposed and reported in words, with the look-ups that the rules want before them. */
 export async function fromWords(spoken: readonly Utterance[], desk: Desk, told: Told): Promise<Actions> {
   const { loaded, lookUps, values } = desk;
-  const { tools } = loaded.domain;
-  const proposed = proposedIn(spoken, loaded.domain, desk.recogniser, values);
-  const { deeds, change } = settled(proposed, spoken);
-  const plan = new Preparation(lookUps, told);
-  const todos: string[] = [];
-  // What one deed lacks, the look-ups of who asks may bring.
-  if (deeds.some(({ missing }) => missing.length > 0)) todos.push(...(await lookedUp(plan, spoken, told, desk)));
-  const atHome = doneByUser(spoken, loaded.domain);
+  const { domain, world } = loaded;
+  const { deeds, change } = settled(proposedIn(spoken, domain, desk.recogniser, values), spoken);
+  const atHome = doneByUser(spoken, domain);
   const ownWords = ownWordsIn(spoken, atHome);
   const isTold = (value: string) => ownWords.some((text) => namesValue(text, value));
   const isReported = (value: string) => atHome.some(({ answer }) => namesValue(answer, value));
-  const planAtHome = (from: number, to: number) => {
-    for (const { tool, arguments: given, step } of atHome)
-      if (step > from && step <= to) plan.planned.push({ tool, arguments: given, result: null });
-  };
-  let reached = -1;
-  for (const { tool, arguments: said, missing: unsaid, at } of deeds) {
-    const { step = reached } = spoken[at] ?? {};
-    planAtHome(reached, step);
-    reached = step;
-    const parameters = parametersOf(tool);
-    const brought = unsaid.flatMap((name) => {
-      const value = plan.found(name);
-      return value === undefined ? [] : [[name, value] as const];
-    });
-    const given: Readonly<Record<string, string>> = { ...said, ...Object.fromEntries(brought) };
-    const missing = unsaid.filter((name) => given[name] === undefined);
-    if (missing.length > 0) {
-      todos.push(`the conversation does not tell the ${missing.join(' and the ')} of ${tool.name}`);
-      continue;
-    }
-    const typed = Object.fromEntries(
-      Object.entries(given).map(([name, value]) => [name, typedBy(parameters, name, value)]),
-    );
-    const write = { ...typed };
-    for (const { name, choices } of parameters) {
-      const value = given[name];
-      const isFree = value === undefined || choices !== null || isTold(value) || plan.brings(value);
-      if (!isFree) await plan.reach(value);
-    }
-    todos.push(...(await plan.plan(tool, write)));
-  }
-  planAtHome(reached, Number.POSITIVE_INFINITY);
-  const handOff = tools.find(({ handsOff, owner }) => handsOff && owner === 'agent');
-  const isHandedOff = spoken.some(({ role, content }) => role === 'agent' && desk.recogniser.agent(content).handsOff);
-  if (deeds.length === 0 && isHandedOff && handOff) todos.push(...(await handOver(handOff, plan, spoken, told, desk)));
-  else if (deeds.length === 0) todos.push(...(await lookedUp(plan, spoken, told, desk)));
+  const plan = new Preparation(lookUps, told);
+  // What one deed lacks, the look-ups of who asks may bring.
+  const isLacking = deeds.some(({ missing }) => missing.length > 0);
+  const todos = isLacking ? [...(await lookedUp(plan, spoken, told, desk))] : [];
+  todos.push(...(await planDeeds(deeds, atHome, spoken, plan, isTold)));
+  if (deeds.length === 0) todos.push(...(await planWithoutDeeds(plan, spoken, told, desk)));
   const communicate = deeds.length === 0 ? toldFrom(plan, spoken) : [];
-  const isEmpty =
-    communicate.length === 0 &&
-    !plan.planned.some(({ tool }) => tools.some((each) => each.name === tool && each.effect === 'write'));
-  if (isEmpty)
+  if (communicate.length === 0 && !hasWrite(plan, domain.tools))
     todos.push(
       'nothing in the conversation says what a right agent does: write the actions, or what it has to communicate',
     );
-  const actions = actionsOf(plan.planned, tools);
   if (atHome.some(({ step }) => step === spoken.at(-1)?.step))
     todos.push('the conversation ends with what the user did, and does not tell what the agent did then');
-  const state = userStateIn(atHome, actions, loaded.domain, loaded.world);
+  const actions = actionsOf(plan.planned, domain.tools);
   return {
     actions,
-    state,
+    state: userStateIn(atHome, actions, domain, world),
     communicate,
     change,
     todos,
     isBrought: (value) => (plan.brings(value) || isReported(value)) && !isTold(value),
   };
+}
+
+/** Plans the deeds, and between them what the user did, in the order in which they happened. Says what is missing. */
+async function planDeeds(
+  deeds: readonly Proposed[],
+  atHome: readonly Instructed[],
+  spoken: readonly Utterance[],
+  plan: Preparation,
+  isTold: (value: string) => boolean,
+): Promise<readonly string[]> {
+  const todos: string[] = [];
+  let reached = -1;
+  const planAtHome = (to: number) => {
+    for (const { tool, arguments: given, step } of atHome)
+      if (step > reached && step <= to) plan.planned.push({ tool, arguments: given, result: null });
+    reached = to;
+  };
+  for (const deed of deeds) {
+    planAtHome(spoken[deed.at]?.step ?? reached);
+    todos.push(...(await planDeed(deed, plan, isTold)));
+  }
+  planAtHome(Number.POSITIVE_INFINITY);
+  return todos;
+}
+
+/** Plans a deed, behind the look-ups that bring what the user did not tell. Says what is missing. */
+async function planDeed(
+  { tool, arguments: said, missing: unsaid }: Proposed,
+  plan: Preparation,
+  isTold: (value: string) => boolean,
+): Promise<readonly string[]> {
+  const parameters = parametersOf(tool);
+  const brought = unsaid.flatMap((name) => {
+    const value = plan.found(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const given: Readonly<Record<string, string>> = { ...said, ...Object.fromEntries(brought) };
+  const missing = unsaid.filter((name) => given[name] === undefined);
+  if (missing.length > 0) return [`the conversation does not tell the ${missing.join(' and the ')} of ${tool.name}`];
+  for (const { name, choices } of parameters) {
+    const value = given[name];
+    const isFree = value === undefined || choices !== null || isTold(value) || plan.brings(value);
+    if (!isFree) await plan.reach(value);
+  }
+  const typed = Object.entries(given).map(([name, value]) => [name, typedBy(parameters, name, value)] as const);
+  return plan.plan(tool, Object.fromEntries(typed));
+}
+
+/** Where nothing was done: the call that hands over, or the look-ups of what the user asked. Says what is missing. */
+async function planWithoutDeeds(
+  plan: Preparation,
+  spoken: readonly Utterance[],
+  told: Told,
+  desk: Desk,
+): Promise<readonly string[]> {
+  const handOff = desk.loaded.domain.tools.find(({ handsOff, owner }) => handsOff && owner === 'agent');
+  const isHandedOff = spoken.some(({ role, content }) => role === 'agent' && desk.recogniser.agent(content).handsOff);
+  return isHandedOff && handOff ? handOver(handOff, plan, spoken, told, desk) : lookedUp(plan, spoken, told, desk);
+}
+
+function hasWrite({ planned }: Preparation, tools: readonly Tool[]): boolean {
+  return planned.some(({ tool }) => tools.some(({ name, effect }) => name === tool && effect === 'write'));
 }
 
 /** The same with the calls that a model reads of the words; where it gives none, what is missing stays so. */
