@@ -93,11 +93,14 @@ async function packageFor(launch: Launch): Promise<RayPackage> {
 /** Submits the job and waits until it trains, so that what can't begin is said at once. */
 async function start(jobs: RayJobs, launch: Launch, workingDir: string, io: Io): Promise<Record<never, never>> {
   const id = `rehearsal-${basename(launch.run).replace(/[^\w-]/g, '-')}-${randomBytes(3).toString('hex')}`;
-  const job = await jobs.submit({
-    entrypoint: commandOf(launch),
-    submission_id: id,
-    runtime_env: { working_dir: workingDir, env_vars: { PYTHONUNBUFFERED: '1' } },
-  });
+  const job = await jobs.submit(
+    {
+      entrypoint: commandOf(launch),
+      submission_id: id,
+      runtime_env: { working_dir: workingDir, env_vars: { PYTHONUNBUFFERED: '1' } },
+    },
+    io.signal,
+  );
   keepFollowed(launch.run, { job, told: 0 });
   io.err(`job ${job} on ${jobs.name}; its log: ${jobs.address}/#/jobs/${job}\n`);
   for (;;) {

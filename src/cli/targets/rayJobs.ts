@@ -63,13 +63,13 @@ export class RayJobs {
     return `gcs://${name}`;
   }
 
-  async submit(submission: Submission): Promise<string> {
-    for (let left = 30; ; left--) {
+  async submit(submission: Submission, signal?: AbortSignal): Promise<string> {
+    for (let left = 90; ; left--) {
       const answer = await this.#ask('POST', '/api/jobs/', JSON.stringify(submission));
-      // A head that has just been started has nothing yet that takes jobs.
+      // A head that has just been started has nothing yet that takes jobs; a busy one needs minutes for it.
       if (left === 0 || !answer.words.includes('No available agent'))
         return submittedSchema.parse(JSON.parse(this.#told(answer, '/api/jobs/'))).submission_id;
-      await setTimer(2000);
+      await setTimer(2000, undefined, { signal });
     }
   }
 
@@ -88,7 +88,7 @@ export class RayJobs {
 
   /** Runs a job that is over soon, and returns what it printed. */
   async run(submission: Submission, signal: AbortSignal): Promise<{ readonly job: Job; readonly logs: string }> {
-    const id = await this.submit(submission);
+    const id = await this.submit(submission, signal);
     for (;;) {
       const job = await this.job(id);
       if (isOver(job)) return { job, logs: await this.logs(id) };
