@@ -12,8 +12,21 @@ const article = '(?:de|del|della|delle|degli|dei|di|da|das|do|dos|las?|los|el|sa
 /** Words for a street that stand apart behind its name: Kongens gate 6. */
 const streetsBehind =
   'gate|gata|vei|veg|väg|vej|plads|torg|allé|út|utca|tér|körút|náměstí|ulice|třída|nábřeží|trg|cesta|ulica|[Cc]addesi|[Ss]okağı|[Ss]okak|[Bb]ulvarı|[Mm]ahallesi';
+/** The same where the number comes last: Rue Neuve 12. Words that mean more than a street need their article. */
+const streetsInFrench =
+  '(?:Rue|Avenue|Boulevard|Chaussée|Chemin|Quai|Allée|Impasse)(?:[ \\t]+(?:de|du|des|la|le|les))*|(?:Place|Route|Cours|Square)(?:[ \\t]+(?:de|du|des|la|le|les)){1,2}';
 const streetsInRussian =
   'ул\\.|улица|вул\\.|вулиця|пр\\.|просп\\.|проспект|пер\\.|переулок|бул\\.|бульвар|пл\\.|площадь|наб\\.';
+/** Towns of countries whose postcodes are four digits, which other numbers are as well. */
+const townsOfFourDigits = [
+  'Wien|Vienna|Graz|Linz|Salzburg|Innsbruck|Klagenfurt|Villach|Wels|Dornbirn|Bregenz|Steyr|Eisenstadt|Leoben|Krems|Feldkirch|Wiener Neustadt',
+  'Z[üu]rich|Genf|Gen[èe]ve|Geneva|Basel|Berne?|Lausanne|Winterthur|Luzern|Lucerne|Lugano|Biel|Thun|Fribourg|Freiburg|Neuchâtel|Schaffhausen|Chur|Sion|Zug|Aarau|Olten|Vaduz|S(?:ank)?t\\.? (?:Gallen|Pölten)',
+  'Bruxelles|Brussels?|Antwerpen|Antwerp|Anvers|Gent|Gand|Ghent|Liège|Luik|Charleroi|Brugge|Bruges|Namur|Leuven|Louvain|Mons|Mechelen|Kortrijk|Hasselt|Oostende|Ixelles|Uccle|Schaerbeek|Anderlecht|Luxembourg',
+  'København|Copenhagen|Aarhus|Odense|Aalborg|Esbjerg|Frederiksberg|Roskilde|Oslo|Bergen|Trondheim|Stavanger|Tromsø|Drammen|Kristiansand',
+  'Budapest|Debrecen|Szeged|Pécs|Győr|Ljubljana|Maribor|Sofia|Plovdiv|Varna|Auckland|Wellington|Christchurch|Dunedin|Johannesburg|Durban|Pretoria',
+].join('|');
+/** Words behind which four digits before a town are something else: a number of something, or a year. */
+const noPostcodeBehind = String.raw`\b(?:[Ff]light|[Tt]rain|[Bb]us|[Rr]oom|[Gg]ate|[Ll]ine|[Nn]o\.?|[Nn]r\.?|[Nn]umber|Flug|Zug|Zimmer|Linie|Nummer|[Vv]ol)[ ]|(?:\p{L}{2,9}|\d\.),?[ ](?=(?:19|20)\d{2}[ ])`;
 /** The last word of streets that begin as Am Alten Markt does. */
 const places =
   'markt|platz|hof|berg|ring|bach|tor|see|wall|graben|park|anger|linden|eichen|wald|feld|garten|ufer|kirche|mühle';
@@ -65,7 +78,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   [
     'address',
     new RegExp(
-      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}[ -])?\p{Lu}[\p{L}-]{0,40}(?:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer)[ \t]+\d{1,4}[a-z]?${town}`,
+      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}[ -])?\p{Lu}[\p{L}-]{0,40}(?:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer)[ \t]+\d{1,4}[a-z]?(?:/\d{1,4}){0,3}${town}`,
       'gu',
     ),
   ],
@@ -86,7 +99,14 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   [
     'address',
     new RegExp(
-      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}(?:straat|laan|plein|gracht|kade|dijk|singel|gatan|vägen|gade|vej|veien|gata|intie|entie|katu|kuja|kaari|polku)|\p{Lu}[\p{L}-]{1,40} (?:Str\.|Straße|Strasse|Weg|Platz|Allee|Gasse))[ \t]+\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
+      String.raw`(?<![\p{L}\p{N}])(?:${streetsInFrench})(?:[ \t]+(?:[ld]['’])?\p{Lu}[\p{L}'’-]+){1,3},?[ \t]+\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
+      'gu',
+    ),
+  ],
+  [
+    'address',
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}(?:straat|laan|plein|gracht|kade|dijk|singel|gatan|vägen|gade|vej|veien|gata|intie|entie|katu|kuja|kaari|polku)|\p{Lu}[\p{L}-]{1,40} (?:Str\.|Straße|Strasse|Weg|Platz|Allee|Gasse))[ \t]+\d{1,4}[a-zA-Z]?(?:/\d{1,4}){0,3}(?![\p{L}\p{N}])${town}`,
       'gu',
     ),
   ],
@@ -126,6 +146,18 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   ['postcode', /(?<=,[ ]\p{Lu}\p{Ll}{2,20}[ ](?:[–-][ ]?)?)[1-9]\d{2}[ ]?\d{3}(?![\p{L}\p{N}])/gu],
   ['postcode', /(?<=\d[a-zA-Z]?,[ ])(?:\d{2}-\d{3}|\d{3}[ ]\d{2}|\d{4}-\d{3})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
   ['postcode', /(?<=\d[a-zA-Z]?,[ ])[1-9]\d{3}[ ]?[A-Z]{2}(?=[ ]+\p{Lu}\p{Ll}+)/gu],
+  ['postcode', /(?<![\p{L}\p{N}-])(?:A|AT|B|BE|CH|DK|FL|L|LU|H|SI)-(?<value>\d{4})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
+  [
+    'postcode',
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}.,#-]|${noPostcodeBehind})\d{4}(?=[ ]+(?:${townsOfFourDigits})(?![\p{L}\p{N}]))`,
+      'gu',
+    ),
+  ],
+  [
+    'postcode',
+    /(?<=\b(?:liv(?:e|ed|es|ing)|mov(?:e|ed|ing)|lebe|wohn(?:e|en|haft)|gezogen|umziehen|woon|habite|habitons)[ ](?:in|to|at|nach|à)[ ])[1-9]\d{3}(?=[ ]+\p{Lu}\p{Ll}{2,})/giu,
+  ],
   ['postcode', /(?<![\p{L}\p{N}.,-])(?:D-)?(?<value>\d{5})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
   [
     'card',
