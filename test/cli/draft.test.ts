@@ -268,7 +268,11 @@ describe('wrong input has one clear message', () => {
       /can't be reached/,
     ],
     ['words without a model', ['persona', folder, '--words', 'kind'], /--words goes with --model/],
-    ['an id that is taken', ['persona', folder, '--id', 'brief'], /--id: the domain has a persona brief already/],
+    [
+      'an id that is taken',
+      ['persona', folder, '--id', 'brief'],
+      /--id: the domain has a persona brief already \(.*brief\.persona\.yaml:1\)\. Choose another id, or leave --id out/,
+    ],
     ['an id that can be none', ['persona', folder, '--id', 'A b'], /--id is at most 50 lower case letters/],
   ])('%s', async (_, args, message) => {
     const { code, out, err } = await draft(...args);

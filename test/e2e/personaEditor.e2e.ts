@@ -1,6 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
+import { readRecording } from '../../src/engine/shell/recording.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
@@ -67,6 +70,26 @@ test('its first messages are previewed without a model', async () => {
   await frame().getByRole('list', { name: 'Preview' }).getByText('Need a different address for my order.').waitFor();
   expect(await frame().getByText('the user is agenda, the agent the gold seat').count()).toBe(1);
   await workbench.screenshot('persona-editor-preview');
+});
+
+test('once the task was played, the agent says in the preview what it said then', async () => {
+  const task = await frame().getByLabel('Task').inputValue();
+  const out = join(domain.folder, '.rehearsal', 'runs', '20260101-000000-gold');
+  // Another seed has other words than a preview with the gold seat.
+  const words = ['eval', domain.folder, '--agent', 'gold', '--tasks', task, '--seed', 'other', '--out', out];
+  execFileSync(process.execPath, [inRoot('dist', 'rehearsal.mjs'), ...words], { stdio: 'ignore' });
+  const said = readRecording(join(out, `${task}.0.traj.jsonl`)).lines.flatMap(({ event }) =>
+    event.type === 'agentReplied' && event.content ? [event.content] : [],
+  );
+  const agent = frame().getByRole('list', { name: 'Preview' }).locator('li.agent');
+  const shown = async () => (await agent.allTextContents()).map((text) => text.replace(/^Agent/, ''));
+  expect(said).not.toContain((await shown())[0]);
+  await frame().getByRole('button', { name: 'Preview First Messages' }).click();
+  await frame().getByText(`${task}: the user is agenda, the agent as recorded.`).waitFor();
+  const now = await shown();
+  expect(now).toEqual(said.slice(0, now.length));
+  expect(await frame().getByRole('list', { name: 'Preview' }).locator('li.user').count()).toBe(3);
+  await workbench.screenshot('persona-editor-recorded');
 });
 
 test('the text is one click away, and what breaks it there is told without a write', async () => {

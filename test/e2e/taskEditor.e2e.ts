@@ -8,6 +8,8 @@ import { copyDomain, Workbench } from './support/workbench.ts';
 const domain = copyDomain('order-desk');
 const path = 'tasks/cancellations.task.yaml';
 const original = readFileSync(join(domain.folder, path), 'utf8');
+const lamp = 'tasks/lamp-variant.task.yaml';
+const lampText = readFileSync(join(domain.folder, lamp), 'utf8');
 let workbench: Workbench;
 
 beforeAll(async () => {
@@ -19,13 +21,13 @@ afterAll(async () => {
   domain.remove();
 });
 
-const onDisk = () => readFileSync(join(domain.folder, path), 'utf8');
+const onDisk = (file = path) => readFileSync(join(domain.folder, file), 'utf8');
 const frame = () => workbench.webviewFrame();
 
-async function saved(expected: string): Promise<void> {
+async function saved(expected: string, file = path): Promise<void> {
   await until('the file', async () => {
     await workbench.press('Control+S');
-    expect(onDisk()).toBe(expected);
+    expect(onDisk(file)).toBe(expected);
   });
 }
 
@@ -69,4 +71,35 @@ test('the gold seat plays it, and what it changes and the report card are shown'
   await workbench.screenshot('task-gold');
   await frame().getByRole('button', { name: 'Open Recording' }).click();
   await workbench.waitForText('.editor-group-container.active .tab.active', /forgotten-number/);
+});
+
+test('the keys alone open the form, reach a field and change it, and take that back byte by byte', async () => {
+  await workbench.openFile(lamp);
+  await workbench.runCommand('Rehearsal: Open in Visual Editor');
+  await frame().getByLabel('Description', { exact: true }).waitFor();
+  const atFocus = () =>
+    frame()
+      .locator(':focus')
+      .evaluate((element) => document.querySelector(`label[for="${element.id}"]`)?.textContent?.trim() ?? '', null, {
+        timeout: 1000,
+      })
+      .catch(() => '');
+  const reach = async (label: string, key: 'Tab' | 'Shift+Tab' = 'Tab') => {
+    for (let step = 0; step < 40 && (await atFocus()) !== label; step++) await workbench.press(key);
+    expect(await atFocus()).toBe(label);
+  };
+  await reach('Description');
+  await workbench.press('Control+A');
+  await workbench.page.keyboard.type('Another lamp.');
+  await reach('Persona');
+  await saved(lampText.replace(/description: .*/, 'description: Another lamp.'), lamp);
+  await workbench.press('Control+Z');
+  await saved(lampText, lamp);
+  await reach('Split');
+  await workbench.press('ArrowDown');
+  await saved(lampText.replace('split: train', 'split: test'), lamp);
+  await workbench.press('Control+Z');
+  await saved(lampText, lamp);
+  await reach('Description', 'Shift+Tab');
+  expect(lampText).toContain(`description: ${await frame().getByLabel('Description', { exact: true }).inputValue()}\n`);
 });

@@ -22,7 +22,7 @@ its name, but no evaluation, split, training or coverage counts it until it is a
   accept             take the mark out of the drafts that the audit finds nothing in; the others stay drafts
 
   --domain FOLDER    the domain of the recording (default: from the run beside it)
-  --id ID            id of the new task
+  --id ID            id of the new task or persona, which no other has (default: one that is free)
   --count N          variants (default: 5)
   --model SEAT       openai:MODEL[@BASE_URL], the model that writes (default: none, drawn by seed)
   --words TEXT       what the persona is to be like, for the model

@@ -1,12 +1,26 @@
+import { relative } from 'node:path';
+import { personaIds } from '../../engine/core/persona.ts';
+import { taskIds } from '../../engine/core/task.ts';
+import { type Placed, placeOf } from '../../engine/shell/load/items.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { UsageError } from '../io.ts';
+import { type Io, UsageError } from '../io.ts';
 
-/** Throws a `UsageError` where a task of the domain can't be called so. */
-export function requireFree(id: string, { parts }: LoadedDomain): void {
-  if (!taskIdPattern.test(id))
-    throw new UsageError(`--id is at most 160 letters, digits, dots, dashes and underscores, not "${id}"`);
-  if (parts.tasks.some(({ value }) => value.id.toLowerCase() === id.toLowerCase()))
-    throw new UsageError(`--id: the domain has a task ${id} already`);
+const ids = { task: taskIds, persona: personaIds } as const;
+
+/** Throws a `UsageError` where no task, or no persona, of the domain can be called so, or one is. */
+export function requireFree(
+  kind: 'task' | 'persona',
+  id: string,
+  { parts }: Pick<LoadedDomain, 'parts'>,
+  { cwd }: Pick<Io, 'cwd'>,
+): void {
+  const { pattern, words } = ids[kind];
+  if (!pattern.test(id)) throw new UsageError(`--id is ${words}, not "${id}"`);
+  const all: readonly Placed<{ readonly id: string }>[] = kind === 'task' ? parts.tasks : parts.personas;
+  const taken = all.find(({ value }) => value.id.toLowerCase() === id.toLowerCase());
+  if (!taken) return;
+  const { file, line } = placeOf(taken, 'id');
+  throw new UsageError(
+    `--id: the domain has a ${kind} ${taken.value.id} already (${relative(cwd, file)}:${line}). Choose another id, or leave --id out for one that is free`,
+  );
 }
-
-const taskIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,159}$/;

@@ -70,7 +70,7 @@ export async function putChatDrafts(
   const id = text(given, 'id');
   if (id !== undefined && recordings.length > 1)
     throw new UsageError('--id names one task, and there are several conversations');
-  if (id !== undefined) requireFree(id, loaded);
+  if (id !== undefined) requireFree('task', id, loaded, io);
   const show = given.values['json'] === true ? () => undefined : progress(io);
   const { drafts, files, ids } = await draftChats(loaded, recordings, {
     name: freeName(loaded, 'tasks', id ?? 'from-chats', 'task'),

@@ -9,7 +9,7 @@ import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { domainFolder, openDomainAt, unknownDomain } from '../rolloutOptions.ts';
 import { requireFree } from './freeId.ts';
 import { isImported, putChatDrafts } from './fromChats.ts';
-import { putDrafts } from './putDrafts.ts';
+import { freeName, putDrafts } from './putDrafts.ts';
 
 /** Drafts a task of what happened in a recording. */
 export async function draftFromRecording(given: Given, io: Io): Promise<ExitCode> {
@@ -25,7 +25,8 @@ export async function draftFromRecording(given: Given, io: Io): Promise<ExitCode
   refuseStray(given, ['domain', 'id', 'print'], 'a recording that was rehearsed');
   const loaded = await describedDomain(openDomainAt(folder));
   const id = text(given, 'id');
-  if (id !== undefined) requireFree(id, loaded);
+  if (id !== undefined) requireFree('task', id, loaded, io);
   const drafted = draftTask(loaded, readRecording(path), id);
-  return putDrafts({ loaded, kind: 'task', name: drafted.id, ids: [drafted.id], text: drafted.text }, given, io);
+  const name = freeName(loaded, 'tasks', drafted.id, 'task');
+  return putDrafts({ loaded, kind: 'task', name, ids: [drafted.id], text: drafted.text }, given, io);
 }

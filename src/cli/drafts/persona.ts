@@ -5,6 +5,7 @@ import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { domainFolder, openDomainAt } from '../rolloutOptions.ts';
 import { drafterOf } from './drafter.ts';
+import { requireFree } from './freeId.ts';
 import { freeName, putDrafts } from './putDrafts.ts';
 
 /** Drafts a persona. */
@@ -15,10 +16,7 @@ export async function draftPersona(given: Given, io: Io): Promise<ExitCode> {
   if (words !== undefined && drafter === null)
     throw new UsageError('--words goes with --model: without one a persona is drawn by seed');
   const id = text(given, 'id');
-  if (id !== undefined && !/^[a-z0-9][a-z0-9-]{0,49}$/.test(id))
-    throw new UsageError(`--id is at most 50 lower case letters, digits and dashes, not "${id}"`);
-  if (id !== undefined && loaded.parts.personas.some(({ value }) => value.id === id))
-    throw new UsageError(`--id: the domain has a persona ${id} already`);
+  if (id !== undefined) requireFree('persona', id, loaded, io);
   const seed = text(given, 'seed') ?? '1';
   const made = drafter ? await modelPersona(loaded, words, drafter, id) : drawnPersona(loaded, seed, id);
   if (typeof made === 'string') throw new UsageError(made);

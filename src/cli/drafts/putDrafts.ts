@@ -43,8 +43,6 @@ export async function putDrafts(
   const target = inside(folder, domain.file[key]);
   if (target === null) throw new UsageError(`the folder of ${key}, ${domain.file[key]}, lies outside of the domain`);
   const file = join(target, `${name}.${kind}.yaml`);
-  if (existsSync(file))
-    throw new UsageError(`${file} is there already, and nothing is overwritten. Move it, or choose another name`);
   const overlay = new Map([[file, content]]);
   const gated = isKnown
     ? ids.map((id) => ({ kind, id, file, passes: true, undecided: null, findings: [] }))

@@ -39,11 +39,17 @@ const attackSchema = z.strictObject({
 });
 export type Attack = z.infer<typeof attackSchema>;
 
+/** What a persona can be called. */
+export const personaIds = {
+  pattern: /^[a-z0-9][a-z0-9-]{0,49}$/,
+  words: 'at most 50 lower case letters, digits and dashes, the first a letter or digit',
+} as const;
+
 /** How a simulated user behaves. Behaviours that need words of a task read them from the task's `user`. */
 export const personaSchema = z.strictObject({
   id: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9-]{0,49}$/, 'a persona id is at most 50 lower case letters, digits and dashes')
+    .regex(personaIds.pattern, `a persona id is ${personaIds.words}`)
     .describe('Name of the persona, by which tasks take it.'),
   draft: draftMark,
   description: z.string().describe('Who this person is, in a sentence or two. Shown to a model that plays the user.'),

@@ -93,14 +93,17 @@ const verifierNames = [
 ] as const;
 export type VerifierName = (typeof verifierNames)[number];
 
+/** What a task can be called; its recordings are files of that name. */
+export const taskIds = {
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,159}$/,
+  words: 'at most 160 letters, digits, dots, dashes and underscores, the first a letter or digit',
+} as const;
+
 /** Frozen data of one problem. What the simulated user wants and knows, and what counts as done. */
 export const taskSchema = z.strictObject({
   id: z
     .string()
-    .regex(
-      /^[A-Za-z0-9][A-Za-z0-9._-]{0,159}$/,
-      'a task id is at most 160 letters, digits, dots, dashes and underscores',
-    )
+    .regex(taskIds.pattern, `a task id is ${taskIds.words}`)
     .describe('Name of the task, which no other of the domain has.'),
   description: z.string().optional().describe('For people: what this task is about and what it tries.'),
   draft: draftMark,

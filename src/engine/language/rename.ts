@@ -1,3 +1,5 @@
+import { personaIds } from '../core/persona.ts';
+import { taskIds } from '../core/task.ts';
 import { type Edit, type Location, placeAt } from '../shell/diagnostic.ts';
 import { isPlain } from '../shell/load/edit.ts';
 import type { TextKind } from '../shell/load/loadedDomain.ts';
@@ -111,8 +113,8 @@ function editOf(mention: Placed, name: string): Edit {
 const forms: Readonly<Record<Exclude<SymbolKind, 'argument' | 'row'>, readonly [pattern: RegExp, words: string]>> = {
   tool: [/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'at most 64 letters, digits and underscores, the first of them no digit'],
   rule: [/^[A-Za-z0-9][A-Za-z0-9_-]*$/, 'letters, digits, dashes and underscores'],
-  persona: [/^[a-z0-9][a-z0-9-]{0,49}$/, 'at most 50 lower case letters, digits and dashes'],
-  task: [/^[A-Za-z0-9][A-Za-z0-9._-]{0,159}$/, 'at most 160 letters, digits, dots, dashes and underscores'],
+  persona: [personaIds.pattern, personaIds.words],
+  task: [taskIds.pattern, taskIds.words],
   verifier: [/^[A-Za-z_$][\w$]*$/, 'letters, digits and underscores, the first of them no digit'],
   fact: [/^[A-Za-z_]\w*$/, 'letters, digits and underscores, the first of them no digit'],
   phrases: [/^[A-Za-z_]\w*$/, 'letters, digits and underscores, the first of them no digit'],

@@ -1,7 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { outageTask } from '../support/outageTask.ts';
 import { copyOfDesk, eventually, orderDesk, placeOf, show, toldAt } from './desk.ts';
 
 const execute = vscode.commands.executeCommand;
@@ -37,14 +39,20 @@ describe('language features in the order desk', () => {
     );
   });
 
-  it('shows what a task and a rule came to last, above them and by hover', async () => {
+  /** Evaluates the domain into a run of its own. */
+  function evaluated(run: string, ...args: readonly string[]): string {
     const { extensionPath = '' } = vscode.extensions.getExtension('rehearsal.rehearsal') ?? {};
-    const out = join(folder, '.rehearsal', 'runs', '20260101-000000-gold');
-    const words = ['eval', folder, '--agent', 'gold', '--tasks', 'boots-size', '--trials', '2', '--out', out];
+    const out = join(folder, '.rehearsal', 'runs', run);
+    const words = ['eval', folder, ...args, '--out', out];
     execFileSync(process.execPath, [join(extensionPath, 'dist', 'rehearsal.mjs'), ...words], {
       env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
       stdio: 'ignore',
     });
+    return out;
+  }
+
+  it('shows what a task and a rule came to last, above them and by hover', async () => {
+    evaluated('20260101-000000-gold', '--agent', 'gold', '--tasks', 'boots-size', '--trials', '2');
     const titles = async (name: string) => {
       const lenses = await execute<vscode.CodeLens[]>(
         'vscode.executeCodeLensProvider',
@@ -61,6 +69,32 @@ describe('language features in the order desk', () => {
     await eventually(async () => assert.match(await titles('policy.md'), /held \d+, violated 0 in the last run/));
     assert.match(await told('tasks/returns.task.yaml', 'boots-size', 2), /2\/2 passed/);
     assert.match(await told('rules.yaml', 'rule: one-call', 8), /violated 0 in the last run/);
+  });
+
+  it('shows beside Debug, Run and Play as User how many trials passed; a click opens the first that did not', async () => {
+    const file = path('tasks/outage.task.yaml');
+    writeFileSync(file, outageTask);
+    try {
+      const out = evaluated(
+        '20260102-000000-outage',
+        '--agent',
+        'scripted',
+        '--tasks',
+        'address-in-an-outage',
+        '--trials',
+        '4',
+      );
+      const { document } = await show(file);
+      await eventually(async () => {
+        const lenses = await execute<vscode.CodeLens[]>('vscode.executeCodeLensProvider', document.uri, 99);
+        const told = lenses.map(({ command }) => command?.title.replace(/ · .*/, '')).toSorted();
+        assert.deepEqual(told, ['$(debug-alt) Debug', '$(error) 3/4 passed', '$(person) Play as User', '$(play) Run']);
+        const opened = lenses.find(({ command }) => command?.title.includes('3/4'))?.command;
+        assert.equal(opened?.arguments?.[0].fsPath, join(out, 'address-in-an-outage.1.traj.jsonl'));
+      });
+    } finally {
+      rmSync(file);
+    }
   });
 
   it('plays a task with the person as its user, in the Debug Console', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { faulty, fixableFaults } from '../../engine/shell/audit/fixableFaults.ts';
+import { faultySamples, plantedTogether, sampleFiles } from '../../engine/shell/audit/sampleFaults.ts';
 import type { Files } from '../../engine/shell/load/domainFolder.ts';
 import { applyAndSave, audit, check, copyOfDesk, eventually, found, show } from './desk.ts';
 
@@ -29,9 +30,8 @@ const codesIn = (folder: string) =>
     .filter(([uri]) => uri.fsPath.startsWith(folder))
     .flatMap(([uri]) => found(uri).map(({ code }) => code));
 
-/** Writes files into a new folder of their own. */
-function folderOf(files: Files): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rehearsal-fix-'));
+/** Writes files into a new folder of their own, or into one that is there. */
+function folderOf(files: Files, folder = mkdtempSync(join(tmpdir(), 'rehearsal-fix-'))): string {
   for (const [path, text] of Object.entries(files)) {
     if (text === null) continue;
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -62,6 +62,14 @@ async function foundFix(folder: string, uri: vscode.Uri, code: string): Promise<
   return undefined;
 }
 
+/** The fix of everything in the domain that the light bulb has in a file with a finding. */
+async function fixOfDomain({ uri }: vscode.TextDocument): Promise<vscode.CodeAction | undefined> {
+  const range = found(uri)[0]?.range ?? new vscode.Range(0, 0, 0, 0);
+  const actions = await actionsAt(uri, range, vscode.CodeActionKind.QuickFix);
+  return actions.find(({ title }) => title.endsWith('of the domain'));
+}
+
+const isFull = process.env['REHEARSAL_SUITE'] === 'full';
 /** A code of each kind of file; `npm run test:full` tries every fix here, and the engine's own test always does. */
 const tried = [
   'task/unknown-tool',
@@ -75,8 +83,7 @@ const tried = [
 describe('the quick fix', () => {
   for (const fault of fixableFaults) {
     const { code, file, wrong, noted } = fault;
-    const isTried = process.env['REHEARSAL_SUITE'] === 'full' || tried.includes(code);
-    (isTried ? it : it.skip)(
+    (isFull || tried.includes(code) ? it : it.skip)(
       `of ${code} in ${file} (${wrong.trim().split('\n')[0]}) is offered, and the audit is clean after it`,
       async () => {
         const folder = folderOf(faulty(fault));
@@ -132,9 +139,7 @@ describe('all quick fixes', () => {
       inFile.edit.entries().map(([uri]) => uri.fsPath),
       [one],
     );
-    const all = (await actionsAt(document.uri, range, vscode.CodeActionKind.QuickFix)).find(({ title }) =>
-      title.endsWith('of the domain'),
-    );
+    const all = await fixOfDomain(document);
     assert.ok(all?.edit, 'no fix of the domain');
     assert.deepEqual(
       all.edit
@@ -147,4 +152,41 @@ describe('all quick fixes', () => {
     assert.deepEqual([readFileSync(one, 'utf8'), readFileSync(other, 'utf8')], [first, second]);
     assert.equal(await audit(folder), clean);
   });
+
+  for (const sample of faultySamples) {
+    (isFull || sample === 'parcel-desk' ? it : it.skip)(
+      `mends every kind of fault of ${sample} at once, and the audit is clean after it`,
+      async () => {
+        const { extensionPath = '' } = vscode.extensions.getExtension('rehearsal.rehearsal') ?? {};
+        const files = sampleFiles(extensionPath, sample);
+        const folder = folderOf(files);
+        try {
+          await audit(folder);
+          const clean = codesIn(folder).toSorted();
+          assert.deepEqual(unsound(folder), []);
+          const { files: broken, count } = plantedTogether(files, sample);
+          folderOf(broken, folder);
+          // Nothing else is read while domain.yaml can't be used, so its own faults come first.
+          const { document } = await show(join(folder, 'domain.yaml'));
+          await eventually(() => assert.ok(found(document.uri).length > 0));
+          const [own] = await actionsAt(document.uri, new vscode.Range(0, 0, 0, 0), vscode.CodeActionKind.SourceFixAll);
+          assert.ok(own?.edit, 'no fix of the file');
+          await applyAndSave(own.edit);
+          await check(folder);
+          const { document: policy } = await show(join(folder, 'policy.md'));
+          await eventually(() => assert.ok(found(policy.uri).length > 0));
+          const all = await fixOfDomain(policy);
+          assert.ok(all?.edit, 'no fix of the domain');
+          await applyAndSave(all.edit);
+          await audit(folder);
+          assert.deepEqual(unsound(folder), []);
+          assert.deepEqual(codesIn(folder).toSorted(), clean);
+          assert.ok(count > 20, `${count} faults`);
+        } finally {
+          await execute('workbench.action.closeAllEditors');
+          rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+        }
+      },
+    );
+  }
 });

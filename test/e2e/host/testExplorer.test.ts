@@ -202,7 +202,7 @@ describe('the Test Explorer', () => {
     const [one = 0] = executed(/^confirm-before-write \(violated 2 times\)$/, task('lamp-variant'));
     const [other = 0] = executed(/^confirm-before-write$/, task('new-address'));
     assert.deepEqual([all, one > 0, other > 0], [one + other, true, true]);
-    assert.deepEqual(executed(/^return-window/), [0]);
+    assert.deepEqual(executed(/^refund-method/), [0]);
     assert.ok(policy.statementCoverage.covered < policy.statementCoverage.total);
   });
 

@@ -8,13 +8,17 @@ import {
   streets,
   streetsBefore,
   streetsBehind,
+  streetsInFrench,
   streetsInRussian,
+  townsOfFourDigits,
 } from './words.ts';
 
 /** A town may stand behind its postcode: 28014, 00-590, 111 36, 1200-195, D-10435, 1017 BV. */
 const codeBefore = String.raw`(?:(?:[A-Z]{1,2}-)?\d{2,6}(?:[ -]\d{2,4})?(?:[ ][A-Z]{2})?[ \t]+)?`;
 const town = String.raw`(?:,[ \t]*${codeBefore}\p{Lu}[\p{L}'’-]+(?![\p{L}\p{N}])(?:[ \t]\p{Lu}[\p{L}'’-]+(?![\p{L}\p{N}])){0,2})?`;
 const article = '(?:de|del|della|delle|degli|dei|di|da|das|do|dos|las?|los|el|san|santa)';
+/** Words behind which four digits before a town are something else: a number of something, or a year. */
+const noPostcodeBehind = String.raw`\b(?:[Ff]light|[Tt]rain|[Bb]us|[Rr]oom|[Gg]ate|[Ll]ine|[Nn]o\.?|[Nn]r\.?|[Nn]umber|Flug|Zug|Zimmer|Linie|Nummer|[Vv]ol)[ ]|(?:\p{L}{2,9}|\d\.),?[ ](?=(?:19|20)\d{2}[ ])`;
 const account = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}._-]{1,62}[\p{L}\p{N}_])`;
 const noPersonHere = `(?!(?:${noPerson})(?![\\p{L}\\p{N}._-]))`;
 
@@ -55,7 +59,7 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   [
     'address',
     new RegExp(
-      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}[ -])?\p{Lu}[\p{L}-]{0,40}(?:${streetEndings}|str\.)[ \t]+\d{1,4}[a-z]?${town}`,
+      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}[ -])?\p{Lu}[\p{L}-]{0,40}(?:${streetEndings}|str\.)[ \t]+\d{1,4}[a-z]?(?:/\d{1,4}){0,3}${town}`,
       'gu',
     ),
   ],
@@ -76,7 +80,14 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   [
     'address',
     new RegExp(
-      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}(?:straat|laan|plein|gracht|kade|dijk|singel|gatan|vägen|gade|vej|veien|gata|intie|entie|katu|kuja|kaari|polku)|\p{Lu}[\p{L}-]{1,40} (?:Str\.|Straße|Strasse|Weg|Platz|Allee|Gasse))[ \t]+\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
+      String.raw`(?<![\p{L}\p{N}])(?:${streetsInFrench})(?:[ \t]+(?:[ld]['’])?\p{Lu}[\p{L}'’-]+){1,3},?[ \t]+\d{1,4}[a-zA-Z]?(?![\p{L}\p{N}])${town}`,
+      'gu',
+    ),
+  ],
+  [
+    'address',
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}])(?:\p{Lu}[\p{L}-]{0,40}(?:straat|laan|plein|gracht|kade|dijk|singel|gatan|vägen|gade|vej|veien|gata|intie|entie|katu|kuja|kaari|polku)|\p{Lu}[\p{L}-]{1,40} (?:Str\.|Straße|Strasse|Weg|Platz|Allee|Gasse))[ \t]+\d{1,4}[a-zA-Z]?(?:/\d{1,4}){0,3}(?![\p{L}\p{N}])${town}`,
       'gu',
     ),
   ],
@@ -116,6 +127,18 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   ['postcode', /(?<=,[ ]\p{Lu}\p{Ll}{2,20}[ ](?:[–-][ ]?)?)[1-9]\d{2}[ ]?\d{3}(?![\p{L}\p{N}])/gu],
   ['postcode', /(?<=\d[a-zA-Z]?,[ ])(?:\d{2}-\d{3}|\d{3}[ ]\d{2}|\d{4}-\d{3})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
   ['postcode', /(?<=\d[a-zA-Z]?,[ ])[1-9]\d{3}[ ]?[A-Z]{2}(?=[ ]+\p{Lu}\p{Ll}+)/gu],
+  ['postcode', /(?<![\p{L}\p{N}-])(?:A|AT|B|BE|CH|DK|FL|L|LU|H|SI)-(?<value>\d{4})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
+  [
+    'postcode',
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}.,#-]|${noPostcodeBehind})\d{4}(?=[ ]+(?:${townsOfFourDigits})(?![\p{L}\p{N}]))`,
+      'gu',
+    ),
+  ],
+  [
+    'postcode',
+    /(?<=\b(?:liv(?:e|ed|es|ing)|mov(?:e|ed|ing)|lebe|wohn(?:e|en|haft)|gezogen|umziehen|woon|habite|habitons)[ ](?:in|to|at|nach|à)[ ])[1-9]\d{3}(?=[ ]+\p{Lu}\p{Ll}{2,})/giu,
+  ],
   ['postcode', /(?<![\p{L}\p{N}.,-])(?:D-)?(?<value>\d{5})(?=[ ]+\p{Lu}\p{Ll}+)/gu],
   [
     'card',

@@ -62,6 +62,17 @@ export const streetsBefore =
 /** Words for a street that stand apart behind its name: Kongens gate 6. */
 export const streetsBehind =
   'gate|gata|vei|veg|väg|vej|plads|torg|allé|út|utca|tér|körút|náměstí|ulice|třída|nábřeží|trg|cesta|ulica|[Cc]addesi|[Ss]okağı|[Ss]okak|[Bb]ulvarı|[Mm]ahallesi';
+/** The same where the number comes last: Rue Neuve 12. Words that mean more than a street need their article. */
+export const streetsInFrench =
+  '(?:Rue|Avenue|Boulevard|Chaussée|Chemin|Quai|Allée|Impasse)(?:[ \\t]+(?:de|du|des|la|le|les))*|(?:Place|Route|Cours|Square)(?:[ \\t]+(?:de|du|des|la|le|les)){1,2}';
+/** Towns of countries whose postcodes are four digits, which other numbers are as well. */
+export const townsOfFourDigits = [
+  'Wien|Vienna|Graz|Linz|Salzburg|Innsbruck|Klagenfurt|Villach|Wels|Dornbirn|Bregenz|Steyr|Eisenstadt|Leoben|Krems|Feldkirch|Wiener Neustadt',
+  'Z[üu]rich|Genf|Gen[èe]ve|Geneva|Basel|Berne?|Lausanne|Winterthur|Luzern|Lucerne|Lugano|Biel|Thun|Fribourg|Freiburg|Neuchâtel|Schaffhausen|Chur|Sion|Zug|Aarau|Olten|Vaduz|S(?:ank)?t\\.? (?:Gallen|Pölten)',
+  'Bruxelles|Brussels?|Antwerpen|Antwerp|Anvers|Gent|Gand|Ghent|Liège|Luik|Charleroi|Brugge|Bruges|Namur|Leuven|Louvain|Mons|Mechelen|Kortrijk|Hasselt|Oostende|Ixelles|Uccle|Schaerbeek|Anderlecht|Luxembourg',
+  'København|Copenhagen|Aarhus|Odense|Aalborg|Esbjerg|Frederiksberg|Roskilde|Oslo|Bergen|Trondheim|Stavanger|Tromsø|Drammen|Kristiansand',
+  'Budapest|Debrecen|Szeged|Pécs|Győr|Ljubljana|Maribor|Sofia|Plovdiv|Varna|Auckland|Wellington|Christchurch|Dunedin|Johannesburg|Durban|Pretoria',
+].join('|');
 export const streetsInRussian =
   'ул\\.|улица|вул\\.|вулиця|пр\\.|просп\\.|проспект|пер\\.|переулок|бул\\.|бульвар|пл\\.|площадь|наб\\.';
 /** The last word of streets that begin as Am Alten Markt does. */

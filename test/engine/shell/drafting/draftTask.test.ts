@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -104,6 +104,14 @@ describe('a recording of support-desk', () => {
     expect(existsSync(join(desk, 'tasks/shown.task.yaml'))).toBe(false);
   });
 
+  test('has a file of its own, also where one of its name holds another task', async () => {
+    const other = join(scratch, 'named-desk');
+    cpSync(desk, other, { recursive: true });
+    renameSync(join(other, 'tasks/second-thoughts.task.yaml'), join(other, 'tasks/spare.task.yaml'));
+    const { out } = await drafted(recording, '--domain', other, '--id', 'spare', '--print', '--json');
+    expect(JSON.parse(out)).toMatchObject({ ids: ['spare'], file: join(other, 'tasks/spare-2.task.yaml') });
+  });
+
   test('of a task that is gone has a user with the words that were said', async () => {
     const other = join(scratch, 'other-desk');
     cpSync(desk, other, { recursive: true });
@@ -145,9 +153,10 @@ describe('a recording of support-desk', () => {
     [
       'an id that is taken',
       () => [recording, '--id', 'Close-answered'],
-      /--id: the domain has a task Close-answered already/,
+      /--id: the domain has a task close-answered already \(.*\.task\.yaml:\d+\)\. Choose another id, or leave --id out/,
     ],
-    ['an id that can be none', () => [recording, '--id', 'a b'], /--id is at most 160 letters/],
+    ['an id that can be none', () => [recording, '--id', 'a b'], /--id is at most 160 letters.*, not "a b"/],
+    ['an id that begins with a dash', () => [recording, '--id=-x'], /the first a letter or digit, not "-x"/],
     ['more than one', () => [recording, recording], /there is no place for/],
   ])('%s has one clear message', async (_, args, message) => {
     writeFileSync(wrong, 'not json\n');
