@@ -41,9 +41,11 @@ class Head:
             "RAY_TMPDIR": str(folder),
         }
         command = [str(BIN / "ray"), "start", "--head", f"--port={free_port()}", "--num-cpus=8", f"--num-gpus={gpus}"]
-        ports = [f"--dashboard-port={self.port}", "--dashboard-host=127.0.0.1", "--node-ip-address=127.0.0.1"]
+        # The agent that takes jobs listens where that of no other head of this machine does.
+        ports = [f"--dashboard-port={self.port}", f"--dashboard-agent-listen-port={free_port()}"]
+        hosts = ["--dashboard-host=127.0.0.1", "--node-ip-address=127.0.0.1"]
         self.process = subprocess.Popen(
-            [*command, *ports, "--block", "--disable-usage-stats"],
+            [*command, *ports, *hosts, "--block", "--disable-usage-stats"],
             env=self.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -67,8 +67,9 @@ export class RayJobs {
     for (let left = 90; ; left--) {
       const answer = await this.#ask('POST', '/api/jobs/', JSON.stringify(submission));
       // A head that has just been started has nothing yet that takes jobs; a busy one needs minutes for it.
-      if (left === 0 || !answer.words.includes('No available agent'))
+      if (!answer.words.includes('No available agent'))
         return submittedSchema.parse(JSON.parse(this.#told(answer, '/api/jobs/'))).submission_id;
+      if (left === 0) throw this.#idle();
       await setTimer(2000, undefined, { signal });
     }
   }
@@ -151,6 +152,14 @@ export class RayJobs {
       who: 'infrastructure',
       code: 'ray/failed',
       message: `${this.name} answers ${status} to ${path}: ${words.trim().split('\n').at(-1)?.slice(0, 300)}`,
+    });
+  }
+
+  #idle(): Fault {
+    return new Fault({
+      who: 'infrastructure',
+      code: 'ray/no-agent',
+      message: `nothing on ${this.name} takes jobs: its agent did not come up in three minutes. Why is in dashboard_agent.log of the head's session (/tmp/ray/session_latest/logs), such as a port that another Ray has there; ray start --dashboard-agent-listen-port PORT gives it another`,
     });
   }
 
