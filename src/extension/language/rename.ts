@@ -39,7 +39,7 @@ export function registerRename(client: LanguageClient): vscode.Disposable {
 }
 
 /** How long the editor's own TypeScript may take; it may still be reading the files. */
-const patience = 20_000;
+const patience = 60_000;
 
 /** A field of the database in the code that reads and writes it, as the editor's own TypeScript renames it. */
 async function renamedInCode(member: Location, name: string): Promise<[vscode.Uri, vscode.TextEdit[]][]> {

@@ -128,7 +128,10 @@ function testSample(sample: Sample): void {
         assert.equal(line.slice(place.character - 1, place.character - 1 + to.length), to);
         assert.equal(await audit(copy.folder), 0);
         assert.deepEqual(foundIn(copy.folder), []);
-        await applyAndSave(await execute<vscode.WorkspaceEdit>('vscode.executeDocumentRenameProvider', ...at, from));
+        // The language features may still be reading what was just saved.
+        await eventually(async () => {
+          await applyAndSave(await execute<vscode.WorkspaceEdit>('vscode.executeDocumentRenameProvider', ...at, from));
+        });
         // Where code gave the value a name by the field's, it says both from now on.
         assert.deepEqual(
           files.map((name) => textOf(name).replaceAll(`${from}: ${from}`, from)),
