@@ -1,51 +1,34 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { check } from '../../../../src/engine/shell/check.ts';
 import { describeCodeTools, describeOutsideTools } from '../../../../src/engine/shell/describe.ts';
-import type { Diagnostic } from '../../../../src/engine/shell/diagnostic.ts';
-import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
 import { completeDomain } from '../../../../src/engine/shell/load/completeDomain.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 import { folderOf } from '../load/domainFolder.ts';
+import { auditedBy, type Checked, mendFirst, shown } from './findings.ts';
 import { desk, faulty, fixableFaults, persona, tasks } from './fixableFaults.ts';
 
 /** Every finding of `rehearsal check`. */
-const checked = (folder: string) =>
+const checked: Checked = (folder) =>
   check({
     folder,
     describeTools: () => describeCodeTools(loadDomain(folder)),
     describeOutside: describeOutsideTools,
   });
 
-/** Every finding of `rehearsal check --audit`. */
-async function audited(folder: string): Promise<readonly Diagnostic[]> {
-  const { loaded, diagnostics, ok } = await checked(folder);
-  const played = ok ? await audit(loaded, { signal: new AbortController().signal }) : null;
-  expect(played?.undecided ?? []).toEqual([]);
-  return [...diagnostics, ...(played?.diagnostics ?? [])];
-}
-
-const shown = (folder: string, found: readonly Diagnostic[]) =>
-  found.map(({ code, file, line, message }) => `${relative(folder, file)}:${line} ${code} ${message}`);
-
 describe('the fix of a finding', () => {
   it('is tried on a domain in which the audit finds nothing', async () => {
     const folder = folderOf(desk);
-    expect(shown(folder, await audited(folder))).toEqual([]);
+    expect(shown(folder, await auditedBy(checked, folder))).toEqual([]);
   });
 
   it.each(fixableFaults)('$code in $file: the audit is clean after it', async (fault) => {
     const { code, noted } = fault;
     const folder = folderOf(faulty(fault));
-    const isTheirs = (each: Diagnostic) => each.code === code && each.fix !== undefined;
-    const { diagnostics } = await checked(folder);
-    const found = diagnostics.some(isTheirs) ? diagnostics : await audited(folder);
-    expect(found.filter(isTheirs).length, shown(folder, found).join('\n')).toBeGreaterThan(0);
-    expect(applyFixes(found.filter(isTheirs).slice(0, 1)).count).toBe(1);
-    expect(shown(folder, await audited(folder))).toEqual(noted.map((each) => expect.stringMatching(each)));
+    await mendFirst(checked, folder, code);
+    expect(shown(folder, await auditedBy(checked, folder))).toEqual(noted.map((each) => expect.stringMatching(each)));
   });
 });
 

@@ -2,13 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Tool } from '../../../../src/engine/core/tool.ts';
-import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import { check } from '../../../../src/engine/shell/check.ts';
 import { describeCodeTools } from '../../../../src/engine/shell/describe.ts';
-import type { Diagnostic } from '../../../../src/engine/shell/diagnostic.ts';
-import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { folderOf } from '../load/domainFolder.ts';
+import { auditedBy, type Checked, mendFirst, shown } from './findings.ts';
 import { faultySamples, planted, type SampleFault, sampleFaults, sampleFiles } from './sampleFaults.ts';
 
 /** What was found before in the same texts: most fixes give the text back that is there in the sample. */
@@ -30,24 +28,15 @@ const textsIn = (folder: string) =>
     .join('\n');
 
 /** Every finding of `rehearsal check`. */
-const checked = (folder: string) =>
+const checked: Checked = (folder) =>
   check({
     folder,
     describeTools: () =>
       once(described, readFileSync(join(folder, 'tools.ts'), 'utf8'), () => describeCodeTools(loadDomain(folder))),
   });
 
-/** Every finding of `rehearsal check --audit`. */
-async function audited(folder: string): Promise<readonly Diagnostic[]> {
-  const { loaded, diagnostics, ok } = await checked(folder);
-  const played = ok ? await audit(loaded, { signal: new AbortController().signal }) : null;
-  expect(played?.undecided ?? []).toEqual([]);
-  return [...diagnostics, ...(played?.diagnostics ?? [])];
-}
-
-const shown = (folder: string, found: readonly Diagnostic[]) =>
-  found.map(({ code, file, line, message }) => `${relative(folder, file)}:${line} ${code} ${message}`);
-const auditOf = (folder: string) => once(audits, textsIn(folder), async () => shown(folder, await audited(folder)));
+const auditOf = (folder: string) =>
+  once(audits, textsIn(folder), async () => shown(folder, await auditedBy(checked, folder)));
 
 /** Fixes that give another text than the sample's, each with an audit of its own. */
 const rewriting = [
@@ -77,11 +66,7 @@ describe.each(faultySamples)('in %s', (sample) => {
     async (...fault) => {
       const [, code] = fault;
       const folder = folderOf(planted(files, fault));
-      const isTheirs = (each: Diagnostic) => each.code === code && each.fix !== undefined;
-      const { diagnostics } = await checked(folder);
-      const found = diagnostics.some(isTheirs) ? diagnostics : await audited(folder);
-      expect(found.filter(isTheirs).length, shown(folder, found).join('\n')).toBeGreaterThan(0);
-      expect(applyFixes(found.filter(isTheirs).slice(0, 1)).count).toBe(1);
+      await mendFirst(checked, folder, code);
       expect(await auditOf(folder)).toEqual(await auditOf(folderOf(files)));
     },
   );

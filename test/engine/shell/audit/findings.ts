@@ -1,0 +1,30 @@
+import { relative } from 'node:path';
+import { expect } from 'vitest';
+import { audit } from '../../../../src/engine/shell/audit/audit.ts';
+import type { check } from '../../../../src/engine/shell/check.ts';
+import type { Diagnostic } from '../../../../src/engine/shell/diagnostic.ts';
+import { applyFixes } from '../../../../src/engine/shell/fixes.ts';
+
+/** How a test checks a folder as `rehearsal check` does. */
+export type Checked = (folder: string) => ReturnType<typeof check>;
+
+/** Every finding of `rehearsal check --audit`. */
+export async function auditedBy(checked: Checked, folder: string): Promise<readonly Diagnostic[]> {
+  const { loaded, diagnostics, ok } = await checked(folder);
+  const played = ok ? await audit(loaded, { signal: new AbortController().signal }) : null;
+  expect(played?.undecided ?? []).toEqual([]);
+  return [...diagnostics, ...(played?.diagnostics ?? [])];
+}
+
+/** Findings as a person reads them. */
+export const shown = (folder: string, found: readonly Diagnostic[]) =>
+  found.map(({ code, file, line, message }) => `${relative(folder, file)}:${line} ${code} ${message}`);
+
+/** Applies the fix of the first finding of a code, which a check or else an audit has to find. */
+export async function mendFirst(checked: Checked, folder: string, code: string): Promise<void> {
+  const isTheirs = (each: Diagnostic) => each.code === code && each.fix !== undefined;
+  const { diagnostics } = await checked(folder);
+  const found = diagnostics.some(isTheirs) ? diagnostics : await auditedBy(checked, folder);
+  expect(found.filter(isTheirs).length, shown(folder, found).join('\n')).toBeGreaterThan(0);
+  expect(applyFixes(found.filter(isTheirs).slice(0, 1)).count).toBe(1);
+}
