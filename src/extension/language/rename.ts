@@ -1,6 +1,8 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import type { Location } from '../../engine/shell/diagnostic.ts';
+import { type RenameEdit, renameCommand } from '../typescriptPlugin/renameRequest.ts';
+import type { LineOffset } from '../typescriptPlugin/server.ts';
 import type { LanguageClient } from './languageClient.ts';
 import { namingFiles, positionAt, rangeOf } from './places.ts';
 
@@ -32,7 +34,7 @@ export function registerRename(client: LanguageClient): vscode.Disposable {
       const change = (uri: vscode.Uri, range: vscode.Range, text: string) =>
         edit.replace(uri, range, text, { needsConfirmation: false, label, description: basename(uri.fsPath) });
       for (const each of found.edits) change(vscode.Uri.file(each.file), rangeOf(each), each.text);
-      for (const [uri, edits] of inCode) for (const { range, newText } of edits) change(uri, range, newText);
+      for (const [uri, { range, newText }] of inCode) change(uri, range, newText);
       return edit;
     },
   });
@@ -42,21 +44,26 @@ export function registerRename(client: LanguageClient): vscode.Disposable {
 const patience = 60_000;
 
 /** A field of the database in the code that reads and writes it, as the editor's own TypeScript renames it. */
-async function renamedInCode(member: Location, name: string): Promise<[vscode.Uri, vscode.TextEdit[]][]> {
+async function renamedInCode(member: Location, name: string): Promise<[vscode.Uri, vscode.TextEdit][]> {
   const uri = vscode.Uri.file(member.file);
   const { start } = rangeOf(member);
   const ask = async () => {
     // TypeScript knows nothing of a file that is not open.
     await vscode.workspace.openTextDocument(uri);
-    return vscode.commands.executeCommand<vscode.WorkspaceEdit>(
-      'vscode.executeDocumentRenameProvider',
-      uri,
-      start,
-      name,
+    const place = { file: uri, line: start.line + 1, offset: start.character + 1 };
+    const answer = await vscode.commands.executeCommand<{ readonly body?: readonly RenameEdit[] }>(
+      'typescript.tsserverRequest',
+      renameCommand,
+      { ...place, name },
     );
+    return answer?.body ?? [];
   };
-  const asked = ask().catch(() => null);
-  const waited = new Promise<null>((resolve) => setTimeout(() => resolve(null), patience));
-  const edit = await Promise.race([asked, waited]);
-  return edit?.entries() ?? [];
+  const asked = ask().catch(() => []);
+  const waited = new Promise<readonly RenameEdit[]>((resolve) => setTimeout(() => resolve([]), patience));
+  const edits = await Promise.race([asked, waited]);
+  const positionOf = ({ line, offset }: LineOffset) => new vscode.Position(line - 1, offset - 1);
+  return edits.map(({ file, start, end, text }) => [
+    vscode.Uri.file(file),
+    vscode.TextEdit.replace(new vscode.Range(positionOf(start), positionOf(end)), text),
+  ]);
 }

@@ -4,7 +4,16 @@
  * checked with the options under which the engine runs it. Nothing is written into anybody's folder.
  */
 import { dirname, join } from 'node:path';
-import type { CompilerOptions, LanguageServiceHost, PluginCreateInfo, ResolvedModule, TypeScript } from './server.ts';
+import { type RenameRequest, renameCommand } from './renameRequest.ts';
+import type {
+  CompilerOptions,
+  LanguageServiceHost,
+  PluginCreateInfo,
+  ProjectService,
+  ResolvedModule,
+  Session,
+  TypeScript,
+} from './server.ts';
 
 /** `dist/types` of the extension, seen from `node_modules/rehearsal-typescript-plugin`. */
 const shippedTypes = join(__dirname, '..', '..', 'dist', 'types');
@@ -31,11 +40,15 @@ function domainOptions(options: CompilerOptions): CompilerOptions {
   };
 }
 
+/** Sessions that answer renames already: the server calls the plugin once for each project. */
+const answering = new WeakSet<Session>();
+
 /** What the TypeScript server calls to get the plugin. */
 export function init({ typescript }: { readonly typescript: TypeScript }) {
   const isOfDomain = domainTest(typescript.sys.fileExists);
   return {
-    create: ({ project, languageService, languageServiceHost }: PluginCreateInfo): unknown => {
+    create: ({ project, languageService, languageServiceHost, session }: PluginCreateInfo): unknown => {
+      if (session) answerRenames(session, project.projectService);
       decorateResolution(languageServiceHost, isOfDomain);
       if (project.projectKind === typescript.server.ProjectKind.Inferred) {
         decorateOptions(languageServiceHost, isOfDomain);
@@ -43,6 +56,33 @@ export function init({ typescript }: { readonly typescript: TypeScript }) {
       return languageService;
     },
   };
+}
+
+/**
+ * The editor sends its own `rename` to a server that follows no imports until a file of code has been shown. A command
+ * whose name begins with `_` always comes to the server that knows the types.
+ */
+function answerRenames(session: Session, service: ProjectService): void {
+  if (answering.has(session)) return;
+  answering.add(session);
+  session.addProtocolHandler(renameCommand, (request) => {
+    const { file, line, offset, name } = request.arguments as RenameRequest;
+    const script = service.getScriptInfo(file);
+    const project = service.getDefaultProjectForFile(file, true);
+    if (!script || !project) return { response: [], responseRequired: true };
+    const position = script.lineOffsetToPosition(line, offset);
+    const preferences = { providePrefixAndSuffixTextForRename: true };
+    const found = project.getLanguageService().findRenameLocations(file, position, false, false, preferences) ?? [];
+    const edits = found.flatMap(({ fileName, textSpan, prefixText = '', suffixText = '' }) => {
+      const info = service.getScriptInfo(fileName);
+      if (!info) return [];
+      const [start, end] = [textSpan.start, textSpan.start + textSpan.length].map((at) =>
+        info.positionToLineOffset(at),
+      );
+      return [{ file: fileName, start, end, text: `${prefixText}${name}${suffixText}` }];
+    });
+    return { response: edits, responseRequired: true };
+  });
 }
 
 function decorateResolution(host: LanguageServiceHost, isOfDomain: (file: string) => boolean): void {

@@ -1,5 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import {
+  type RenameEdit,
+  type RenameRequest,
+  renameCommand,
+} from '../../../src/extension/typescriptPlugin/renameRequest.ts';
 
 type Reply = { type: string; request_seq?: number; success?: boolean; message?: string; body?: unknown };
 
@@ -38,6 +43,12 @@ export class LanguageServer {
   async hover(file: string, line: number, offset: number): Promise<string> {
     const reply = await this.#ask('quickinfo', { file, line, offset });
     return reply.success ? (reply.body as { displayString: string }).displayString : `(${reply.message})`;
+  }
+
+  /** What a rename by the plugin's own command changes, as `line:offset text`. */
+  async renamed(file: string, line: number, offset: number, name: string): Promise<string[]> {
+    const reply = await this.#ask(renameCommand, { file, line, offset, name } satisfies RenameRequest);
+    return (reply.body as RenameEdit[]).map(({ start, text }) => `${start.line}:${start.offset} ${text}`);
   }
 
   async close(): Promise<void> {

@@ -79,6 +79,18 @@ describe.skipIf(obstacle !== undefined)('types in the editor', () => {
     expect(await server.hover(file, 12, 44)).toContain('integer: (below: number) => number');
   });
 
+  it('a field is renamed where it is declared, read and taken apart', async () => {
+    const reading = tools.replace(
+      'const found = db.orders[order];',
+      'const { orders } = db; const found = orders[order];',
+    );
+    const file = opened('desk/renamed.ts', reading);
+    const offsetOf = (name: string) => (tools.split('\n')[3] ?? '').indexOf(name) + 1;
+    expect(await server.renamed(file, 4, offsetOf('orders'), 'sales')).toEqual(['4:41 sales', '10:13 sales: orders']);
+    expect(await server.renamed(file, 4, offsetOf('status'), 'stage')).toEqual(['4:66 stage', '12:11 stage']);
+    expect(await server.renamed(file, 1, 1, 'nothing')).toEqual([]);
+  });
+
   it('a domain is told what does not fit', async () => {
     const errors = await server.errors(opened('desk/wrong.ts', wrong));
     expect(errors.map((error) => error.split(' ').slice(0, 2).join(' '))).toEqual([

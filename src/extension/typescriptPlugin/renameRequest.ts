@@ -1,0 +1,15 @@
+import type { LineOffset } from './server.ts';
+
+/** What the extension asks the plugin for: a rename as the server that knows the types makes it. */
+export const renameCommand = '_rehearsal.rename';
+
+/** The name at a place of a file, and what it becomes. */
+export type RenameRequest = LineOffset & { readonly file: string; readonly name: string };
+
+/** One edit of the answer. */
+export type RenameEdit = {
+  readonly file: string;
+  readonly start: LineOffset;
+  readonly end: LineOffset;
+  readonly text: string;
+};
