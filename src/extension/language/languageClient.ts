@@ -203,7 +203,7 @@ export class LanguageClient {
         return;
       case 'failed':
         this.#context.log.error(message.message);
-        this.#settle(message.id, undefined);
+        if (message.id !== null) this.#settle(message.id, undefined);
         return;
       case 'unknown':
         this.#sendWhole(message.folder, message.file);

@@ -30,7 +30,8 @@ export type ToWorker =
 export type FromWorker =
   | { readonly type: 'found'; readonly folder: string; readonly diagnostics: readonly Diagnostic[] }
   | { readonly type: 'answer'; readonly id: number; readonly value: AnswerTo<QuestionType> | Mended | DomainRow | null }
-  | { readonly type: 'failed'; readonly id: number; readonly message: string }
+  /** A question could not be answered; the id is null where something else could not be done. */
+  | { readonly type: 'failed'; readonly id: number | null; readonly message: string }
   /** Changes came of a text that is not here: it has to be sent as a whole. */
   | { readonly type: 'unknown'; readonly folder: string; readonly file: string }
   /** The domain's code in this state has not told its tools yet. */

@@ -30,8 +30,14 @@ function wake(): void {
   setImmediate(() => {
     isAwake = false;
     const next = waiting.shift();
-    if (next) perform(next);
-    else look();
+    try {
+      if (next) perform(next);
+      else look();
+    } catch (error) {
+      // One domain that can't be read, such as one that is being deleted, must not cost the others their answers.
+      const message = error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error);
+      tell({ type: 'failed', id: next && 'id' in next ? next.id : null, message });
+    }
     if (waiting.length > 0 || stale.size > 0) wake();
   });
 }
@@ -64,32 +70,20 @@ function perform(message: ToWorker): void {
       stale.add(folder);
       return;
     case 'ask':
-      respond(message.id, () => domain.answer(message.question));
+      tell({ type: 'answer', id: message.id, value: domain.answer(message.question) });
       if (!asked.has(folder)) {
         asked.add(folder);
         tellUndescribed(folder, domain);
       }
       return;
     case 'row':
-      respond(message.id, () => domain.row(message.grouping));
+      tell({ type: 'answer', id: message.id, value: domain.row(message.grouping) });
       return;
     case 'mend':
-      respond(message.id, () => [...domain.mended(message.file ?? undefined)]);
+      tell({ type: 'answer', id: message.id, value: [...domain.mended(message.file ?? undefined)] });
       return;
     default:
       message satisfies never;
-  }
-}
-
-function respond(id: number, make: () => Extract<FromWorker, { type: 'answer' }>['value']): void {
-  try {
-    tell({ type: 'answer', id, value: make() });
-  } catch (error) {
-    tell({
-      type: 'failed',
-      id,
-      message: error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error),
-    });
   }
 }
 

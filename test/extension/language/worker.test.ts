@@ -161,3 +161,12 @@ it('asks for the whole text where changes come of one that it does not have, as 
   tell({ type: 'text', folder, file, text: text.replace('find_order', 'find_orde') });
   expect(await codes()).toEqual(['task/unknown-tool']);
 });
+
+it('a domain that breaks the reading costs the others nothing, and what happened is told', async () => {
+  const folder = folderOf(desk);
+  tell({ type: 'touch', folder: null as unknown as string });
+  const { id, message } = await next('failed');
+  expect([id, message]).toEqual([null, expect.stringContaining('must be of type string')]);
+  tell({ type: 'touch', folder });
+  expect(await codes()).toEqual([]);
+});

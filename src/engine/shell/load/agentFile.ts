@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { agentFileSchema } from '../../core/agentFile.ts';
 import { type Diagnostic, formatDiagnostic } from '../diagnostic.ts';
@@ -54,9 +54,9 @@ export function parseAgentFile(
 }
 
 /** A folder that can't be listed has no agents' files to show; what reads it for its own files says so. */
-function namesIn(folder: string): readonly string[] {
+function entriesOf(folder: string): readonly Dirent[] {
   try {
-    return readdirSync(folder);
+    return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
   }
@@ -65,12 +65,11 @@ function namesIn(folder: string): readonly string[] {
 /** The agents' files of a domain: in its folder, and in the folders in it. */
 export function agentFilesIn(folder: string, overlay?: Overlay): readonly string[] {
   const isLeftOut = (name: string) => name.startsWith('.') || name === 'node_modules';
-  const entries = readdirSync(folder, { withFileTypes: true });
-  const folders = entries.flatMap((each) =>
+  const folders = entriesOf(folder).flatMap((each) =>
     each.isDirectory() && !isLeftOut(each.name) ? [join(folder, each.name)] : [],
   );
   const named = [folder, ...folders].flatMap((each) =>
-    namesIn(each).flatMap((name) => (suffix.test(name) ? [join(each, name)] : [])),
+    entriesOf(each).flatMap(({ name }) => (suffix.test(name) ? [join(each, name)] : [])),
   );
   const unsaved = [...(overlay?.keys() ?? [])].filter(
     (file) => suffix.test(file) && [folder, ...folders].includes(dirname(file)),
