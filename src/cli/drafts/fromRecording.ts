@@ -7,9 +7,10 @@ import { readRecording } from '../../engine/shell/recording.ts';
 import { type Given, refuseStray, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { domainFolder, openDomainAt, unknownDomain } from '../rolloutOptions.ts';
+import { freeFile } from './freeFile.ts';
 import { requireFree } from './freeId.ts';
 import { isImported, putChatDrafts } from './fromChats.ts';
-import { freeName, putDrafts } from './putDrafts.ts';
+import { putDrafts } from './putDrafts.ts';
 
 /** Drafts a task of what happened in a recording. */
 export async function draftFromRecording(given: Given, io: Io): Promise<ExitCode> {
@@ -27,6 +28,6 @@ export async function draftFromRecording(given: Given, io: Io): Promise<ExitCode
   const id = text(given, 'id');
   if (id !== undefined) requireFree('task', id, loaded, io);
   const drafted = draftTask(loaded, readRecording(path), id);
-  const name = freeName(loaded, 'tasks', drafted.id, 'task');
-  return putDrafts({ loaded, kind: 'task', name, ids: [drafted.id], text: drafted.text }, given, io);
+  const files = new Map([[freeFile(loaded, 'task', drafted.id), drafted.text]]);
+  return putDrafts({ folder: loaded.folder, files, ids: [drafted.id] }, given, io);
 }
