@@ -4,7 +4,7 @@ import { counted } from '../../engine/core/counted.ts';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { draftChats } from '../../engine/shell/drafting/draftChats.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
-import { recordingEnding } from '../../engine/shell/recordingName.ts';
+import { isForkName, isRecording, recordingEnding } from '../../engine/shell/recordingName.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { openDomainAt, unknownDomain } from '../rolloutOptions.ts';
@@ -39,12 +39,12 @@ export function conversationsNamed(named: readonly string[], { cwd }: Pick<Io, '
     if (!existsSync(path)) throw new UsageError(`${each}: there is no such recording`);
     const found = statSync(path).isDirectory()
       ? readdirSync(path)
-          .filter((name) => name.endsWith(recordingEnding) && !name.includes('.fork-'))
+          .filter((name) => isRecording(name) && !isForkName(name))
           .sort()
           .map((name) => join(path, name))
       : [path];
     if (found.length === 0) throw new UsageError(`${each}: there is no recording in this folder`);
-    if (!path.endsWith(recordingEnding) && !statSync(path).isDirectory())
+    if (!isRecording(path) && !statSync(path).isDirectory())
       throw new UsageError(
         `${each} is no recording (*${recordingEnding}); import the conversations first: rehearsal import chats`,
       );
