@@ -7,7 +7,7 @@ import type { Task } from '../engine/core/task.ts';
 import type { BatchOptions, TrialResult } from '../engine/shell/batch.ts';
 import { type GuardReader, guardReader } from '../engine/shell/guardNotes.ts';
 import { readRecording, readSidecar, sidecarPath } from '../engine/shell/recording.ts';
-import { rolloutName } from '../engine/shell/recordingName.ts';
+import { recordingName, rolloutName } from '../engine/shell/recordingName.ts';
 import type { RunLine } from '../engine/shell/runLine.ts';
 import type { Io } from './io.ts';
 import { spoken } from './transcript.ts';
@@ -22,7 +22,7 @@ export type RunLines = Required<Pick<BatchOptions, 'onEvents' | 'onFinished' | '
  */
 export function runLines(io: Pick<Io, 'out'>, folder: string, prices: Prices = {}): RunLines {
   const guards = new Map<string, GuardReader>();
-  const recordingOf = (name: string) => join(folder, `${name}.traj.jsonl`);
+  const recordingOf = (name: string) => join(folder, recordingName(name));
   const begin = (task: Task, trial: number): GuardReader => {
     const recording = recordingOf(rolloutName(task, trial));
     const guard = guardReader(recording);

@@ -7,12 +7,12 @@ import { canonicalJson, type JsonObject } from '../../src/engine/core/json.ts';
 import type { GoldAction, Task } from '../../src/engine/core/task.ts';
 import { loadDomain } from '../../src/engine/shell/load/loadDomain.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
+import { importChats, jsonl } from '../support/chatLog.ts';
 import { modelServer } from '../support/modelServer.ts';
 import { rehearsal } from '../support/terminal.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const fresh = () => mkdtempSync(join(tmpdir(), 'drafts-'));
-const jsonl = (...values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 /** A copy of a sample domain without tasks. */
 function withoutTasks(name: string): string {
@@ -51,25 +51,9 @@ type Drafts = {
 };
 
 /** Imports conversations into a domain and drafts tasks of them. */
-async function drafted(domain: string, chats: readonly object[], ...more: readonly string[]) {
-  const folder = fresh();
-  const file = join(folder, 'log.jsonl');
-  writeFileSync(file, jsonl(...chats));
-  const run = join(folder, 'run');
-  const read = await rehearsal(
-    'import',
-    'chats',
-    file,
-    '--domain',
-    domain,
-    '--out',
-    run,
-    '--seed',
-    'x',
-    '--json',
-    ...more,
-  );
-  expect(read.code).toBe(0);
+async function drafted(domain: string, chats: readonly object[]) {
+  const { code: read, run } = await importChats(domain, jsonl(...chats));
+  expect(read).toBe(0);
   const { code, out } = await rehearsal('draft', 'from-chats', run, '--json');
   const found = JSON.parse(out) as Drafts;
   const tasks = found.files
@@ -400,7 +384,6 @@ test('intents of real conversations are told, with the tasks that try them or no
     join(domain, 'tasks', 'one.task.yaml'),
     readFileSync('domains/order-desk/tasks/lamp-variant.task.yaml', 'utf8'),
   );
-  const folder = fresh();
   const hours = said('When are you open on Sunday?', 'From ten to four.', 'Thanks.');
   const opening = said('Hi, what are your opening hours? Are you open on Sundays?', 'From ten to four.', 'Thanks.');
   const chats = [
@@ -417,9 +400,7 @@ test('intents of real conversations are told, with the tasks that try them or no
     { id: 'hours', messages: hours },
     { id: 'opening', messages: opening },
   ];
-  writeFileSync(join(folder, 'log.jsonl'), jsonl(...chats));
-  const run = join(folder, 'run');
-  await rehearsal('import', 'chats', join(folder, 'log.jsonl'), '--domain', domain, '--out', run);
+  const { run } = await importChats(domain, jsonl(...chats));
   const { code, out } = await rehearsal('coverage', 'chats', run, '--json');
   expect(code).toBe(1);
   const { intents } = JSON.parse(out) as {

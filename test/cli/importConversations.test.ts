@@ -5,6 +5,7 @@ import { expect, test, vi } from 'vitest';
 import type { RolloutEvent } from '../../src/engine/core/event.ts';
 import type { ConversationsReport } from '../../src/engine/shell/import/importConversations.ts';
 import { readRecording } from '../../src/engine/shell/recording.ts';
+import { importChats, jsonl } from '../support/chatLog.ts';
 import { type Printed, rehearsal } from '../support/terminal.ts';
 import { session } from './dap/harness.ts';
 
@@ -17,25 +18,9 @@ writeFileSync(latin, Buffer.from(`{"messages": [{"role": "user", "content": "lat
 type Imported = Printed & { readonly report: ConversationsReport; readonly folder: string };
 
 /** Imports a text as a file of chats or spans. */
-async function imported(from: 'chats' | 'spans', text: string, ...more: readonly string[]): Promise<Imported> {
-  const folder = fresh();
-  const file = join(folder, 'log.jsonl');
-  writeFileSync(file, text);
-  const out = join(folder, 'run');
-  const printed = await rehearsal(
-    'import',
-    from,
-    file,
-    '--domain',
-    desk,
-    '--out',
-    out,
-    '--seed',
-    'x',
-    '--json',
-    ...more,
-  );
-  return { ...printed, report: JSON.parse(printed.out) as ConversationsReport, folder: out };
+async function imported(from: 'chats' | 'spans', text: string): Promise<Imported> {
+  const { run, ...printed } = await importChats(desk, text, from);
+  return { ...printed, report: JSON.parse(printed.out) as ConversationsReport, folder: run };
 }
 
 function eventsAt({ report }: Imported, index = 0): readonly RolloutEvent[] {
@@ -45,7 +30,6 @@ function eventsAt({ report }: Imported, index = 0): readonly RolloutEvent[] {
 }
 
 const typesOf = (events: readonly RolloutEvent[]) => events.map(({ type }) => type);
-const jsonl = (...values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 const chat = {
   id: 'call-17',

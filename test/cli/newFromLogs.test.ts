@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { jsonl } from '../support/chatLog.ts';
 import { rehearsalIn } from '../support/terminal.ts';
 
 const fresh = () => mkdtempSync(join(tmpdir(), 'from-logs-'));
-const jsonl = (...values: readonly unknown[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 const called = (id: string, name: string, given: object) => ({
   role: 'assistant',
   content: null,

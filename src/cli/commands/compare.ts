@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { isRecording, recordingEnding } from '../../engine/shell/recordingName.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { recordingsCompared } from '../compare/recordings.ts';
 import { runsCompared } from '../compare/runs.ts';
@@ -29,7 +30,7 @@ databases at the end differ, and the verdicts.
   options: { domain: { type: 'string' } },
   run: async (given, io) => {
     const { positionals } = given;
-    const recordings = positionals.filter((each) => each.endsWith('.traj.jsonl'));
+    const recordings = positionals.filter(isRecording);
     if (recordings.length > 0) return compareRecordings(given, io, recordings);
     if (positionals.length < 2) throw new UsageError('name two runs (folders with run.json) or two recordings');
     const records = positionals.map((each) => openRunRecord(io, each));
@@ -59,7 +60,7 @@ databases at the end differ, and the verdicts.
 
 function compareRecordings(given: Given, io: Io, [one, other, ...more]: readonly string[]): ExitCode {
   if (one === undefined || other === undefined || more.length > 0 || given.positionals.length !== 2)
-    throw new UsageError('name two recordings (*.traj.jsonl), or runs (folders with run.json)');
+    throw new UsageError(`name two recordings (*${recordingEnding}), or runs (folders with run.json)`);
   const domain = text(given, 'domain');
   const compared = recordingsCompared(
     [resolve(io.cwd, one), resolve(io.cwd, other)],

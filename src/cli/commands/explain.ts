@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { type Command, text } from '../command.ts';
 import { Debuggee } from '../dap/debuggee.ts';
 import { headlineOf } from '../dap/explanation.ts';
 import { chainOf } from '../dap/why.ts';
 import { UsageError } from '../io.ts';
+import { requireRecording } from '../requireRecording.ts';
 import { openDomain, unknownDomain } from '../rolloutOptions.ts';
 
 export const explain: Command = {
@@ -24,9 +24,7 @@ files that demand it. No model is asked; the gold actions are played in a lane.
   options: { domain: { type: 'string' } },
   run: async (given, io) => {
     const named = given.positionals[0];
-    const recording = resolve(io.cwd, named ?? '');
-    if (!named?.endsWith('.traj.jsonl') || !existsSync(recording))
-      throw new UsageError(`${named ?? 'RECORDING'}: there is no such recording (a file that ends in .traj.jsonl)`);
+    const recording = requireRecording(named, io);
     const folder = text(given, 'domain') ?? domainBeside(recording);
     if (folder === undefined) throw unknownDomain(recording, 'Name its folder with --domain FOLDER');
     const domain = openDomain(io, folder);

@@ -7,13 +7,9 @@ import type { ImportOptions, ImportReport } from '../../engine/shell/import/impo
 import { importTau1 } from '../../engine/shell/import/tau1.ts';
 import { importTau2 } from '../../engine/shell/import/tau2.ts';
 import { type Command, refuseMore, refuseStray, text } from '../command.ts';
+import { isConversations } from '../conversations.ts';
+import { conversationsHelp, conversationsOptions, importLogs } from '../importLogs.ts';
 import { type Io, UsageError } from '../io.ts';
-import {
-  conversationsHelp,
-  conversationsOptions,
-  importConversationFiles,
-  isConversations,
-} from './importConversations.ts';
 
 const importers: Readonly<Record<Benchmark, (options: ImportOptions) => Promise<ImportReport>>> = {
   tau2: importTau2,
@@ -57,7 +53,7 @@ ${conversationsHelp}`,
     const [named] = given.positionals;
     if (isConversations(named)) {
       refuseStray(given, Object.keys(conversationsOptions), `import ${named}`);
-      return importConversationFiles(named, given, io);
+      return importLogs(named, given, io);
     }
     const benchmark = benchmarks.find((each) => each === named);
     if (!benchmark)

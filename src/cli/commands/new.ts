@@ -1,30 +1,12 @@
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, relative, resolve } from 'node:path';
-import { counted } from '../../engine/core/counted.ts';
-import { isToolName } from '../../engine/core/tool.ts';
-import type { Gated } from '../../engine/shell/audit/draftGate.ts';
-import { gate } from '../../engine/shell/audit/draftGate.ts';
-import { commandWords } from '../../engine/shell/drafting/commandWords.ts';
-import { domainTemplates, templateFiles } from '../../engine/shell/drafting/domainTemplate.ts';
-import {
-  declared,
-  type GivenServer,
-  type Judged,
-  judged,
-  mcpDomainFiles,
-  serverName,
-} from '../../engine/shell/drafting/mcpDomain.ts';
-import { requireEmpty, writeNew } from '../../engine/shell/drafting/newFolder.ts';
+import { basename, resolve } from 'node:path';
+import { requireEmpty } from '../../engine/shell/drafting/newFolder.ts';
 import { isDate } from '../../engine/shell/load/checkState.ts';
-import { shippedFolder } from '../../engine/shell/shippedFolder.ts';
 import { type Command, type Given, refuseMore, refuseStray, text } from '../command.ts';
-import { gatedRow, gatedText } from '../drafts/gatedText.ts';
-import { type Io, progress, UsageError } from '../io.ts';
-import { shellWord } from '../shellWord.ts';
-import { newFromLogs } from './newFromLogs.ts';
+import { type Io, UsageError } from '../io.ts';
+import { fromLogs } from '../making/fromLogs.ts';
+import { fromServer } from '../making/fromServer.ts';
+import { fromTemplate, templateNames } from '../making/fromTemplate.ts';
 
-const root = () => shippedFolder('templates');
 const defaultNow = '2026-03-02T09:00:00Z';
 
 export const newCommand: Command = {
@@ -39,11 +21,7 @@ it passes the audit, and its gold seat gets reward 1 on every task. From an MCP 
 name, lists its tools, and writes the server's declaration, a policy and rules to fill in, and one draft task for each
 tool that changes something; then it plays the drafts and says what is left to do. From recorded conversations it takes
 the policy, the system message that most of them have, and simulated tools: those that the log defines, else those that
-were called; personal data is masked as by import. It says what to fill in and what comes next. Templates: ${domainTemplates(
-      root(),
-    )
-      .map(({ name }) => name)
-      .join(', ')}.
+were called; personal data is masked as by import. It says what to fill in and what comes next. Templates: ${templateNames()}.
 
   --template NAME    the template
   --mcp "COMMAND"    the command that starts a server, with its arguments: "npx -y some-server --flag"
@@ -95,15 +73,16 @@ be made.
     if (isList && from !== 'mcp' && from !== 'mcp-url')
       throw new UsageError('--list lists the tools of a server: name one with --mcp or --mcp-url');
     refuseStray(given, [from, 'name', 'now', ...optionsOf[from]], `--${from}`);
-    if (from === 'chats' || from === 'spans') {
-      const folder = folderOf(given, io);
-      return newFromLogs({ folder, name: nameOf(folder, given), now: now ?? defaultNow, from }, given, io);
-    }
-    refuseMore(given, 1, newCommand);
-    const folder = isList && given.positionals[0] === undefined ? null : folderOf(given, io);
-    if (folder !== null && !isList) requireEmpty(folder);
-    if (from === 'template') return fromTemplate(folder ?? '', text(given, from) ?? '', now, given, io);
-    return fromServer(folder, serverOf(given, io), now ?? defaultNow, given, io);
+    const isLogs = from === 'chats' || from === 'spans';
+    if (!isLogs) refuseMore(given, 1, newCommand);
+    const at = now ?? defaultNow;
+    if (isList && given.positionals[0] === undefined) return fromServer({ to: null, now: at }, given, io);
+    const folder = folderOf(given, io);
+    const to = { folder, name: nameOf(folder, given) };
+    if (isLogs) return fromLogs({ ...to, now: at, from }, given, io);
+    if (!isList) requireEmpty(folder);
+    if (from === 'template') return fromTemplate({ ...to, template: text(given, from) ?? '', now }, given, io);
+    return fromServer({ to, now: at }, given, io);
   },
 };
 
@@ -126,140 +105,4 @@ function nameOf(folder: string, given: Given): string {
   const name = text(given, 'name')?.trim();
   if (name === '') throw new UsageError('--name is empty: name the domain, or leave it out');
   return name ?? basename(folder);
-}
-
-function fromTemplate(folder: string, template: string, now: string | undefined, given: Given, io: Io): 0 {
-  const templates = domainTemplates(root());
-  if (!templates.some(({ name }) => name === template))
-    throw new UsageError(
-      `there is no template "${template}"; there is ${templates.map(({ name }) => name).join(', ')}`,
-    );
-  const name = nameOf(folder, given);
-  const files = writeNew(folder, templateFiles(root(), template, { name, ...(now === undefined ? {} : { now }) }));
-  const shown = relative(io.cwd, folder) || '.';
-  if (given.values['json'] === true) io.out(`${JSON.stringify({ folder, name, files, drafts: [] })}\n`);
-  else
-    io.out(
-      `made ${name} in ${shown} (${counted(files.length, 'file')}). Begin with policy.md, then:\n  rehearsal check ${shellWord(shown)} --audit\n  rehearsal eval ${shellWord(shown)}\n`,
-    );
-  return 0;
-}
-
-/** The server that a person named, with paths as they hold from anywhere. */
-function serverOf(given: Given, { cwd }: Io): GivenServer {
-  const url = text(given, 'mcp-url');
-  if (url !== undefined) {
-    if (!/^https?:/i.test(url) || !URL.canParse(url))
-      throw new UsageError(`--mcp-url is an address such as http://127.0.0.1:8000/mcp, not "${url}"`);
-    return { type: 'http', url, headers: pairs(given, 'header') };
-  }
-  const words = commandWords(text(given, 'mcp') ?? '');
-  if (typeof words === 'string') throw new UsageError(`--mcp can't be read: ${words}`);
-  const [command, ...args] = words;
-  if (command === undefined) throw new UsageError('--mcp is empty: it is the command that starts the server');
-  const placed = (word: string) => {
-    const path = resolve(cwd, word);
-    return /[\\/.]/.test(word) && !word.startsWith('-') && existsSync(path) ? path : word;
-  };
-  return { command: placed(command), args: args.map(placed), env: pairs(given, 'env') };
-}
-
-function pairs({ values }: Given, name: 'env' | 'header'): Readonly<Record<string, string>> {
-  const list = values[name];
-  return Object.fromEntries(
-    (Array.isArray(list) ? list : []).map((each) => {
-      const [, key, value] = /^([^=]+)=(.*)$/s.exec(String(each)) ?? [];
-      if (key === undefined || value === undefined) throw new UsageError(`--${name} is NAME=VALUE, not "${each}"`);
-      return [key.trim(), value];
-    }),
-  );
-}
-
-async function fromServer(folder: string | null, server: GivenServer, now: string, given: Given, io: Io) {
-  const key = serverName(server);
-  const whole = declared(key, server);
-  if (typeof whole === 'string') throw new UsageError(`this is no MCP server: ${whole}`);
-  // The client is loaded only for domains that have servers.
-  const { listMcpTools } = await import('../../engine/shell/mcp.ts');
-  const where = 'url' in server ? server.url : [server.command, ...server.args].join(' ');
-  if (given.values['json'] !== true) io.err(`asking ${where} for its tools\n`);
-  const listed = await listMcpTools(key, whole, folder !== null && existsSync(folder) ? folder : tmpdir(), {
-    environment: io.environment,
-  }).catch((error: unknown) => {
-    // Ctrl+C ends the server as well, which would look like a fault of its own.
-    throw io.signal.aborted ? new UsageError('cancelled: nothing was made') : error;
-  });
-  if (listed.length === 0)
-    throw new UsageError(`the MCP server (${where}) has no tools, so there is nothing to make a domain of`);
-  const misnamed = listed.find(({ tool }) => !isToolName(tool.name));
-  if (misnamed)
-    throw new UsageError(
-      `the MCP server (${where}) has a tool that no model can be offered: its name is ${JSON.stringify(misnamed.tool.name)}, and not at most 64 letters, digits, dashes and underscores`,
-    );
-  const tools = judged(
-    listed,
-    writesOf(
-      given,
-      listed.map(({ tool }) => tool.name),
-    ),
-  );
-  if (folder === null || given.values['list'] === true) return listTools(tools, given, io);
-  const name = nameOf(folder, given);
-  const files = writeNew(folder, mcpDomainFiles({ name, now, serverName: key, server, tools }));
-  const drafts = await gate(folder, { signal: io.signal, onProgress: progress(io) });
-  return tellMade(folder, name, files, tools, drafts, given, io);
-}
-
-function writesOf(given: Given, known: readonly string[]): readonly string[] | undefined {
-  const list = text(given, 'writes');
-  if (list === undefined) return undefined;
-  const names = list.split(',').flatMap((name) => name.trim() || []);
-  const stranger = names.find((name) => !known.includes(name));
-  if (stranger !== undefined)
-    throw new UsageError(`--writes: the server has no tool "${stranger}"; it has ${known.join(', ')}`);
-  return names;
-}
-
-function listTools(tools: readonly Judged[], given: Given, io: Io): 0 {
-  const rows = tools.map(({ tool: { name, description }, isWrite, isSure }) => ({
-    name,
-    description,
-    isWrite,
-    isSure,
-  }));
-  if (given.values['json'] === true) io.out(`${JSON.stringify({ tools: rows })}\n`);
-  else
-    for (const { name, isWrite, isSure } of rows)
-      io.out(`${isWrite ? 'write' : 'read '}${isSure ? '  ' : '? '} ${name}\n`);
-  return 0;
-}
-
-function tellMade(
-  folder: string,
-  name: string,
-  files: readonly string[],
-  tools: readonly Judged[],
-  drafts: readonly Gated[],
-  given: Given,
-  io: Io,
-): 0 | 1 {
-  const shown = relative(io.cwd, folder) || '.';
-  const isWhole = drafts.every(({ passes }) => passes);
-  if (given.values['json'] === true) {
-    io.out(`${JSON.stringify({ folder, name, files, tools: tools.length, drafts: drafts.map(gatedRow) })}\n`);
-    return isWhole ? 0 : 1;
-  }
-  const unsure = tools.filter(({ isSure }) => !isSure).length;
-  io.out(`made ${name} in ${shown}: ${counted(tools.length, 'tool')}, ${counted(drafts.length, 'draft task')}\n`);
-  if (unsure > 0)
-    io.out(
-      `the server does not say of ${counted(unsure, 'tool')} whether they change anything: look for "review" in ${shown}/domain.yaml\n`,
-    );
-  io.out(gatedText(drafts.map(gatedRow), io.cwd));
-  const first = drafts.find(({ passes }) => passes) ?? drafts[0];
-  if (first)
-    io.out(
-      `next: edit the drafts, then\n  rehearsal run ${shellWord(shown)} ${first.draft.placed.value.id}\n  rehearsal draft accept ${shellWord(shown)} ${first.draft.placed.value.id}\n`,
-    );
-  return isWhole ? 0 : 1;
 }

@@ -4,10 +4,12 @@ import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { guardReader } from '../../engine/shell/guardNotes.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
+import { isRecording, recordingEnding } from '../../engine/shell/recordingName.ts';
 import { noStart, replayRecording } from '../../engine/shell/replay.ts';
 import { requestNamed, sentRequests } from '../../engine/shell/sentRequests.ts';
 import { type Command, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { noRecording } from '../requireRecording.ts';
 import { openDomain, unknownDomain } from '../rolloutOptions.ts';
 import { spoken } from '../transcript.ts';
 
@@ -42,13 +44,11 @@ export const replayCommand: Command = {
 
 /** The path of the recording that a person named. Throws a `UsageError` for what is none. */
 function recordingNamed(io: Io, named: string | undefined): string {
-  const what = 'a file that ends in .traj.jsonl';
   const path = resolve(io.cwd, named ?? '');
-  if (!named || !existsSync(path))
-    throw new UsageError(`${named ?? 'RECORDING'}: there is no such recording (${what})`);
+  if (!named || !existsSync(path)) throw noRecording(named);
   if (!statSync(path).isDirectory()) return path;
-  const [first] = readdirSync(path).filter((name) => name.endsWith('.traj.jsonl'));
-  const instead = first === undefined ? what : `for example ${join(named, first)}`;
+  const [first] = readdirSync(path).filter(isRecording);
+  const instead = first === undefined ? `a file that ends in ${recordingEnding}` : `for example ${join(named, first)}`;
   throw new UsageError(`${named} is a folder, and replay takes one recording: ${instead}`);
 }
 

@@ -4,7 +4,7 @@ import { guardReader } from '../../engine/shell/guardNotes.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import { withDrafts } from '../../engine/shell/load/drafts.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
-import { rolloutName } from '../../engine/shell/recordingName.ts';
+import { recordingName, rolloutName } from '../../engine/shell/recordingName.ts';
 import { summaryOf } from '../../engine/shell/rolloutSummary.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { type Command, type Given, text } from '../command.ts';
@@ -45,7 +45,7 @@ async function rehearse(domain: LoadedDomain, given: Given, io: Io): Promise<Exi
   const supervisor = await openSupervisor(domain, { log: (line) => io.err(`${line}\n`) });
   const wait = modelWait((line) => io.err(`${line}\n`), io.terminal ? statusLine(io) : undefined);
   try {
-    const guard = guardReader(join(folder, `${rolloutName(task, 0)}.traj.jsonl`));
+    const guard = guardReader(join(folder, recordingName(rolloutName(task, 0))));
     const [result] = await runBatch(supervisor, {
       ...plan,
       concurrency: 1,

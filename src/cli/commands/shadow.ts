@@ -13,6 +13,7 @@ import {
 import { tableLines } from '../../engine/core/tableText.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import { outsideOf } from '../../engine/shell/outside.ts';
+import { isForkName, isRecording } from '../../engine/shell/recordingName.ts';
 import { baseHashOf } from '../../engine/shell/replay.ts';
 import { type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { shadow } from '../../engine/shell/shadow.ts';
@@ -122,7 +123,7 @@ async function compareAll(
 }
 
 function readTraffic(file: string, stage: Stage): readonly (Traffic | string)[] {
-  return file.endsWith('.traj.jsonl') ? [trafficOfRecording(file, stage)] : trafficOfChats(file, stage);
+  return isRecording(file) ? [trafficOfRecording(file, stage)] : trafficOfChats(file, stage);
 }
 
 /** The files that a person named, those of a folder in their order. */
@@ -133,7 +134,7 @@ function trafficFiles(io: Io, named: readonly string[]): readonly string[] {
     if (!existsSync(path)) throw new UsageError(`${given}: there is no such traffic`);
     if (!statSync(path).isDirectory()) return [path];
     const inside = readdirSync(path, { recursive: true, encoding: 'utf8' });
-    const found = inside.filter((name) => name.endsWith('.traj.jsonl') && !name.includes('.fork-')).sort();
+    const found = inside.filter((name) => isRecording(name) && !isForkName(name)).sort();
     if (found.length === 0) throw new UsageError(`${given}: there is no recording in this folder`);
     return found.map((name) => join(path, name));
   });

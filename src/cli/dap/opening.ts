@@ -7,7 +7,7 @@ import { signingKey } from '../../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
 import type { AskPerson, OnModel, ReadKey } from '../../engine/shell/outside.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
-import { rolloutName } from '../../engine/shell/recordingName.ts';
+import { recordingEnding, recordingName, rolloutName } from '../../engine/shell/recordingName.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
 import { UsageError } from '../io.ts';
@@ -68,7 +68,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
     const receipt = receiptOfClosed(debuggee.domain, recording, closed);
     if (receipt) receive(receipt);
   };
-  const recording = join(run, `${rolloutName(task, trial)}.traj.jsonl`);
+  const recording = join(run, recordingName(rolloutName(task, trial)));
   await debuggee.launch({ task, seed, trial, basis, recording, ...(turnCap === undefined ? {} : { turnCap }) });
   return debuggee;
 }
@@ -76,7 +76,8 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
 /** Opens a recording to be stepped through; nothing runs until it is forked. Throws what a person can read. */
 export async function attached(configuration: Configuration, host: Host): Promise<Debuggee> {
   const { recording: given, domain: named } = configuration;
-  if (!given) throw new UsageError('the attach configuration names no recording (a file that ends in .traj.jsonl)');
+  if (!given)
+    throw new UsageError(`the attach configuration names no recording (a file that ends in ${recordingEnding})`);
   const recording = resolve(given);
   if (!existsSync(recording)) throw new UsageError(`${recording}: there is no such recording`);
   const folder = named ?? domainBeside(recording);

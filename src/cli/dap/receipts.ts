@@ -1,9 +1,10 @@
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { taskIn } from '../../engine/core/underPersona.ts';
 import { receiptOf } from '../../engine/shell/batch.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { openLedger, type Receipt, signingKey } from '../../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { nameOf } from '../../engine/shell/recordingName.ts';
 import { readRunFile } from '../../engine/shell/runFile.ts';
 import type { RolloutClosed } from '../../engine/shell/supervisor.ts';
 
@@ -17,7 +18,7 @@ export function receiptOfClosed(
   if (closed.endReason === 'cancelled' || started?.type !== 'rolloutStarted') return null;
   const task = taskIn(domain, started.task.id);
   if (!task) return null;
-  return receiptOf(started.policyHash, started, basename(recording, '.traj.jsonl'), task, started.trial, closed);
+  return receiptOf(started.policyHash, started, nameOf(recording), task, started.trial, closed);
 }
 
 /**

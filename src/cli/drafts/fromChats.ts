@@ -1,19 +1,18 @@
-import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
-import { gate } from '../../engine/shell/audit/draftGate.ts';
-import { makeFolder, onDisk } from '../../engine/shell/disk.ts';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { draftChats } from '../../engine/shell/drafting/draftChats.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
-import { recordingEnding } from '../../engine/shell/recordingName.ts';
+import { isForkName, isRecording, recordingEnding } from '../../engine/shell/recordingName.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { openDomainAt, unknownDomain } from '../rolloutOptions.ts';
 import { drafterOf } from './drafter.ts';
+import { freeName } from './freeFile.ts';
 import { requireFree } from './freeId.ts';
-import { gatedRow, gatedText } from './gatedText.ts';
-import { freeName } from './putDrafts.ts';
+import type { GatedRow } from './gatedText.ts';
+import { putDrafts } from './putDrafts.ts';
 
 /** Whether a recording is of a conversation that was not rehearsed. */
 export function isImported(path: string): boolean {
@@ -40,12 +39,12 @@ export function conversationsNamed(named: readonly string[], { cwd }: Pick<Io, '
     if (!existsSync(path)) throw new UsageError(`${each}: there is no such recording`);
     const found = statSync(path).isDirectory()
       ? readdirSync(path)
-          .filter((name) => name.endsWith(recordingEnding) && !name.includes('.fork-'))
+          .filter((name) => isRecording(name) && !isForkName(name))
           .sort()
           .map((name) => join(path, name))
       : [path];
     if (found.length === 0) throw new UsageError(`${each}: there is no recording in this folder`);
-    if (!path.endsWith(recordingEnding) && !statSync(path).isDirectory())
+    if (!isRecording(path) && !statSync(path).isDirectory())
       throw new UsageError(
         `${each} is no recording (*${recordingEnding}); import the conversations first: rehearsal import chats`,
       );
@@ -71,33 +70,18 @@ export async function putChatDrafts(
   if (id !== undefined && recordings.length > 1)
     throw new UsageError('--id names one task, and there are several conversations');
   if (id !== undefined) requireFree('task', id, loaded, io);
-  const show = given.values['json'] === true ? () => undefined : progress(io);
   const { drafts, files, ids } = await draftChats(loaded, recordings, {
-    name: freeName(loaded, 'tasks', id ?? 'from-chats', 'task'),
+    name: freeName(loaded, 'task', id ?? 'from-chats'),
     ...(id === undefined ? {} : { id }),
     drafter: drafterOf(given, io),
     newPersonas,
     signal: io.signal,
-    onProgress: show,
+    onProgress: progress(io),
   });
-  const gated = await gate(folder, { ids, overlay: files, signal: io.signal, onProgress: show });
-  if (io.signal.aborted) throw new UsageError('cancelled');
-  const isPrinted = given.values['print'] === true;
-  if (!isPrinted)
-    for (const [file, content] of files) {
-      makeFolder(dirname(file));
-      onDisk(file, () => writeFileSync(file, content, { flag: 'wx' }));
-    }
-  const sound = gated.filter(({ draft, passes }) => draft.kind === 'task' && passes).length;
-  const [[file = '', content = ''] = []] = files;
-  const shown = { folder, file, text: content, files: [...files.keys()], ids, sound, isWritten: !isPrinted };
   const sources = drafts.map(({ task, recording, todos }) => ({ id: task.id, recording, todos }));
-  if (given.values['json'] === true) io.out(`${JSON.stringify({ ...shown, sources, drafts: gated.map(gatedRow) })}\n`);
-  else {
-    const told = isPrinted ? '' : [...files.keys()].map((file) => `wrote ${relative(io.cwd, file)}\n`).join('');
-    if (isPrinted) io.out([...files.values()].join('\n'));
-    const failing = gatedText(gated.filter(({ passes }) => !passes).map(gatedRow), io.cwd);
-    (isPrinted ? io.err : io.out)(`${told}${failing}${sound} of ${counted(drafts.length, 'draft')} pass the audit\n`);
-  }
-  return gated.every(({ passes }) => passes) ? 0 : 1;
+  const more = (rows: readonly GatedRow[]) => {
+    const sound = rows.filter(({ kind, passes }) => kind === 'task' && passes).length;
+    return { keys: { sound, sources }, closing: `${sound} of ${counted(drafts.length, 'draft')} pass the audit` };
+  };
+  return putDrafts({ folder, files, ids, more }, given, io);
 }

@@ -1,22 +1,20 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { describedDomain } from '../../engine/shell/describe.ts';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { draftTask } from '../../engine/shell/drafting/draftTask.ts';
 import { readRecording } from '../../engine/shell/recording.ts';
 import { type Given, refuseStray, text } from '../command.ts';
-import { type ExitCode, type Io, UsageError } from '../io.ts';
+import type { ExitCode, Io } from '../io.ts';
+import { requireRecording } from '../requireRecording.ts';
 import { domainFolder, openDomainAt, unknownDomain } from '../rolloutOptions.ts';
+import { freeFile } from './freeFile.ts';
 import { requireFree } from './freeId.ts';
 import { isImported, putChatDrafts } from './fromChats.ts';
-import { freeName, putDrafts } from './putDrafts.ts';
+import { putDrafts } from './putDrafts.ts';
 
 /** Drafts a task of what happened in a recording. */
 export async function draftFromRecording(given: Given, io: Io): Promise<ExitCode> {
   const [named] = given.positionals;
-  const path = resolve(io.cwd, named ?? '');
-  if (!named || !existsSync(path) || !named.endsWith('.traj.jsonl'))
-    throw new UsageError(`${named ?? 'RECORDING'}: there is no such recording (a file that ends in .traj.jsonl)`);
+  const path = requireRecording(named, io);
   const chosen = text(given, 'domain');
   const folder = chosen === undefined ? domainBeside(path) : domainFolder(io, chosen);
   if (folder === undefined) throw unknownDomain(path, 'Name its folder with --domain FOLDER');
@@ -27,6 +25,6 @@ export async function draftFromRecording(given: Given, io: Io): Promise<ExitCode
   const id = text(given, 'id');
   if (id !== undefined) requireFree('task', id, loaded, io);
   const drafted = draftTask(loaded, readRecording(path), id);
-  const name = freeName(loaded, 'tasks', drafted.id, 'task');
-  return putDrafts({ loaded, kind: 'task', name, ids: [drafted.id], text: drafted.text }, given, io);
+  const files = new Map([[freeFile(loaded, 'task', drafted.id), drafted.text]]);
+  return putDrafts({ folder: loaded.folder, files, ids: [drafted.id] }, given, io);
 }

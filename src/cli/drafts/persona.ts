@@ -5,8 +5,9 @@ import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { domainFolder, openDomainAt } from '../rolloutOptions.ts';
 import { drafterOf } from './drafter.ts';
+import { freeFile } from './freeFile.ts';
 import { requireFree } from './freeId.ts';
-import { freeName, putDrafts } from './putDrafts.ts';
+import { putDrafts } from './putDrafts.ts';
 
 /** Drafts a persona. */
 export async function draftPersona(given: Given, io: Io): Promise<ExitCode> {
@@ -22,9 +23,9 @@ export async function draftPersona(given: Given, io: Io): Promise<ExitCode> {
   if (typeof made === 'string') throw new UsageError(made);
   const by = drafter ? `by ${drafter.seat.model}` : `without a model, drawn by seed ${seed}`;
   const content = draftText([made], [`A persona, drafted ${by}. Read it, and accept it if it is right.`]);
-  const name = freeName(loaded, 'personas', made.id, 'persona');
+  const files = new Map([[freeFile(loaded, 'persona', made.id), content]]);
   return putDrafts(
-    { loaded, kind: 'persona', name, ids: [made.id], text: content, ...(drafter ? { isSound: true } : {}) },
+    { folder: loaded.folder, files, ids: [made.id], ...(drafter ? { sound: 'persona' } : {}) },
     given,
     io,
   );

@@ -1,65 +1,54 @@
-import { existsSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
 import { gate } from '../../engine/shell/audit/draftGate.ts';
 import { makeFolder, onDisk } from '../../engine/shell/disk.ts';
-import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { inside } from '../../engine/shell/load/source.ts';
 import type { Given } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { gatedRow, gatedText } from './gatedText.ts';
-
-/** A name for which there is no file yet. */
-export function freeName(
-  { folder, domain }: LoadedDomain,
-  key: 'tasks' | 'personas',
-  wanted: string,
-  kind: string,
-): string {
-  const target = inside(folder, domain.file[key]) ?? folder;
-  let name = wanted;
-  for (let number = 2; existsSync(join(target, `${name}.${kind}.yaml`)); number++) name = `${wanted}-${number}`;
-  return name;
-}
+import { type GatedRow, gatedRow, gatedText } from './gatedText.ts';
 
 type Put = {
-  readonly loaded: LoadedDomain;
-  readonly kind: 'task' | 'persona';
-  /** Of the file, without its suffix. */
-  readonly name: string;
+  /** Of the domain. */
+  readonly folder: string;
+  /** Texts of new files of the domain, by their paths. */
+  readonly files: ReadonlyMap<string, string>;
+  /** Of all drafts in them. */
   readonly ids: readonly string[];
-  readonly text: string;
-  /** They came through the gate already. */
-  readonly isSound?: true;
+  /** What the drafts are, where they came through the gate already. */
+  readonly sound?: GatedRow['kind'];
+  /** More keys of the answer, and a last line for people, which stands for those that pass. */
+  readonly more?: (rows: readonly GatedRow[]) => { readonly keys: object; readonly closing: string };
 };
 
-/** Writes drafts into a file of their own, or prints it, and says what the audit finds in them. */
-export async function putDrafts(
-  { loaded, kind, name, ids, text: content, isSound: isKnown }: Put,
-  given: Given,
-  io: Io,
-): Promise<ExitCode> {
-  const { folder, domain } = loaded;
-  const key = kind === 'task' ? 'tasks' : 'personas';
-  const target = inside(folder, domain.file[key]);
-  if (target === null) throw new UsageError(`the folder of ${key}, ${domain.file[key]}, lies outside of the domain`);
-  const file = join(target, `${name}.${kind}.yaml`);
-  const overlay = new Map([[file, content]]);
-  const gated = isKnown
-    ? ids.map((id) => ({ kind, id, file, passes: true, undecided: null, findings: [] }))
-    : (await gate(folder, { ids, overlay, signal: io.signal, onProgress: progress(io) })).map(gatedRow);
+/** Writes drafts into files of their own, or prints them, and says what the audit finds in them. */
+export async function putDrafts(put: Put, given: Given, io: Io): Promise<ExitCode> {
+  const { folder, files, ids } = put;
+  const rows = await gatedRows(put, io);
   if (io.signal.aborted) throw new UsageError('cancelled');
-  const isPrinted = given.values['print'] === true;
-  if (!isPrinted) {
-    makeFolder(target);
-    onDisk(file, () => writeFileSync(file, content, { flag: 'wx' }));
+  const isWritten = given.values['print'] !== true;
+  if (isWritten)
+    for (const [file, content] of files) {
+      makeFolder(dirname(file));
+      onDisk(file, () => writeFileSync(file, content, { flag: 'wx' }));
+    }
+  const more = put.more?.(rows);
+  if (given.values['json'] === true) {
+    const [[file = '', text = ''] = []] = files;
+    const shown = { folder, file, text, files: [...files.keys()], ids, isWritten, ...more?.keys, drafts: rows };
+    io.out(`${JSON.stringify(shown)}\n`);
+  } else {
+    if (!isWritten) io.out([...files.values()].join('\n'));
+    const told = isWritten ? [...files.keys()].map((file) => `wrote ${relative(io.cwd, file)}\n`) : [];
+    const found = gatedText(more ? rows.filter(({ passes }) => !passes) : rows, io.cwd);
+    (isWritten ? io.out : io.err)(`${told.join('')}${found}${more ? `${more.closing}\n` : ''}`);
   }
-  const isSound = gated.length === ids.length && gated.every(({ passes }) => passes);
-  if (given.values['json'] === true)
-    io.out(`${JSON.stringify({ folder, file, ids, text: content, isWritten: !isPrinted, drafts: gated })}\n`);
-  else {
-    if (isPrinted) io.out(content);
-    const told = `${isPrinted ? '' : `wrote ${relative(io.cwd, file)}\n`}${gatedText(gated, io.cwd)}`;
-    (isPrinted ? io.err : io.out)(told);
+  return rows.length >= ids.length && rows.every(({ passes }) => passes) ? 0 : 1;
+}
+
+async function gatedRows({ folder, files, ids, sound }: Put, io: Io): Promise<readonly GatedRow[]> {
+  if (sound === undefined) {
+    const gated = await gate(folder, { ids, overlay: files, signal: io.signal, onProgress: progress(io) });
+    return gated.map(gatedRow);
   }
-  return isSound ? 0 : 1;
+  const [file = ''] = files.keys();
+  return ids.map((id) => ({ kind: sound, id, file, passes: true, undecided: null, findings: [] }));
 }

@@ -12,7 +12,8 @@ import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { domainFolder, openDomainAt, wholeNumber } from '../rolloutOptions.ts';
 import { drafterOf } from './drafter.ts';
-import { freeName, putDrafts } from './putDrafts.ts';
+import { freeFile } from './freeFile.ts';
+import { putDrafts } from './putDrafts.ts';
 
 /** Candidates that are put through the gate at once, and how many rounds of them there are at most. */
 const candidatesPerRound = 8;
@@ -53,13 +54,9 @@ export async function draftVariants(given: Given, io: Io): Promise<ExitCode> {
     const verb = sound.length === 1 ? 'is' : 'are';
     io.err(`${counted(sound.length, 'variant')} of ${count} ${verb} sound${why}\n`);
   }
-  const name = freeName(loaded, 'tasks', `${placed.value.id}-variants`, 'task');
+  const files = new Map([[freeFile(loaded, 'task', `${placed.value.id}-variants`), draftText(sound, comment)]]);
   const ids = sound.map((each) => each.id);
-  const code = await putDrafts(
-    { loaded, kind: 'task', name, ids, text: draftText(sound, comment), isSound: true },
-    given,
-    io,
-  );
+  const code = await putDrafts({ folder: loaded.folder, files, ids, sound: 'task' }, given, io);
   return code === 0 && sound.length < count ? 1 : code;
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { Fault } from '../../engine/shell/fault.ts';
+import { recordingEnding } from '../../engine/shell/recordingName.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
@@ -14,7 +15,7 @@ type Piece = { readonly text: string; readonly tokens: number; readonly trained:
 /** `rehearsal synth preview RECORDING`: the trainer renders it, and nothing else does. */
 export async function previewTraining(given: Given, io: Io): Promise<ExitCode> {
   const [named] = given.positionals;
-  if (named === undefined) throw new UsageError('name a recording (a file that ends in .traj.jsonl)');
+  if (named === undefined) throw new UsageError(`name a recording (a file that ends in ${recordingEnding})`);
   const recording = resolve(io.cwd, named);
   if (!existsSync(recording)) throw new UsageError(`${recording}: there is no such recording`);
   const dialect = dialectOf(given, recording);

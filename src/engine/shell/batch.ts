@@ -12,7 +12,7 @@ import type { LoadedDomain } from './load/loadDomain.ts';
 import type { Meter } from './meter.ts';
 import { type AskPerson, laneSeats, type OnModel, type Outside, outsideOf, type ReadKey } from './outside.ts';
 import { policyChangeSince } from './policyChange.ts';
-import { rolloutName } from './recordingName.ts';
+import { recordingName, rolloutName } from './recordingName.ts';
 import { baseHashOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
 import { type RunFile, writeRunFile } from './runFile.ts';
@@ -109,7 +109,7 @@ async function runTrial(
 ): Promise<TrialResult> {
   const { onEvents } = options;
   const name = rolloutName(task, trial);
-  const recording = join(options.folder, `${name}.traj.jsonl`);
+  const recording = join(options.folder, recordingName(name));
   const live = supervisor.start(
     {
       task,
@@ -164,7 +164,7 @@ export function receiptOf(
 ): Receipt {
   return {
     rollout,
-    recording: `${rollout}.traj.jsonl`,
+    recording: recordingName(rollout),
     task: { id: task.id, hash: taskHash(task) },
     trial,
     seed: options.seed,

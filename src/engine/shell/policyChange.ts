@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { LoadedDomain } from './load/loadedDomain.ts';
+import { isRecording } from './recordingName.ts';
 import { type PolicyChange, type RunFile, readRunFile } from './runFile.ts';
 
 /**
@@ -50,7 +51,7 @@ function namesIn(folder: string): readonly string[] {
 
 /** The policy as the first recording of a run has it: the system prompt without the time, which stands last. */
 function policyOf(run: string): string | null {
-  for (const name of namesIn(run).filter((each) => each.endsWith('.traj.jsonl'))) {
+  for (const name of namesIn(run).filter(isRecording)) {
     try {
       const [line = ''] = readFileSync(join(run, name), 'utf8').split('\n', 1);
       const { event } = JSON.parse(line) as { readonly event: { readonly system: string } };

@@ -3,12 +3,22 @@ import { basename } from 'node:path';
 /** How the name of every recording ends. */
 export const recordingEnding = '.traj.jsonl';
 
+/** Whether a path or a name is that of a recording. */
+export function isRecording(path: string): boolean {
+  return path.endsWith(recordingEnding);
+}
+
 /** A fork is named after the first recording: `x.fork-1.traj.jsonl` for `x.traj.jsonl` and for its forks. */
 const forkPattern = /\.fork-(\d+)$/;
 
 /** The name of a rollout in its run: that of its recording without the ending. */
 export function rolloutName({ id }: { readonly id: string }, trial: number): string {
   return `${id}.${trial}`;
+}
+
+/** The name of a rollout's recording. */
+export function recordingName(rollout: string): string {
+  return `${rollout}${recordingEnding}`;
 }
 
 /** The name of a recording without its folder and ending. */
@@ -21,6 +31,11 @@ export function forkNumber(recording: string): number {
   return Number(forkPattern.exec(nameOf(recording))?.[1] ?? 0);
 }
 
+/** Whether it is the name of a fork. */
+export function isForkName(recording: string): boolean {
+  return forkNumber(recording) > 0;
+}
+
 /** The name of the first recording, of which this one may be a fork, without its folder and ending. */
 export function originName(recording: string): string {
   return nameOf(recording).replace(forkPattern, '');
@@ -28,5 +43,5 @@ export function originName(recording: string): string {
 
 /** The name of a fork's recording. */
 export function forkName(origin: string, number: number): string {
-  return `${origin}.fork-${number}${recordingEnding}`;
+  return recordingName(`${origin}.fork-${number}`);
 }

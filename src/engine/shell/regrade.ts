@@ -10,7 +10,7 @@ import { preparation, setUpOf } from './driver.ts';
 import { forEach } from './forEach.ts';
 import type { SigningKey } from './ledger.ts';
 import { readRecording } from './recording.ts';
-import { rolloutName } from './recordingName.ts';
+import { recordingName, rolloutName } from './recordingName.ts';
 import { baseHashOf, settingOf } from './replay.ts';
 import type { FinishedRollout, RunRecord } from './runRecord.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -64,7 +64,7 @@ export async function regradeRun(
       from: prepared.events,
       seats: { agent: 'gold', user: 'agenda' },
       outside: { agent: nobody, user: nobody, simulate: nobody },
-      recording: join(options.folder, `${name}.traj.jsonl`),
+      recording: join(options.folder, recordingName(name)),
       recordedSources: prepared.sources,
     });
     const ended = await closed;

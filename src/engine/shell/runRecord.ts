@@ -6,6 +6,7 @@ import { fromDisk } from './disk.ts';
 import { Fault } from './fault.ts';
 import { finishedRollouts, type Receipt, strangeLine } from './ledger.ts';
 import { readRecording, readSidecar, sidecarPath } from './recording.ts';
+import { isRecording } from './recordingName.ts';
 import { type RunFile, readRunFile } from './runFile.ts';
 
 /** A finished rollout of a run: its measures, and where its recording lies. */
@@ -40,7 +41,7 @@ export function readRun(folder: string): RunRecord | string {
   });
   const vouched = new Set(receipts.map(([, { recording }]) => recording));
   const names = fromDisk(folder, () => readdirSync(folder));
-  const begun = names.filter((name) => name.endsWith('.traj.jsonl') && !vouched.has(name));
+  const begun = names.filter((name) => isRecording(name) && !vouched.has(name));
   const { unfinished = [], fork = [] } = Object.groupBy(begun, (name) =>
     isFork(name, readRecording(join(folder, name)).lines) ? 'fork' : 'unfinished',
   );
@@ -100,7 +101,7 @@ export function runToGoOn(
   if (typeof before === 'string') {
     const names = namesIn(folder);
     const isThere = names.includes('run.json');
-    const rest = names.find((name) => name === 'ledger.jsonl' || name.endsWith('.traj.jsonl'));
+    const rest = names.find((name) => name === 'ledger.jsonl' || isRecording(name));
     if (!isThere && rest === undefined) return null;
     const beside = isThere ? '' : ` although ${rest} is there`;
     throw refusal('run/unreadable', `${before}${beside}, so nobody can tell which run this is. ${restore}`);

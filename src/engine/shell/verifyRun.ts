@@ -5,7 +5,7 @@ import type { Recorded, RolloutEvent } from '../core/event.ts';
 import { fromDisk } from './disk.ts';
 import { type Receipt, readLedger } from './ledger.ts';
 import { chainStart, type ReadRecording, readRecording, readSidecar, sidecarPath } from './recording.ts';
-import { recordingEnding } from './recordingName.ts';
+import { isForkName, isRecording, recordingEnding } from './recordingName.ts';
 import { type RunFile, readRunFile, runFileHash } from './runFile.ts';
 import { isFork, settingsThatDiffer } from './runRecord.ts';
 
@@ -46,7 +46,7 @@ export function verifyRun(folder: string, trustedKey: string): Verified {
   // What is wrong with a run.json that nobody vouches for is not to be found in its recordings.
   const run = typeof read === 'string' ? null : read;
   const vouched = new Set(receipts.map(({ recording }) => basename(recording)));
-  const recordings = names.filter((name) => name.endsWith(recordingEnding));
+  const recordings = names.filter(isRecording);
   const strangers = recordings.filter((name) => !vouched.has(name));
   return {
     checked: receipts.length + strangers.length,
@@ -214,7 +214,7 @@ function claimsOf(event: RolloutEvent, receipt: Receipt): readonly Claim[] {
 function verifyParent({ path, lines }: ReadRecording): readonly RunProblem[] {
   const first = lines[0]?.event;
   const parent = first?.type === 'rolloutStarted' ? first.parent : undefined;
-  if (!parent || !path.includes('.fork-')) return [];
+  if (!parent || !isForkName(path)) return [];
   const file = join(dirname(path), basename(parent.recording));
   if (!existsSync(file)) return [{ file: path, line: 1, message: `forks from ${parent.recording}, which is missing` }];
   const shared = readRecording(file).lines;

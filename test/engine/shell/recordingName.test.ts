@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { forkName, forkNumber, nameOf, originName, rolloutName } from '../../../src/engine/shell/recordingName.ts';
+import {
+  forkName,
+  forkNumber,
+  isForkName,
+  isRecording,
+  nameOf,
+  originName,
+  recordingName,
+  rolloutName,
+} from '../../../src/engine/shell/recordingName.ts';
 
 test.each([
   ['/runs/x/lamp.0.traj.jsonl', 'lamp.0', 'lamp.0', 0],
@@ -7,6 +16,8 @@ test.each([
   ['a.fork-in-the-road.3.traj.jsonl', 'a.fork-in-the-road.3', 'a.fork-in-the-road.3', 0],
 ])('%s is named %s, comes from %s and is fork %i', (recording, name, origin, number) => {
   expect([nameOf(recording), originName(recording), forkNumber(recording)]).toEqual([name, origin, number]);
+  expect([isRecording(recording), isForkName(recording)]).toEqual([true, number > 0]);
+  expect(recording.endsWith(recordingName(name))).toBe(true);
 });
 
 test('a fork has the name of the first recording, and a number', () => {

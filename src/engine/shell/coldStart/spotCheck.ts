@@ -6,7 +6,7 @@ import { sampleOf } from '../../core/coldStart/sample.ts';
 import type { Fork, Selected, WholeVerdict } from '../../core/coldStart/settle.ts';
 import { measureOf } from '../../core/measure.ts';
 import { fromDisk } from '../disk.ts';
-import { forkNumber, originName, recordingEnding } from '../recordingName.ts';
+import { forkNumber, isForkName, isRecording, originName } from '../recordingName.ts';
 import { eventsOf } from '../runRecord.ts';
 import { settleAnew } from './synthesis.ts';
 import { addDecision, type DecisionLine, readDecisions, readGrades, readSelection } from './synthesisFolder.ts';
@@ -52,8 +52,7 @@ export function forksOf(folder: string, recording: string): readonly Fork[] {
   const place = dirname(recording);
   const path = join(folder, place);
   const names = fromDisk(path, () => readdirSync(path)).filter(
-    (name) =>
-      name.endsWith(recordingEnding) && forkNumber(name) > 0 && originName(name) === originName(basename(recording)),
+    (name) => isRecording(name) && isForkName(name) && originName(name) === originName(basename(recording)),
   );
   return names
     .toSorted((one, other) => forkNumber(other) - forkNumber(one))

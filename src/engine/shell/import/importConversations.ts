@@ -19,6 +19,7 @@ import { openRunOf } from '../batch.ts';
 import { Fault } from '../fault.ts';
 import type { SigningKey } from '../ledger.ts';
 import { openRecording, openSidecar, sidecarPath } from '../recording.ts';
+import { recordingName, rolloutName } from '../recordingName.ts';
 import { baseHashOf, settingOf } from '../replay.ts';
 import type { RunFile } from '../runFile.ts';
 import { startOf } from '../start.ts';
@@ -101,7 +102,7 @@ export function importConversations(
     system[compared] += 1;
     const start = startFor(supervisor, each, compared, options);
     const events = [start, ...conversationEvents(each, domain)];
-    const recording = join(folder, `${id}.${trial}.traj.jsonl`);
+    const recording = join(folder, recordingName(rolloutName({ id }, trial)));
     const written = writeRecording(recording, events, setting);
     const { task, policyHash, basis } = start;
     const difference = differenceHash(setting.world, written.state.world);

@@ -4,7 +4,7 @@ import type { Task } from '../../core/task.ts';
 import { openRunOf, receiptOf } from '../batch.ts';
 import { forEach } from '../forEach.ts';
 import type { SigningKey } from '../ledger.ts';
-import { rolloutName } from '../recordingName.ts';
+import { recordingName, rolloutName } from '../recordingName.ts';
 import { baseHashOf } from '../replay.ts';
 import type { RunFile } from '../runFile.ts';
 import { startOf } from '../start.ts';
@@ -138,7 +138,7 @@ async function compared(
       judge: async (question) => ({ reply: recorded.judge(question) }),
       simulate: () => Promise.reject(new Error('an imported domain has no simulated tools')),
     },
-    recording: join(folder, `${name}.traj.jsonl`),
+    recording: join(folder, recordingName(name)),
   });
   const ended = await closed;
   receive(receiptOf(domain.policy.hash, file, name, task, trial, ended));

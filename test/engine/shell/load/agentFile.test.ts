@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { agentFilesIn } from '../../../../src/engine/shell/load/agentFile.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { parseSeat } from '../../../../src/engine/shell/seats/seatSpec.ts';
 import { desk, type Files, folderOf, load, shown, told } from './domainFolder.ts';
@@ -55,6 +56,10 @@ it('agents are found in the folder and in folders of it, and a sound one is no f
   };
   const found = shown(load(files));
   expect(new Set(found.map((each) => each.split(':')[0]))).toEqual(new Set(['agents/one.agent.yaml']));
+});
+
+it('a folder that does not exist has no agents', () => {
+  expect(agentFilesIn(join(folderOf({}), 'gone'))).toEqual([]);
 });
 
 it('the file that domain.yaml names is read wherever it lies, once, and one that is missing is told there', () => {

@@ -1,27 +1,13 @@
-import { existsSync, statSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import type { ParseArgsOptionDescriptor } from 'node:util';
-import { counted } from '../../engine/core/counted.ts';
-import { readChats } from '../../engine/shell/import/chats.ts';
-import type { ReadConversations } from '../../engine/shell/import/conversation.ts';
-import {
-  type ConversationsReport,
-  importConversations,
-  maskingSeed,
-} from '../../engine/shell/import/importConversations.ts';
-import { readSpans } from '../../engine/shell/import/spans.ts';
-import { type SigningKey, signingKey } from '../../engine/shell/ledger.ts';
-import { openSupervisor } from '../../engine/shell/supervisor.ts';
-import { type Given, text } from '../command.ts';
-import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
-import { newRunFolder, openDomain } from '../rolloutOptions.ts';
-
-/** What conversations that were not rehearsed may stand in. */
-const readers = {
-  chats: (files: readonly string[]) => joined(files.map(readChats)),
-  spans: readSpans,
-} satisfies Record<string, (files: readonly string[]) => ReadConversations>;
-export type Source = keyof typeof readers;
+import { counted } from '../engine/core/counted.ts';
+import { type ConversationsReport, importConversations } from '../engine/shell/import/importConversations.ts';
+import { signingKey } from '../engine/shell/ledger.ts';
+import { openSupervisor } from '../engine/shell/supervisor.ts';
+import { type Given, text } from './command.ts';
+import { logFiles, maskedLine, readLogs, type Source, seedOfStandIns } from './conversations.ts';
+import { type ExitCode, type Io, progress, UsageError } from './io.ts';
+import { newRunFolder, openDomain } from './rolloutOptions.ts';
 
 export const conversationsHelp = `rehearsal import chats FILE... --domain FOLDER [options]
 rehearsal import spans FILE... --domain FOLDER [options]
@@ -52,13 +38,8 @@ export const conversationsOptions: Readonly<Record<string, ParseArgsOptionDescri
   'keep-personal-data': { type: 'boolean' },
 };
 
-/** Whether it is conversations, and not a benchmark, that is to be imported. */
-export function isConversations(named: string | undefined): named is Source {
-  return named !== undefined && Object.hasOwn(readers, named);
-}
-
 /** Imports files of conversations as a run of a domain, and tells what came of it. */
-export async function importConversationFiles(from: Source, given: Given, io: Io): Promise<ExitCode> {
+export async function importLogs(from: Source, given: Given, io: Io): Promise<ExitCode> {
   const named = given.positionals.slice(1);
   if (named.length === 0) throw new UsageError(`name the files: rehearsal import ${from} FILE... --domain FOLDER`);
   const files = logFiles(named, io);
@@ -92,37 +73,8 @@ export async function importConversationFiles(from: Source, given: Given, io: Io
   }
 }
 
-/** What stand-ins for personal data are drawn from; null where a person wants it kept. */
-export function seedOfStandIns(given: Given, key: SigningKey = signingKey()): string | null {
-  const named = text(given, 'seed');
-  if (given.values['keep-personal-data'] !== true) return named ?? maskingSeed(key);
-  if (named !== undefined)
-    throw new UsageError('--seed draws stand-ins, and --keep-personal-data wants none: choose one');
-  return null;
-}
-
 const unmasked =
   'WARNING: personal data was NOT masked. The recordings hold it as it was said: do not commit, share or train on them unless you may';
-
-/** The conversations in some files, and what of them can't be read. */
-export const readLogs = (from: Source, files: readonly string[]): ReadConversations => readers[from](files);
-
-/** Files of conversations that a person named, as paths. */
-export function logFiles(named: readonly string[], io: Io): readonly string[] {
-  return named.map((name) => {
-    const path = resolve(io.cwd, name);
-    if (!existsSync(path)) throw new UsageError(`${name}: there is no such file`);
-    if (statSync(path).isDirectory()) throw new UsageError(`${name} is a folder; name the files in it`);
-    return path;
-  });
-}
-
-function joined(read: readonly ReadConversations[]): ReadConversations {
-  return {
-    conversations: read.flatMap(({ conversations }) => conversations),
-    problems: read.flatMap(({ problems }) => problems),
-  };
-}
 
 function reportText({ folder, domain, recordings, problems, system, masked }: ConversationsReport, io: Io): string {
   const place = relative(io.cwd, folder) || '.';
@@ -135,13 +87,6 @@ function reportText({ folder, domain, recordings, problems, system, masked }: Co
     "a log says nothing of the database: it stays the domain's own at each step, and no reward is given",
   ];
   return `${lines.join('\n')}\n`;
-}
-
-/** How much was masked, as people read it. */
-export function maskedLine(masked: ConversationsReport['masked']): string {
-  if (masked === null) return 'personal data was kept';
-  const counts = Object.entries(masked).map(([kind, count]) => `${count} ${kind}`);
-  return `masked: ${counts.length === 0 ? 'nothing was found to mask; read what you share' : counts.join(', ')}`;
 }
 
 function systemLines({ same, differs, none }: ConversationsReport['system']): readonly string[] {

@@ -5,14 +5,14 @@ import { requireEmpty, writeNew } from '../../engine/shell/drafting/newFolder.ts
 import type { ReadConversations } from '../../engine/shell/import/conversation.ts';
 import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { type Given, text, texts } from '../command.ts';
+import { logFiles, maskedLine, readLogs, type Source, seedOfStandIns } from '../conversations.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
-import { logFiles, maskedLine, readLogs, type Source, seedOfStandIns } from './importConversations.ts';
 
 type Wanted = { readonly folder: string; readonly name: string; readonly now: string; readonly from: Source };
 
 /** Makes a domain of recorded conversations, and says what is left to fill in and what comes next. */
-export function newFromLogs({ folder, name, now, from }: Wanted, given: Given, io: Io): 0 | 1 {
+export function fromLogs({ folder, name, now, from }: Wanted, given: Given, io: Io): 0 | 1 {
   const files = logFiles([...texts(given, from), ...given.positionals.slice(1)], io);
   const simulator = simulatorOf(given, io);
   const seed = seedOfStandIns(given);

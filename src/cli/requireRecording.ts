@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isRecording, recordingEnding } from '../engine/shell/recordingName.ts';
+import { type Io, UsageError } from './io.ts';
+
+/** The path of the recording that a person named. Throws a `UsageError` for what is none. */
+export function requireRecording(named: string | undefined, { cwd }: Pick<Io, 'cwd'>): string {
+  const path = resolve(cwd, named ?? '');
+  if (!named || !isRecording(path) || !existsSync(path)) throw noRecording(named);
+  return path;
+}
+
+/** What is said of a name that no recording has. */
+export function noRecording(named: string | undefined): UsageError {
+  return new UsageError(`${named || 'RECORDING'}: there is no such recording (a file that ends in ${recordingEnding})`);
+}

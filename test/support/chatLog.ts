@@ -1,0 +1,25 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Printed, rehearsal } from './terminal.ts';
+
+/** Values as JSON lines. */
+export const jsonl = (...values: readonly unknown[]): string =>
+  values.map((value) => `${JSON.stringify(value)}\n`).join('');
+
+/**
+ * Imports a text as a file of chats or spans, with a fixed seed.
+ * @returns what was printed, the report as JSON, and the folder of the run
+ */
+export async function importChats(
+  domain: string,
+  text: string,
+  from: 'chats' | 'spans' = 'chats',
+): Promise<Printed & { readonly run: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'chats-'));
+  const file = join(folder, 'log.jsonl');
+  writeFileSync(file, text);
+  const run = join(folder, 'run');
+  const options = ['--domain', domain, '--out', run, '--seed', 'x', '--json'];
+  return { ...(await rehearsal('import', from, file, ...options)), run };
+}
