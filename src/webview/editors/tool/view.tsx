@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Bridge } from '../../bridge.ts';
-import { Link } from '../../trajectory/link.tsx';
+import { Link } from '../../parts/link.tsx';
 import { Choice, TextInput } from '../fields.tsx';
 import { type Edit, EditorFrame, editAt } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
