@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Json } from '../../../engine/core/json.ts';
 import { Button } from '../../controls.ts';
 import type { Schema } from '../../models/schemaForm.ts';
-import { Choice, Switch, TextInput } from '../fields.tsx';
+import { Choice, LinesInput, Switch, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
 import type { ValuePath } from '../messages.ts';
@@ -97,8 +97,7 @@ function Property({ schema, path, edit }: Props): JSX.Element {
     const inner = chosen === 'array' ? { items: { type: 'string' } } : chosen === 'object' ? { properties: {} } : {};
     edit.set(path, { type: chosen, ...about, ...inner });
   };
-  const setValues = (text: string): void => {
-    const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const setValues = (lines: string[]): void => {
     if (lines.length > 0) edit.set([...path, 'enum'], lines);
     else if (values) edit.remove([...path, 'enum']);
   };
@@ -112,10 +111,9 @@ function Property({ schema, path, edit }: Props): JSX.Element {
         onCommit={(value) => edit.set([...path, 'description'], value)}
       />
       {type === 'string' && isPlain && (
-        <TextInput
+        <LinesInput
           label="Allowed values"
-          value={(values ?? []).join('\n')}
-          isLong
+          value={values ?? []}
           hint="One a line; without any, every text is allowed."
           onCommit={setValues}
         />
