@@ -138,6 +138,24 @@ test('a tool that is a file is changed by its form', async () => {
   await view.close();
 });
 
+test('a list, one a line, keeps what is typed between its lines while the file takes it', async () => {
+  const view = await opened(simulatedShown);
+  const reads = view.page.getByLabel('Reads');
+  const takes = async (typed: string, lines: readonly string[]) => {
+    await reads.fill(typed);
+    const set = { type: 'set', path: ['reads'], value: lines };
+    await until('the change', async () => expect(await asked(view)).toContainEqual(set));
+    const written = JSON.stringify(simulatedShown).replace('["orders.{order_id}"]', JSON.stringify(lines));
+    const name = `${lines.length} read`;
+    await view.send({ type: 'editor', message: { ...(JSON.parse(written) as typeof simulatedShown), name } });
+    await view.page.getByText(name).waitFor();
+    expect(await reads.inputValue()).toBe(typed);
+  };
+  await takes('orders.* \n', ['orders.*']);
+  await takes('orders.* \n\n  customers.*', ['orders.*', 'customers.*']);
+  await view.close();
+});
+
 test('the keys alone reach every control, and change what they stand on', async () => {
   const view = await opened(simulatedShown);
   const reached = new Set<string>();

@@ -137,6 +137,30 @@ export function TextInput(given: TextInputProps): JSX.Element {
   );
 }
 
+export type LinesInputProps = Omit<TextInputProps, 'value' | 'onCommit' | 'isLong'> & {
+  readonly value: readonly string[];
+  readonly onCommit: (lines: string[]) => void;
+};
+
+/** A list, one a line. Blank lines and the space around a line stay in the field alone, so nobody's typing is cut short. */
+export function LinesInput({ value, onCommit, ...about }: LinesInputProps): JSX.Element {
+  const [typed, setTyped] = useState('');
+  const written = value.join('\n');
+  const isWritten = (text: string): boolean => linesOf(text).join('\n') === written;
+  const commit = (text: string): void => {
+    setTyped(text);
+    if (!isWritten(text)) onCommit(linesOf(text));
+  };
+  return <TextInput {...about} value={isWritten(typed) ? typed : written} isLong onCommit={commit} />;
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
 function rowsOf(text: string): number {
   const lines = text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 90)), 0);
   return Math.min(Math.max(lines, 2), 16);

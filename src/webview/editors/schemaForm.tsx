@@ -11,6 +11,7 @@ import {
   type Misfit,
   misfitAt,
   numberFrom,
+  objectOf,
   resolved,
   type Schema,
   variantFor,
@@ -258,7 +259,7 @@ function Group(props: PartProps & { readonly kind: Extract<FormKind, { type: 'ob
         </p>
       )}
       {kind.type === 'object' && value !== undefined && (
-        <ObjectFields kind={kind} value={asObject(value)} path={path} form={form} />
+        <ObjectFields kind={kind} value={objectOf(value)} path={path} form={form} />
       )}
       {item &&
         items.map((each, index) => (
@@ -303,8 +304,4 @@ function Group(props: PartProps & { readonly kind: Extract<FormKind, { type: 'ob
 function begun(list: Json | undefined, root: Schema, item: Schema): Json {
   const first = emptyValue(root, item);
   return list === undefined ? [first] : first;
-}
-
-function asObject(value: Json): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

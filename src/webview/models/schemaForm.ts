@@ -19,6 +19,10 @@ export type FormKind =
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value as a map; an empty one where it is none. */
+export const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
+
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
 /** Steps that may still be taken. A server's schema can lead round in circles, and split at each of them. */
@@ -31,7 +35,7 @@ const mostParts = 256;
 
 /** The schema behind references to other parts of the root, with what `allOf` adds to it. */
 export function resolved(root: Schema, given: Json | undefined, steps: Steps = { left: mostReferences }): Schema {
-  let schema = isObject(given) ? given : {};
+  let schema = objectOf(given);
   for (; typeof schema.$ref === 'string' && steps.left > 0; steps.left--) {
     const { $ref, ...own } = schema;
     const target = pointedAt(root, $ref);
@@ -45,7 +49,7 @@ export function resolved(root: Schema, given: Json | undefined, steps: Steps = {
 }
 
 function joined(one: Schema, other: Schema): Schema {
-  const properties = [one, other].map((each) => (isObject(each.properties) ? each.properties : {}));
+  const properties = [one, other].map((each) => objectOf(each.properties));
   const required = new Set([...listOf(one.required), ...listOf(other.required)]);
   return { ...other, ...one, properties: Object.assign({}, ...properties) as Schema, required: [...required] };
 }
@@ -102,7 +106,7 @@ function hasEndlessForms(root: Schema, forms: readonly Schema[], steps: Steps = 
 
 function fieldsOf(root: Schema, schema: Schema): readonly FormField[] {
   const required = listOf(schema.required);
-  return Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, own]) => ({
+  return Object.entries(objectOf(schema.properties)).map(([name, own]) => ({
     name,
     schema: resolved(root, own),
     isRequired: required.includes(name),
@@ -127,12 +131,12 @@ function variantsOf(root: Schema, outer: Schema, forms: readonly Schema[]): Form
 function labelOf(schema: Schema, index: number): string {
   if (typeof schema.title === 'string') return schema.title;
   if (Object.hasOwn(schema, 'const')) return shortJson(schema.const as Json);
-  const marks = Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([name, own]) =>
+  const marks = Object.entries(objectOf(schema.properties)).flatMap(([name, own]) =>
     isObject(own) && Object.hasOwn(own, 'const') ? [`${name}: ${shortJson(own.const as Json)}`] : [],
   );
   if (marks.length > 0) return marks.join(', ');
   if (Array.isArray(schema.enum)) return schema.enum.map(shortJson).join(' or ');
-  const names = Object.keys(isObject(schema.properties) ? schema.properties : {});
+  const names = Object.keys(objectOf(schema.properties));
   if (names.length > 0) return `with ${names.join(', ')}`;
   return typeof schema.type === 'string' ? schema.type : `form ${index + 1}`;
 }
@@ -263,7 +267,7 @@ export function withValue(value: Json | undefined, path: Path, put: Json): Json 
     list[Number(key)] = withValue(list[Number(key)], rest, put);
     return list;
   }
-  const map = isObject(value) ? value : {};
+  const map = objectOf(value);
   return { ...map, [key]: withValue(Object.hasOwn(map, key) ? map[key] : undefined, rest, put) };
 }
 

@@ -3,10 +3,12 @@ import { duration } from '../models/duration.ts';
 import { callOf, type Entry } from '../models/entries.ts';
 import { namesFor } from '../models/findings.ts';
 import { type StepEntry, stepEntry } from '../models/trajectory.ts';
+import { Changes } from '../parts/changes.tsx';
+import { Code } from '../parts/code.tsx';
+import { Link } from '../parts/link.tsx';
 import type { Note } from '../protocol.ts';
 import type { Actions } from './actions.ts';
-import { Changes, Code, Said } from './blocks.tsx';
-import { Link } from './link.tsx';
+import { Said } from './said.tsx';
 import { Verdicts } from './verdicts.tsx';
 
 export type EntryRowProps = {

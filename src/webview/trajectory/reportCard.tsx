@@ -1,9 +1,10 @@
 import type { JSX } from 'preact';
 import type { CardItem, LayerName } from '../../engine/core/reportCard.ts';
 import type { Trajectory } from '../models/entries.ts';
+import { Link } from '../parts/link.tsx';
+import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';
-import { Link, StepLinks } from './link.tsx';
-import { Mark } from './verdicts.tsx';
+import { StepLinks } from './stepLinks.tsx';
 
 const layers: Readonly<Record<LayerName, string>> = {
   outcome: 'Outcome',

@@ -1,18 +1,9 @@
 import type { JSX } from 'preact';
 import type { VerdictLine } from '../models/trajectory.ts';
+import { Link } from '../parts/link.tsx';
+import { Mark } from '../parts/mark.tsx';
 import type { Actions } from './actions.ts';
-import { Link, StepLinks } from './link.tsx';
-
-const marks: Readonly<Record<VerdictLine['verdict'], string>> = { held: '✓', violated: '✕', unknown: '?' };
-
-/** A verdict as sign and word, so that nobody needs its colour. */
-export function Mark({ verdict }: { readonly verdict: VerdictLine['verdict'] }): JSX.Element {
-  return (
-    <span class={`mark ${verdict}`}>
-      <span aria-hidden="true">{marks[verdict]}</span> {verdict}
-    </span>
-  );
-}
+import { StepLinks } from './stepLinks.tsx';
 
 export type VerdictsProps = {
   readonly verdicts: readonly VerdictLine[];

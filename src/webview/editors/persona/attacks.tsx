@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Attack } from '../../../engine/core/persona.ts';
 import { Button } from '../../controls.ts';
-import { Choice, Slider, TextInput } from '../fields.tsx';
+import { Choice, LinesInput, Slider, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 
 const wants = [
@@ -50,20 +50,15 @@ function AttackCard({
   readonly edit: Edit;
 }): JSX.Element {
   const path = (key: string) => ['attacks', index, key];
-  const say = (text: string): void => {
-    const lines = text.split('\n').filter((line) => line.trim() !== '');
-    if (lines.length > 0) edit.set(path('say'), lines);
-  };
   return (
     <fieldset class="card">
       <legend>Attack {index + 1}</legend>
       <TextInput label="Aim" value={attack.aim} isLong onCommit={(value) => edit.set(path('aim'), value)} />
-      <TextInput
+      <LinesInput
         label="Says"
-        value={attack.say.join('\n')}
-        isLong
+        value={attack.say}
         hint="One message a line; several make a request in parts."
-        onCommit={say}
+        onCommit={(lines) => lines.length > 0 && edit.set(path('say'), lines)}
       />
       <Choice label="Wants" value={attack.wants} options={wants} onCommit={(value) => edit.set(path('wants'), value)} />
       <TextInput

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Bridge } from '../../bridge.ts';
 import { Button } from '../../controls.ts';
-import { Link } from '../../trajectory/link.tsx';
+import { Link } from '../../parts/link.tsx';
 import { TextInput } from '../fields.tsx';
 import { type Ask, EditorFrame } from '../frame.tsx';
 import type { PolicyContent, RuleCard } from '../messages.ts';

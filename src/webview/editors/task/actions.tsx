@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { GoldAction } from '../../../engine/core/task.ts';
 import { Button } from '../../controls.ts';
-import { emptyValue } from '../../models/schemaForm.ts';
+import { emptyValue, objectOf } from '../../models/schemaForm.ts';
 import { Choice } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
@@ -128,11 +128,10 @@ function withoutDefaults(list: readonly GoldAction[]) {
 /** A call as it is begun: what is required and can't be otherwise is there. */
 function begunCall(tool: ShownTool | undefined) {
   const schema = tool?.parameters ?? {};
-  const begun = emptyValue(schema, schema) ?? {};
   return {
     tool: tool?.name ?? '',
     ...(tool?.owner === 'user' ? { by: 'user' } : {}),
-    arguments: typeof begun === 'object' ? begun : {},
+    arguments: objectOf(emptyValue(schema, schema)),
   };
 }
 

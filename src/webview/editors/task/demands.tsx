@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Json } from '../../../engine/core/json.ts';
 import type { Assertion, Task, VerifierName } from '../../../engine/core/task.ts';
 import { Button } from '../../controls.ts';
-import { Choice, Switch, TextInput } from '../fields.tsx';
+import { Choice, LinesInput, Switch, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
 
@@ -18,18 +18,16 @@ const verifiers: readonly (readonly [VerifierName, string])[] = [
 
 /** What counts as done. */
 export function Demands({ task, edit }: { readonly task: Task; readonly edit: Edit }): JSX.Element {
-  const commit = (text: string): void => {
-    const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const commit = (lines: string[]): void => {
     if (lines.length > 0) edit.set(['communicate'], lines);
     else edit.remove(['communicate']);
   };
   return (
     <section aria-labelledby="demands">
       <h2 id="demands">What counts as done</h2>
-      <TextInput
+      <LinesInput
         label="Has to be said"
-        value={task.communicate.join('\n')}
-        isLong
+        value={task.communicate}
         hint="Texts that the agent must have said to the user, one a line."
         onCommit={commit}
       />

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Fact, Task } from '../../../engine/core/task.ts';
 import { Button } from '../../controls.ts';
 import { pathFrom, pathText, typedFact } from '../../models/taskForm.ts';
-import { Choice, TextInput } from '../fields.tsx';
+import { Choice, LinesInput, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
 import type { ValuePath } from '../messages.ts';
@@ -129,22 +129,12 @@ export function UnknownFacts({
   readonly unknown: readonly string[];
   readonly edit: Edit;
 }): JSX.Element {
-  const commit = (text: string): void => {
-    const names = text
-      .split('\n')
-      .map((name) => name.trim())
-      .filter((name) => name !== '');
+  const commit = (names: string[]): void => {
     if (names.length > 0) edit.set(['user', 'unknown'], names);
     else edit.remove(['user', 'unknown']);
   };
   return (
-    <TextInput
-      label="Is sure not to know"
-      value={unknown.join('\n')}
-      isLong
-      hint="Names of facts, one a line."
-      onCommit={commit}
-    />
+    <LinesInput label="Is sure not to know" value={unknown} hint="Names of facts, one a line." onCommit={commit} />
   );
 }
 

@@ -1,8 +1,8 @@
 import type { JSX } from 'preact';
 import type { Json } from '../../../engine/core/json.ts';
 import { Button } from '../../controls.ts';
-import type { Schema } from '../../models/schemaForm.ts';
-import { Choice, Switch, TextInput } from '../fields.tsx';
+import { objectOf, type Schema } from '../../models/schemaForm.ts';
+import { Choice, LinesInput, Switch, TextInput } from '../fields.tsx';
 import type { Edit } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
 import type { ValuePath } from '../messages.ts';
@@ -10,8 +10,6 @@ import type { ValuePath } from '../messages.ts';
 const types = ['string', 'number', 'integer', 'boolean', 'array', 'object'] as const;
 const typeOptions = types.map((type) => ({ value: type, label: type }));
 
-const asSchema = (value: Json | undefined): Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : {};
 const namesIn = (value: Json | undefined): readonly string[] =>
   Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
 
@@ -36,7 +34,7 @@ export function SchemaEditor({ parameters, edit }: { readonly parameters: Schema
 type Props = { readonly schema: Schema; readonly path: ValuePath; readonly edit: Edit };
 
 function Properties({ schema, path, edit }: Props): JSX.Element {
-  const properties = asSchema(schema.properties);
+  const properties = objectOf(schema.properties);
   const required = namesIn(schema.required);
   const names = Object.keys(properties);
   const add = (): void => {
@@ -71,7 +69,7 @@ function Properties({ schema, path, edit }: Props): JSX.Element {
         <fieldset class="card" key={name}>
           <legend>{name}</legend>
           <TextInput label="Name" value={name} isCode onCommit={(to) => rename(name, to)} />
-          <Property schema={asSchema(properties[name])} path={[...path, 'properties', name]} edit={edit} />
+          <Property schema={objectOf(properties[name])} path={[...path, 'properties', name]} edit={edit} />
           <Switch label="Required" value={required.includes(name)} onCommit={(value) => require(name, value)} />
           <div class="actions">
             <Button label={`Remove argument ${name}`} onPress={() => remove(name)}>
@@ -97,8 +95,7 @@ function Property({ schema, path, edit }: Props): JSX.Element {
     const inner = chosen === 'array' ? { items: { type: 'string' } } : chosen === 'object' ? { properties: {} } : {};
     edit.set(path, { type: chosen, ...about, ...inner });
   };
-  const setValues = (text: string): void => {
-    const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const setValues = (lines: string[]): void => {
     if (lines.length > 0) edit.set([...path, 'enum'], lines);
     else if (values) edit.remove([...path, 'enum']);
   };
@@ -112,10 +109,9 @@ function Property({ schema, path, edit }: Props): JSX.Element {
         onCommit={(value) => edit.set([...path, 'description'], value)}
       />
       {type === 'string' && isPlain && (
-        <TextInput
+        <LinesInput
           label="Allowed values"
-          value={(values ?? []).join('\n')}
-          isLong
+          value={values ?? []}
           hint="One a line; without any, every text is allowed."
           onCommit={setValues}
         />
@@ -123,7 +119,7 @@ function Property({ schema, path, edit }: Props): JSX.Element {
       {type === 'array' && (
         <fieldset class="inner">
           <legend class="hidden-text">Items</legend>
-          <Property schema={asSchema(schema.items)} path={[...path, 'items']} edit={edit} />
+          <Property schema={objectOf(schema.items)} path={[...path, 'items']} edit={edit} />
         </fieldset>
       )}
       {type === 'object' && <Properties schema={schema} path={path} edit={edit} />}

@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Json, JsonObject } from '../../../engine/core/json.ts';
+import type { JsonObject } from '../../../engine/core/json.ts';
 import type { Bridge } from '../../bridge.ts';
 import { Button } from '../../controls.ts';
-import { emptyValue, type Misfit, withoutValue, withValue } from '../../models/schemaForm.ts';
+import { emptyValue, type Misfit, objectOf, withoutValue, withValue } from '../../models/schemaForm.ts';
 import { changesOf } from '../../models/trajectory.ts';
-import { Changes, Code } from '../../trajectory/blocks.tsx';
+import { Changes } from '../../parts/changes.tsx';
+import { Code } from '../../parts/code.tsx';
 import { Choice } from '../fields.tsx';
 import type { Ask } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
@@ -39,7 +40,7 @@ export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX
   // The same schema is told again with every change of the domain.
   const schema = useMemo(() => tool.parameters ?? {}, [JSON.stringify(tool.parameters)]);
   const [kept] = useState(() => keptDraft(bridge, tool.name));
-  const [draft, showDraft] = useState<JsonObject>(kept?.draft ?? objectOr(emptyValue(schema, schema)));
+  const [draft, showDraft] = useState<JsonObject>(kept?.draft ?? objectOf(emptyValue(schema, schema)));
   // A press comes right behind the change that leaving the field makes, before it is drawn.
   const newest = useRef(draft);
   const [asJson, setAsJson] = useState(kept?.asJson ?? false);
@@ -99,7 +100,7 @@ export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX
           value={draft}
           problem={shown.map(({ message }) => message).join(' ') || undefined}
           onRead={setIsJson}
-          onCommit={(value) => setDraft(objectOr(value))}
+          onCommit={(value) => setDraft(objectOf(value))}
         />
       ) : (
         <SchemaForm
@@ -154,10 +155,6 @@ export function TryIt({ content, bridge, ask, ran, isTrusted }: TryItProps): JSX
 
 const untrusted =
   'A tool of a domain is a program, and this workspace is not trusted: it can be read here, and nothing of it is called.';
-
-function objectOr(value: Json | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-}
 
 function pretty(text: string): string {
   try {

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Bridge } from '../../bridge.ts';
-import { Link } from '../../trajectory/link.tsx';
-import { Choice, TextInput } from '../fields.tsx';
+import { Link } from '../../parts/link.tsx';
+import { Choice, LinesInput, TextInput } from '../fields.tsx';
 import { type Edit, EditorFrame, editAt } from '../frame.tsx';
 import { JsonInput } from '../jsonInput.tsx';
 import type { ToolContent } from '../messages.ts';
@@ -121,34 +121,24 @@ function Written({ content: { tool, simulated }, edit }: WrittenProps): JSX.Elem
   );
 }
 
-/** One path a line, as the database has it. */
-function linesOf(text: string): string[] {
-  return text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-}
-
 function Answers({ content: { simulated }, edit }: WrittenProps): JSX.Element | null {
   if (!simulated) return null;
   return (
     <section aria-labelledby="answers">
       <h2 id="answers">What it sees and answers</h2>
-      <TextInput
+      <LinesInput
         label="Reads"
-        value={simulated.reads.join('\n')}
-        isLong
+        value={simulated.reads}
         isCode
         hint="Paths of the database that the simulator is shown, one a line: orders.{order_id} or customers.*"
-        onCommit={(value) => edit.set(['reads'], linesOf(value))}
+        onCommit={(lines) => edit.set(['reads'], lines)}
       />
-      <TextInput
+      <LinesInput
         label="Writes"
-        value={simulated.writes.join('\n')}
-        isLong
+        value={simulated.writes}
         isCode
         hint="Paths that it may change, written the same way. Only a tool whose effect is write changes something."
-        onCommit={(value) => edit.set(['writes'], linesOf(value))}
+        onCommit={(lines) => edit.set(['writes'], lines)}
       />
       <JsonInput
         label="Result (JSON Schema)"

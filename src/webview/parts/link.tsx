@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import './link.css';
 
 export type LinkProps = {
   readonly children: ComponentChildren;
@@ -28,31 +29,5 @@ export function Link({ children, label, onPress, inTabOrder = true }: LinkProps)
     >
       {children}
     </button>
-  );
-}
-
-/** Numbers of steps, each a way to it. */
-export function StepLinks({
-  steps,
-  goTo,
-  inTabOrder,
-}: {
-  readonly steps: readonly number[];
-  readonly goTo: (step: number) => void;
-  readonly inTabOrder?: boolean;
-}): JSX.Element | null {
-  if (steps.length === 0) return null;
-  return (
-    <span class="step-links muted">
-      step{' '}
-      {steps.map((step, index) => (
-        <span key={step}>
-          {index > 0 && ', '}
-          <Link label={`Go to step ${step}`} onPress={() => goTo(step)} inTabOrder={inTabOrder ?? true}>
-            {step}
-          </Link>
-        </span>
-      ))}
-    </span>
   );
 }

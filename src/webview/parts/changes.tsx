@@ -1,46 +1,6 @@
 import type { JSX } from 'preact';
 import type { Change } from '../models/trajectory.ts';
-
-/** Lines that a folded block shows. */
-const foldedLines = 5;
-const foldedCharacters = 400;
-
-/** Code or JSON; a long one is cut until its entry is opened. */
-export function Code({
-  label,
-  text,
-  whole,
-}: {
-  readonly label: string;
-  readonly text: string;
-  readonly whole: boolean;
-}): JSX.Element {
-  const cut = whole ? text : folded(text);
-  return (
-    <div class="code">
-      <span class="label muted">{label}</span>
-      <pre>
-        {cut}
-        {cut.length < text.length && <span class="muted"> …</span>}
-      </pre>
-    </div>
-  );
-}
-
-function folded(text: string): string {
-  return text.split('\n', foldedLines).join('\n').slice(0, foldedCharacters);
-}
-
-/** What was said. */
-export function Said({ text, whole }: { readonly text: string; readonly whole: boolean }): JSX.Element {
-  const cut = whole || text.length <= 2000 ? text : text.slice(0, 2000);
-  return (
-    <p class="said">
-      {cut}
-      {cut.length < text.length && <span class="muted"> … (Enter shows all of it)</span>}
-    </p>
-  );
-}
+import './changes.css';
 
 const foldedChanges = 6;
 const sides = { agent: "Agent's database", user: "User's database" } as const;
