@@ -1,7 +1,8 @@
 import { personaIds } from '../core/persona.ts';
+import { ruleIds } from '../core/policy.ts';
 import { taskIds } from '../core/task.ts';
 import { type Edit, type Location, placeAt } from '../shell/diagnostic.ts';
-import { isPlain } from '../shell/load/edit.ts';
+import { yamlScalar } from '../shell/load/edit.ts';
 import type { TextKind } from '../shell/load/loadedDomain.ts';
 import { argumentsOf } from '../shell/load/note.ts';
 import { type LanguageDomain, shapesOf, toolsOf } from './languageDomain.ts';
@@ -107,12 +108,12 @@ function editOf(mention: Placed, name: string): Edit {
   const isQuoted = before === '"' || before === "'";
   const inner = text.source.text.slice(from, to);
   const isWhole = isYaml(text.kind) && inner !== '' && !isQuoted;
-  return { ...placeAt(placeOfMention(mention)), text: isWhole && !isPlain(name) ? JSON.stringify(name) : name };
+  return { ...placeAt(placeOfMention(mention)), text: isWhole ? yamlScalar(name) : name };
 }
 
 const forms: Readonly<Record<Exclude<SymbolKind, 'argument' | 'row'>, readonly [pattern: RegExp, words: string]>> = {
   tool: [/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'at most 64 letters, digits and underscores, the first of them no digit'],
-  rule: [/^[A-Za-z0-9][A-Za-z0-9_-]*$/, 'letters, digits, dashes and underscores'],
+  rule: [ruleIds.pattern, ruleIds.words],
   persona: [personaIds.pattern, personaIds.words],
   task: [taskIds.pattern, taskIds.words],
   verifier: [/^[A-Za-z_$][\w$]*$/, 'letters, digits and underscores, the first of them no digit'],

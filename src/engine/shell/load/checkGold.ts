@@ -9,7 +9,7 @@ import { binds, type Seen } from '../../core/rules/seen.ts';
 import type { GoldAction, Task } from '../../core/task.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
 import type { Fix } from '../diagnostic.ts';
-import { fixOf, replacing, scalarText } from './edit.ts';
+import { fixOf, replacing, yamlScalar } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { nearest } from './nearest.ts';
@@ -255,7 +255,7 @@ function isFound({ placed, world }: Context, value: string): boolean {
 function toldFix(placed: Placed<Task>, name: string, value: string, isPlain: boolean): Fix | undefined {
   const { known, unknown } = placed.value.user;
   if (!isPlain || Object.hasOwn(known, name) || unknown.includes(name)) return undefined;
-  const entry = `${name}: ${scalarText(value)}`;
+  const entry = `${name}: ${yamlScalar(value)}`;
   const { path, places } = placed;
   const edit =
     places.insert([...path, 'user', 'known'], entry) ?? places.insert([...path, 'user'], `known: { ${entry} }`);
