@@ -7,7 +7,7 @@ import type { TextKind } from '../shell/load/loadedDomain.ts';
 import { argumentsOf } from '../shell/load/note.ts';
 import { type LanguageDomain, shapesOf, toolsOf } from './languageDomain.ts';
 import { isYaml, type SymbolKind } from './roles.ts';
-import { type Shape, walk } from './shape.ts';
+import { lastPart, placeOfName, type Shape, walk } from './shape.ts';
 import { mentionAt, mentionsOf, type Placed, type Position, placeOfMention } from './symbols.ts';
 import { placeOfSpan } from './text.ts';
 import { memberOf } from './typeMember.ts';
@@ -39,7 +39,7 @@ export function renamableAt(domain: LanguageDomain, position: Position): Renamab
 
 /** The last part of a field's pattern; of anything else its name. */
 function writtenName({ kind, name }: Pick<Placed, 'kind' | 'name'>): string {
-  return kind === 'field' ? (name.split(/[:.]/).at(-1) ?? name) : name;
+  return kind === 'field' ? lastPart(name) : name;
 }
 
 function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | null {
@@ -65,7 +65,7 @@ function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | nul
     case 'argument':
       return 'An argument is declared by the schema of its tool: rename it there, then here.';
     case 'row':
-      return `${writtenRow(name)} is the key of a row. Arguments and texts say it as data, so it can't be renamed as a name.`;
+      return `${lastPart(name)} is the key of a row. Arguments and texts say it as data, so it can't be renamed as a name.`;
     case 'fact':
     case 'field':
       return null;
@@ -73,8 +73,6 @@ function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | nul
       return kind satisfies never;
   }
 }
-
-const writtenRow = (name: string) => name.split(/[:.]/).at(-1) ?? name;
 
 function missing(domain: LanguageDomain, kind: SymbolKind, name: string): string | null {
   const isThere = mentionsOf(domain, kind, name).some(({ declares }) => declares);
@@ -139,18 +137,17 @@ function taken(domain: LanguageDomain, { kind, name: old }: Placed, name: string
 
 /** The fields of the object that a field belongs to. */
 function fieldsBeside(domain: LanguageDomain, name: string): ReadonlyMap<string, Shape> {
-  const [side = 'agent', place = ''] = name.split(/:(.*)/s);
-  const own = side === 'user' ? 'user' : 'agent';
-  const { end } = walk(own, shapesOf(domain)[own], place.split('.').slice(0, -1));
+  const { side, segments } = placeOfName(name);
+  const { end } = walk(side, shapesOf(domain)[side], segments.slice(0, -1));
   return end.type === 'object' ? end.fields : new Map();
 }
 
 /** Where the types of a module of tools declare a field. */
 function memberOfField({ loaded }: LanguageDomain, { kind, name }: Placed): Location | null {
   if (kind !== 'field') return null;
-  const [side = '', place = ''] = name.split(/:(.*)/s);
+  const { side, segments } = placeOfName(name);
   for (const { kind: of, source } of loaded.parts.texts.values()) {
-    const found = of === 'code' ? memberOf(source.text, side === 'user' ? 'user' : 'agent', place.split('.')) : null;
+    const found = of === 'code' ? memberOf(source.text, side, segments) : null;
     if (found) return placeOfSpan(source, found);
   }
   return null;

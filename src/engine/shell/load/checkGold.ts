@@ -36,7 +36,7 @@ export function checkGold(placed: Placed<Task>, parts: Parts, bases: Bases, know
     checkPolicy(context, action, index, earlier);
     if (mayHaveWritten(earlier, known)) continue;
     checkRows(context, action, index);
-    checkSources(context, action, index, earlier);
+    checkUntold(context, action, index, earlier);
   }
 }
 
@@ -190,7 +190,7 @@ function firstOf(rows: JsonObject): Json | undefined {
 }
 
 /** Where an agent can have the values from that it needs: the user's words, the policy, an earlier result. */
-function checkSources(context: Context, action: GoldAction, index: number, earlier: readonly GoldAction[]): void {
+function checkUntold(context: Context, action: GoldAction, index: number, earlier: readonly GoldAction[]): void {
   const { placed, parts, known, note } = context;
   const declared = known.declared.get(action.tool);
   const task = placed.value;
