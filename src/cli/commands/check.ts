@@ -3,16 +3,13 @@ import { type Audited, audit } from '../../engine/shell/audit/audit.ts';
 import { check as checkDomain } from '../../engine/shell/check.ts';
 import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
 import { type Diagnostic, formatDiagnostic, sortDiagnostics } from '../../engine/shell/diagnostic.ts';
-import { applyFixes } from '../../engine/shell/fixes.ts';
+import { applyFixes, fixRounds } from '../../engine/shell/fixes.ts';
 import { draftsOf } from '../../engine/shell/load/drafts.ts';
 import { type LoadedDomain, loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { soundnessOf } from '../../engine/shell/soundness.ts';
 import type { Command, Given } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { domainFolder } from '../rolloutOptions.ts';
-
-/** A fix may uncover another finding, never many in a row. */
-const rounds = 10;
 
 export const check: Command = {
   name: 'check',
@@ -67,7 +64,7 @@ async function checked(folder: string, given: Given, io: Io) {
   const again = () => checkDomain({ folder, ...(given.values['static'] === true ? {} : describe) });
   let result = await again();
   let fixed = 0;
-  for (let round = 0; given.values['fix'] === true && round < rounds && !io.signal.aborted; round++) {
+  for (let round = 0; given.values['fix'] === true && round < fixRounds && !io.signal.aborted; round++) {
     const { count } = applyFixes(result.diagnostics);
     if (count === 0) break;
     fixed += count;

@@ -1,6 +1,6 @@
 import { getAt, keysAt } from '../../engine/core/database.ts';
 import { functionNames, signatures } from '../../engine/core/expression/signature.ts';
-import type { Json, JsonObject } from '../../engine/core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts';
 import { offeredNow } from '../../engine/core/message.ts';
 import type { Offered } from '../../engine/core/tool.ts';
 import type { Step } from '../../engine/shell/driver.ts';
@@ -101,7 +101,7 @@ function callCompletions(typed: string, rest: string, tools: readonly Offered[])
 }
 
 /** The arguments that a tool must have, to be filled in. */
-function skeleton(tool: Offered | undefined, properties: readonly (readonly [string, unknown])[]): string {
+function skeleton(tool: Offered | undefined, properties: readonly (readonly [string, Json])[]): string {
   const required = tool?.parameters['required'];
   const names = properties.filter(([name]) => Array.isArray(required) && required.includes(name));
   return `{${names.map(([name, schema]) => `"${name}": ${objectOf(schema)['type'] === 'string' ? '""' : 'null'}`).join(', ')}}`;
@@ -140,7 +140,7 @@ function expressionCompletions(typed: string, step: Step | undefined): readonly 
 }
 
 function keysOf(value: Json): readonly string[] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+  return isObject(value) ? Object.keys(value) : [];
 }
 
 function kindOf(step: Step | undefined, table: string): string {
@@ -148,8 +148,8 @@ function kindOf(step: Step | undefined, table: string): string {
   return Array.isArray(value) ? 'a list of the database' : 'a table of the database';
 }
 
-function objectOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
 }
 
 /** The choices that fit what stands at the end, in its place. */

@@ -3,7 +3,7 @@ import { memo } from './dialogue/memo.ts';
 import { wordsOf } from './dialogue/text.ts';
 import { isProposal, namesValue } from './dialogue.ts';
 import { type Facts, factsBehind, factsOf, isChangeSaid, recogniserOf, tells } from './facts.ts';
-import { canonicalJson, type Json, type JsonObject } from './json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from './json.ts';
 import { type Message, utterancesOf } from './message.ts';
 import { instructedIn } from './ownTools.ts';
 import { binds } from './rules/seen.ts';
@@ -272,8 +272,8 @@ function findingsOf(content: string | undefined): readonly (readonly [string, st
 /** What a result in JSON holds: a conversation is read again each turn. */
 const fieldsOf = memo((content): JsonObject => {
   try {
-    const parsed: unknown = JSON.parse(content);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonObject) : {};
+    const parsed: Json = JSON.parse(content);
+    return isObject(parsed) ? parsed : {};
   } catch {
     return {};
   }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { JsonObject } from './json.ts';
+import { isObject, type Json, type JsonObject } from './json.ts';
 import { isTooDeep } from './nesting.ts';
 import type { Offered, Side } from './tool.ts';
 
@@ -72,9 +72,9 @@ export function utterancesOf(messages: readonly Message[]): readonly Utterance[]
 /** The arguments of a call as an object, or their raw text where they are none, or are nested too deep for anybody. */
 export function parsedArguments(text: string): JsonObject | string {
   try {
-    const value: unknown = text.trim() === '' ? {} : JSON.parse(text);
+    const value: Json = text.trim() === '' ? {} : JSON.parse(text);
     if (isTooDeep(value)) return text;
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : text;
+    return isObject(value) ? value : text;
   } catch {
     return text;
   }

@@ -33,8 +33,14 @@ export type ParsedPolicy = {
   readonly problems: readonly PolicyProblem[];
 };
 
-const markPattern = /\{#([^{}\n]*)\}/g;
-const idPattern = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+/** What a rule can be called. */
+export const ruleIds = {
+  pattern: /^[A-Za-z0-9][A-Za-z0-9_-]*$/,
+  words: 'letters, digits, dashes and underscores, the first a letter or digit',
+} as const;
+
+/** An id mark, whatever stands in it. */
+export const markPattern = /\{#([^{}\n]*)\}/g;
 
 type Piece = { readonly source: string; readonly offset: number; readonly isText: boolean; readonly value: string };
 type Found = PolicyMark & { readonly offset: number; readonly length: number };
@@ -131,13 +137,13 @@ function marksOf(piece: Piece, reading: Reading): readonly Found[] {
 
 function acceptedMark(found: readonly Found[], reading: Reading): string | null {
   const good = found.filter((mark) => {
-    if (idPattern.test(mark.id)) return true;
+    if (ruleIds.pattern.test(mark.id)) return true;
     report(
       reading,
       'policy/bad-mark',
       mark,
       `{#${mark.id}} is not an id mark.`,
-      'Write letters, digits and dashes, for example {#confirm-before-write}.',
+      `Write ${ruleIds.words}: for example {#confirm-before-write}.`,
     );
     return false;
   });

@@ -2,7 +2,7 @@ import { type JSONVisitor, visit } from 'jsonc-parser';
 import type { Path } from '../core/json.ts';
 import type { Source } from '../shell/load/source.ts';
 import type { Mention } from './mention.ts';
-import { type Shape, type Side, walk } from './shape.ts';
+import { lastPart, type Shape, type Side, walk } from './shape.ts';
 import { type Span, touches } from './text.ts';
 
 /** A key of the text of a database and where its words stand, without quotes. */
@@ -14,8 +14,7 @@ type Key = Span & { readonly path: Path };
  * @param name as mentions have it
  */
 export function databaseMentions(source: Source, side: Side, shape: Shape, name: string): readonly Mention[] {
-  const [, place = ''] = name.split(/:(.*)/s);
-  const last = place.split('.').at(-1) ?? '';
+  const last = lastPart(name);
   const found: Mention[] = [];
   if (!source.text.includes(`"${last}"`)) return found;
   eachKey(source, (key) => {

@@ -4,7 +4,7 @@ import { occasionalBehaviours, type Persona } from '../core/persona.ts';
 import type { Rule } from '../core/rule.ts';
 import { type KnownTool, type LanguageDomain, parametersOf, shapesOf, toolsOf } from './languageDomain.ts';
 import type { Mention } from './mention.ts';
-import { type Shape, walk } from './shape.ts';
+import { placeOfName, type Shape, walk } from './shape.ts';
 import { mentionsOf } from './symbols.ts';
 import { getAtPath } from './value.ts';
 
@@ -195,12 +195,6 @@ function ofPhrases({ loaded }: LanguageDomain, name: string): string | null {
   const { phrases } = loaded.domain;
   const own = Object.hasOwn(phrases, name) ? phrases[name] : undefined;
   return own ? `**${name}** (${counted(own.length, 'phrase')})\n\n${own.join(' | ')}` : null;
-}
-
-/** The side of a database and the place in it that a name of a field or a row says. */
-export function placeOfName(name: string): { readonly side: 'agent' | 'user'; readonly segments: readonly string[] } {
-  const [side, place = ''] = name.split(/:(.*)/s);
-  return { side: side === 'user' ? 'user' : 'agent', segments: place.split('.') };
 }
 
 function ofField(domain: LanguageDomain, name: string): string {

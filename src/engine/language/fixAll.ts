@@ -1,11 +1,8 @@
 import type { Diagnostic } from '../shell/diagnostic.ts';
-import { edited, fixesTogether } from '../shell/fixes.ts';
+import { edited, fixesTogether, fixRounds } from '../shell/fixes.ts';
 
 /** Texts of files by their paths. */
 export type Texts = ReadonlyMap<string, string>;
-
-/** A fix may uncover another finding, never many in a row. */
-const rounds = 10;
 
 /**
  * The texts of the files after every fix that needs no thought has been made, in as many rounds as that takes.
@@ -19,7 +16,7 @@ export function mendedTexts(
   only?: string,
 ): Texts {
   const made = new Map<string, string>();
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < fixRounds; round++) {
     const found = look(made).filter(({ fix }) => only === undefined || fix?.edits.every(({ file }) => file === only));
     const edits = fixesTogether(found).flatMap((fix) => fix.edits);
     if (edits.length === 0) break;

@@ -1,4 +1,5 @@
 import type { Path } from '../core/json.ts';
+import { markPattern, ruleIds } from '../core/policy.ts';
 import type { DomainText } from '../shell/load/loadedDomain.ts';
 import { blanked } from '../shell/load/scan.ts';
 import { remembered, type Source } from '../shell/load/source.ts';
@@ -198,19 +199,12 @@ function ofStep(source: Source, scalar: YamlScalar, context: MentionContext): re
   return known ? [{ ...known, declares: false, from: scalar.from, to: scalar.to }] : [];
 }
 
-const mark = /\{#([A-Za-z0-9][A-Za-z0-9_-]*)\}/g;
-
 /** Id marks, and tools that the policy names: in a code span, by a name that is no word, or as what it says to use. */
 function inPolicy({ text }: Source, tools: ReadonlySet<string>): readonly Mention[] {
-  const marks = [...text.matchAll(mark)].map(
-    ({ 1: name = '', index }): Mention => ({
-      kind: 'rule',
-      name,
-      declares: true,
-      from: index + 2,
-      to: index + 2 + name.length,
-    }),
-  );
+  const marks = [...text.matchAll(markPattern)].flatMap(({ 1: name = '', index }): Mention[] => {
+    if (!ruleIds.pattern.test(name)) return [];
+    return [{ kind: 'rule', name, declares: true, from: index + 2, to: index + 2 + name.length }];
+  });
   const named = [...text.matchAll(/(?<![\w#{-])[A-Za-z_][\w-]*/g)].flatMap(({ 0: name, index }): Mention[] => {
     if (!tools.has(name)) return [];
     const before = text.slice(Math.max(0, index - 20), index);

@@ -1,4 +1,5 @@
-import { type ParsedPolicy, type PolicyBlock, type PolicyRange, parsePolicy } from '../core/policy.ts';
+import { type ParsedPolicy, type PolicyBlock, type PolicyRange, parsePolicy, ruleIds } from '../core/policy.ts';
+import { offsetOf } from './text.ts';
 import { type TextEdits, withEdits } from './textEdit.ts';
 
 /** What a person writes of a rule: its markdown without bullet, id mark and indentation, and where that stands. */
@@ -56,8 +57,8 @@ export function markEdits(source: string, line: number, id: string): TextEdits {
   const [, to] = rangeOf(source, block);
   const edits = [{ offset: to, length: 0, text: ` {#${id}}` }];
   const after = withEdits(source, edits);
-  if (parsePolicy(after).problems.length > before.problems.length || !/^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(id))
-    return { problem: `"${id}" is no id for it: an id is letters, digits and dashes, and no other rule has it` };
+  if (parsePolicy(after).problems.length > before.problems.length || !ruleIds.pattern.test(id))
+    return { problem: `"${id}" is no id for it: an id is ${ruleIds.words}, and no other rule has it` };
   return checked(before, after, () => true, line) ?? { edits };
 }
 
@@ -81,11 +82,6 @@ function checked(
 }
 
 function rangeOf(source: string, { line, column, endLine, endColumn }: PolicyRange): readonly [number, number] {
-  return [offsetOf(source, line, column), offsetOf(source, endLine, endColumn)];
-}
-
-function offsetOf(source: string, line: number, column: number): number {
-  let start = 0;
-  for (let at = 1; at < line; at++) start = source.indexOf('\n', start) + 1;
-  return start + column - 1;
+  const text = { text: source };
+  return [offsetOf(text, line, column), offsetOf(text, endLine, endColumn)];
 }

@@ -1,12 +1,13 @@
 import { personaIds } from '../core/persona.ts';
+import { ruleIds } from '../core/policy.ts';
 import { taskIds } from '../core/task.ts';
 import { type Edit, type Location, placeAt } from '../shell/diagnostic.ts';
-import { isPlain } from '../shell/load/edit.ts';
+import { yamlScalar } from '../shell/load/edit.ts';
 import type { TextKind } from '../shell/load/loadedDomain.ts';
 import { argumentsOf } from '../shell/load/note.ts';
 import { type LanguageDomain, shapesOf, toolsOf } from './languageDomain.ts';
 import { isYaml, type SymbolKind } from './roles.ts';
-import { type Shape, walk } from './shape.ts';
+import { lastPart, placeOfName, type Shape, walk } from './shape.ts';
 import { mentionAt, mentionsOf, type Placed, type Position, placeOfMention } from './symbols.ts';
 import { placeOfSpan } from './text.ts';
 import { memberOf } from './typeMember.ts';
@@ -38,7 +39,7 @@ export function renamableAt(domain: LanguageDomain, position: Position): Renamab
 
 /** The last part of a field's pattern; of anything else its name. */
 function writtenName({ kind, name }: Pick<Placed, 'kind' | 'name'>): string {
-  return kind === 'field' ? (name.split(/[:.]/).at(-1) ?? name) : name;
+  return kind === 'field' ? lastPart(name) : name;
 }
 
 function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | null {
@@ -64,7 +65,7 @@ function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | nul
     case 'argument':
       return 'An argument is declared by the schema of its tool: rename it there, then here.';
     case 'row':
-      return `${writtenRow(name)} is the key of a row. Arguments and texts say it as data, so it can't be renamed as a name.`;
+      return `${lastPart(name)} is the key of a row. Arguments and texts say it as data, so it can't be renamed as a name.`;
     case 'fact':
     case 'field':
       return null;
@@ -72,8 +73,6 @@ function refusalOf(domain: LanguageDomain, { kind, name }: Placed): string | nul
       return kind satisfies never;
   }
 }
-
-const writtenRow = (name: string) => name.split(/[:.]/).at(-1) ?? name;
 
 function missing(domain: LanguageDomain, kind: SymbolKind, name: string): string | null {
   const isThere = mentionsOf(domain, kind, name).some(({ declares }) => declares);
@@ -107,12 +106,12 @@ function editOf(mention: Placed, name: string): Edit {
   const isQuoted = before === '"' || before === "'";
   const inner = text.source.text.slice(from, to);
   const isWhole = isYaml(text.kind) && inner !== '' && !isQuoted;
-  return { ...placeAt(placeOfMention(mention)), text: isWhole && !isPlain(name) ? JSON.stringify(name) : name };
+  return { ...placeAt(placeOfMention(mention)), text: isWhole ? yamlScalar(name) : name };
 }
 
 const forms: Readonly<Record<Exclude<SymbolKind, 'argument' | 'row'>, readonly [pattern: RegExp, words: string]>> = {
   tool: [/^[A-Za-z_][A-Za-z0-9_]{0,63}$/, 'at most 64 letters, digits and underscores, the first of them no digit'],
-  rule: [/^[A-Za-z0-9][A-Za-z0-9_-]*$/, 'letters, digits, dashes and underscores'],
+  rule: [ruleIds.pattern, ruleIds.words],
   persona: [personaIds.pattern, personaIds.words],
   task: [taskIds.pattern, taskIds.words],
   verifier: [/^[A-Za-z_$][\w$]*$/, 'letters, digits and underscores, the first of them no digit'],
@@ -138,18 +137,17 @@ function taken(domain: LanguageDomain, { kind, name: old }: Placed, name: string
 
 /** The fields of the object that a field belongs to. */
 function fieldsBeside(domain: LanguageDomain, name: string): ReadonlyMap<string, Shape> {
-  const [side = 'agent', place = ''] = name.split(/:(.*)/s);
-  const own = side === 'user' ? 'user' : 'agent';
-  const { end } = walk(own, shapesOf(domain)[own], place.split('.').slice(0, -1));
+  const { side, segments } = placeOfName(name);
+  const { end } = walk(side, shapesOf(domain)[side], segments.slice(0, -1));
   return end.type === 'object' ? end.fields : new Map();
 }
 
 /** Where the types of a module of tools declare a field. */
 function memberOfField({ loaded }: LanguageDomain, { kind, name }: Placed): Location | null {
   if (kind !== 'field') return null;
-  const [side = '', place = ''] = name.split(/:(.*)/s);
+  const { side, segments } = placeOfName(name);
   for (const { kind: of, source } of loaded.parts.texts.values()) {
-    const found = of === 'code' ? memberOf(source.text, side === 'user' ? 'user' : 'agent', place.split('.')) : null;
+    const found = of === 'code' ? memberOf(source.text, side, segments) : null;
     if (found) return placeOfSpan(source, found);
   }
   return null;

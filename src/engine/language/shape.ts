@@ -94,6 +94,17 @@ export function walk(side: Side, shape: Shape, segments: readonly Segment[]): Wa
   return { known, pattern, end };
 }
 
+/** The side of a database and the place in it that a name of a field or a row says. */
+export function placeOfName(name: string): { readonly side: Side; readonly segments: readonly string[] } {
+  const [side, place = ''] = name.split(/:(.*)/s);
+  return { side: side === 'user' ? 'user' : 'agent', segments: place.split('.') };
+}
+
+/** The key itself that a name of a field or a row says. */
+export function lastPart(name: string): string {
+  return placeOfName(name).segments.at(-1) ?? '';
+}
+
 function below(shape: Shape, segment: Segment): Shape {
   switch (shape.type) {
     case 'table':

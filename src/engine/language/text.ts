@@ -4,10 +4,12 @@ import { remembered, type Source } from '../shell/load/source.ts';
 /** A part of a text: offsets, the end exclusive. */
 export type Span = { readonly from: number; readonly to: number };
 
-const starts = new WeakMap<Source, readonly number[]>();
+type Text = Pick<Source, 'text'>;
+
+const starts = new WeakMap<Text, readonly number[]>();
 
 /** The offset at which each line begins. */
-export function lineStarts(source: Source): readonly number[] {
+export function lineStarts(source: Text): readonly number[] {
   return remembered(starts, source, () => {
     const found = [0];
     for (let at = source.text.indexOf('\n'); at >= 0; at = source.text.indexOf('\n', at + 1)) found.push(at + 1);
@@ -16,7 +18,7 @@ export function lineStarts(source: Source): readonly number[] {
 }
 
 /** The offset of a line and a column, both from 1; the nearest one that there is. */
-export function offsetOf(source: Source, line: number, column: number): number {
+export function offsetOf(source: Text, line: number, column: number): number {
   const all = lineStarts(source);
   const start = all[Math.max(0, line - 1)] ?? source.text.length;
   const end = (all[line] ?? source.text.length + 1) - 1;

@@ -1,6 +1,6 @@
 import type { Json, Path } from '../core/json.ts';
 import { tableOf } from '../shell/load/checkGold.ts';
-import { isPlain } from '../shell/load/edit.ts';
+import { yamlScalar } from '../shell/load/edit.ts';
 import { formsAt } from '../shell/load/schemas.ts';
 import type { Source } from '../shell/load/source.ts';
 import { type Cursor, standIn } from './cursor.ts';
@@ -119,7 +119,7 @@ function stepOffers(domain: LanguageDomain, source: Source, path: Path): readonl
   const list = path.slice(0, -1);
   const steps = ((valueAt(source, list) ?? []) as readonly (string | number)[]).slice(0, Number(path.at(-1)));
   const side: Side = valueAt(source, [...list.slice(0, -1), 'side']) === 'user' ? 'user' : 'agent';
-  return placesBelow(domain, side, steps).map((offer) => ({ ...offer, insert: plainly(offer.label) }));
+  return placesBelow(domain, side, steps).map((offer) => ({ ...offer, insert: yamlScalar(offer.label) }));
 }
 
 /** `orders.W1.sta`: what stands below the part before the last dot. */
@@ -160,7 +160,6 @@ function valuesOf(
   const { end } = walk(side, shapesOf(domain)[side], steps);
   return end.type === 'value' ? end.values.map((value) => scalarOffer(value, cursor, 'in the database', 3)) : [];
 }
-const plainly = (text: string) => (isPlain(text) ? text : JSON.stringify(text));
 
 /** The value as it is written in YAML; within quotes the words alone. */
 function scalarOffer(value: Json, cursor: Cursor, detail: string, rank: number): Offer {
@@ -171,6 +170,6 @@ function scalarOffer(value: Json, cursor: Cursor, detail: string, rank: number):
     kind: 'value',
     detail,
     rank,
-    insert: isQuoted || typeof value !== 'string' ? text : plainly(text),
+    insert: isQuoted || typeof value !== 'string' ? text : yamlScalar(text),
   };
 }

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type Path, put } from '../core/json.ts';
+import { isObject, type Json, type JsonObject, type Path, put } from '../core/json.ts';
 
 /** A change of a value in a file: of what stands at a path, of a list by an item before an index, or of less. */
 export type YamlChange =
@@ -55,7 +55,7 @@ export function changesBetween(before: Json | undefined, after: Json, path: Path
   if (before !== undefined && equalJson(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length > 0 && after.length > 0)
     return betweenLists(before, after, path);
-  if (!isMapOf(before) || !isMapOf(after)) return [{ type: 'set', path, value: after }];
+  if (!isObject(before) || !isObject(after)) return [{ type: 'set', path, value: after }];
   const kept = Object.keys(before).filter((key) => Object.hasOwn(after, key));
   if (kept.length === 0) return [{ type: 'set', path, value: after }];
   const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key));
@@ -94,6 +94,3 @@ export function equalJson(one: Json | undefined, other: Json | undefined): boole
     keys.every((key) => Object.hasOwn(other, key) && equalJson((one as JsonObject)[key], (other as JsonObject)[key]))
   );
 }
-
-const isMapOf = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

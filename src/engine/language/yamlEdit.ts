@@ -13,9 +13,10 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import type { Json, Path } from '../core/json.ts';
+import { yamlScalar } from '../shell/load/edit.ts';
 import { type TextEdit, type TextEdits, withEdits } from './textEdit.ts';
 import { changed, changesBetween, equalJson, type YamlChange } from './yamlChange.ts';
-import { blockScalar, flowText, itemText, type Place, pairText, scalarIn } from './yamlValueText.ts';
+import { blockScalar, flowText, itemText, type Place, pairText } from './yamlValueText.ts';
 
 /** Why a change can't be made to a text as it is. */
 class Refusal extends Error {}
@@ -161,7 +162,9 @@ function replace(scene: Scene, { node, pair, isFlow }: Found, value: Json): read
 }
 
 const oneLine = (value: Json, isFlow: boolean): string =>
-  typeof value === 'object' && value !== null ? flowText(value) : scalarIn(value as string | number | boolean, isFlow);
+  typeof value === 'object' && value !== null
+    ? flowText(value)
+    : yamlScalar(value as string | number | boolean, isFlow);
 
 /** A text in the quotes that the former one had. */
 function requoted(type: string, value: string): string | null {
@@ -204,7 +207,7 @@ function replaceBlock(scene: Scene, pair: Pair, node: YAMLMap | YAMLSeq, value: 
 function addPair(scene: Scene, map: YAMLMap, isFlow: boolean, key: string, value: Json): readonly TextEdit[] {
   const { text, eol } = scene;
   const [first] = map.items;
-  if (isFlow || map.flow) return addFlow(text, map, `${scalarIn(key, true)}: ${flowText(value)}`, map.items.length);
+  if (isFlow || map.flow) return addFlow(text, map, `${yamlScalar(key)}: ${flowText(value)}`, map.items.length);
   if (!first) throw new Refusal('this map is empty; edit the text');
   const place = { indent: columnOf(text, startOf(first)), eol };
   const added = `${eol}${' '.repeat(place.indent)}${pairText(key, value, place)}`;

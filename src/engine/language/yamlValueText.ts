@@ -1,5 +1,6 @@
 import { parse } from 'yaml';
 import type { Json, JsonObject } from '../core/json.ts';
+import { yamlScalar } from '../shell/load/edit.ts';
 
 /** Columns that a line of a new value fills at most, where it can be broken or written in another way. */
 const width = 110;
@@ -7,17 +8,11 @@ const width = 110;
 /** Where a new value stands: how far its lines are indented, and how lines end in the file. */
 export type Place = { readonly indent: number; readonly eol: string };
 
-/** A scalar on one line, plain where it means itself there, else in double quotes. */
-export function scalarIn(value: string | number | boolean | null, isFlow: boolean): string {
-  if (typeof value !== 'string') return String(value);
-  return isPlain(value, isFlow) ? value : JSON.stringify(value);
-}
-
 /** A value on one line, in the brackets of JSON. */
 export function flowText(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((item) => flowText(item as Json)).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return scalarIn(value as string | number | boolean | null, true);
-  const entries = Object.entries(value).map(([key, each]) => `${scalarIn(key, true)}: ${flowText(each)}`);
+  if (typeof value !== 'object' || value === null) return yamlScalar(value as string | number | boolean | null);
+  const entries = Object.entries(value).map(([key, each]) => `${yamlScalar(key)}: ${flowText(each)}`);
   return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
 }
 
@@ -26,7 +21,7 @@ export function flowText(value: Json): string {
  * @param place of the key
  */
 export function pairText(key: string, value: Json, place: Place): string {
-  const name = scalarIn(key, false);
+  const name = yamlScalar(key, false);
   const text = belowKey(value, { ...place, indent: place.indent + 2 }, place.indent + name.length + 2);
   return text.startsWith(place.eol) ? `${name}:${text}` : `${name}: ${text}`;
 }
@@ -65,7 +60,7 @@ export function itemText(value: Json, { indent, eol }: Place, mayUseBrackets = t
 
 /** A text in a block: on one line, folded where it is long, and with its own lines where it has several. */
 function stringText(value: string, place: Place, column: number): string {
-  const line = scalarIn(value, false);
+  const line = yamlScalar(value, false);
   if (!value.includes('\n') && column + line.length <= width) return line;
   return blockScalar(value.includes('\n') ? '|' : '>', value, place) ?? line;
 }
@@ -104,18 +99,3 @@ function foldedLines(text: string, columns: number): string[] | null {
 }
 
 const isScalar = (value: Json): boolean => typeof value !== 'object' || value === null;
-
-/** Whether a text means itself without quotes, for readers of YAML 1.1 as well. */
-function isPlain(text: string, isFlow: boolean): boolean {
-  if (!/^[^\s'"#&*!|>%@`{}[\],?:-](?:.*\S)?$/.test(text) || /^(?:y|n|yes|no|on|off|true|false|null|~)$/i.test(text))
-    return false;
-  if (/[\n\t]|: |:$| #/.test(text) || (isFlow && /[{}[\],]/.test(text))) return false;
-  // A number, or a date that other readers make one of.
-  if (/^[\d.+]/.test(text) && !/[a-z]{2}/i.test(text)) return false;
-  try {
-    const read: unknown = parse(isFlow ? `[${text}]` : text);
-    return (isFlow ? (read as readonly unknown[])[0] : read) === text;
-  } catch {
-    return false;
-  }
-}

@@ -2,6 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { Diagnostic, Edit, Fix } from './diagnostic.ts';
 import { replaceFile } from './disk.ts';
 
+/** How often fixes are made one after the other: one may uncover another finding, never many in a row. */
+export const fixRounds = 10;
+
 /** The text with edits made that do not overlap; of two that do, the first is made. */
 export function edited(text: string, edits: readonly Edit[]): string {
   const starts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];

@@ -3,9 +3,11 @@ import type { Tool } from '../../engine/core/tool.ts';
 import { runCommand } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 
-/** What failed to describe itself in this state: it is asked again only when it has changed. */
-const failed = new Set<string>();
-const running = new Map<string, Promise<readonly Tool[] | undefined>>();
+type Running = { readonly stamp: string; readonly tools: Promise<readonly Tool[] | undefined> };
+
+/** The state in which the code of a domain's folder could not be loaded: it is asked again only when it has changed. */
+const failed = new Map<string, string>();
+const running = new Map<string, Running>();
 
 /**
  * The tools of a domain as `rehearsal tools --local` tells them: their code runs in a lane beside the editor, and no server
@@ -13,13 +15,14 @@ const running = new Map<string, Promise<readonly Tool[] | undefined>>();
  * @param stamp the state of the code
  */
 export function describeTools(context: Context, folder: string, stamp: string): Promise<readonly Tool[] | undefined> {
-  if (!vscode.workspace.isTrusted || failed.has(stamp)) return Promise.resolve(undefined);
+  if (!vscode.workspace.isTrusted || failed.get(folder) === stamp) return Promise.resolve(undefined);
   const known = running.get(folder);
-  // What runs describes an earlier state; the worker asks again when it has heard of that.
-  if (known) return known.then(() => describeTools(context, folder, stamp));
-  const made = described(context, folder, stamp).finally(() => running.delete(folder));
-  running.set(folder, made);
-  return made;
+  if (known?.stamp === stamp) return known.tools;
+  // What runs describes an earlier state.
+  if (known) return known.tools.then(() => describeTools(context, folder, stamp));
+  const tools = described(context, folder, stamp).finally(() => running.delete(folder));
+  running.set(folder, { stamp, tools });
+  return tools;
 }
 
 async function described(context: Context, folder: string, stamp: string): Promise<readonly Tool[] | undefined> {
@@ -31,7 +34,10 @@ async function described(context: Context, folder: string, stamp: string): Promi
     source.token,
   );
   source.dispose();
-  if (code === 0) return answer['tools'] as readonly Tool[];
-  failed.add(stamp);
-  return undefined;
+  if (code !== 0) {
+    failed.set(folder, stamp);
+    return undefined;
+  }
+  failed.delete(folder);
+  return answer['tools'] as readonly Tool[];
 }

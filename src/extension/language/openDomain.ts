@@ -59,19 +59,26 @@ export class OpenDomain {
     this.#asked = null;
   }
 
-  /** Takes what running the code of this stamp told of its tools; tools of servers that are known already stay. */
+  /**
+   * Takes what running the code of this stamp told of its tools; tools of servers that are known already stay.
+   * @param stamp null where servers were asked too, for the code as it is on the disk
+   */
   describe(stamp: string | null, tools: readonly Tool[]): void {
     const names = new Set(tools.map(({ name }) => name));
     const isFar = ({ name, source: { type } }: Tool) => (type === 'mcp' || type === 'environment') && !names.has(name);
     const kept = stamp === null ? [] : (this.#described?.tools ?? []).filter(isFar);
-    this.#described = { stamp: stamp ?? stampOf(this.#loaded()), tools: [...tools, ...kept] };
+    this.#described = { stamp: stamp ?? stampOf(readFiles(this.#folder)), tools: [...tools, ...kept] };
     this.#asked = null;
   }
 
-  /** What tells one state of the domain's code from another; null where it has none, or was described in this state. */
+  /**
+   * What tells one state of the domain's code from another; null where it has none, was described in this state, or has
+   * unsaved texts, which whoever describes it does not read.
+   */
   undescribed(): string | null {
     const loaded = this.#loaded();
     if (loaded.toolsFile === null && loaded.pythonFile === null) return null;
+    if (loaded.parts.scan.sources.some(({ file }) => this.#texts.has(file))) return null;
     const stamp = stampOf(loaded);
     return this.#described?.stamp === stamp ? null : stamp;
   }

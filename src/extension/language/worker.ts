@@ -12,6 +12,8 @@ const domains = new Map<string, OpenDomain>();
 const stale = new Set<string>();
 /** Domains that somebody works on: only of those the tools are worth being described. */
 const asked = new Set<string>();
+/** The state of each domain's code that was last told to be undescribed: what is typed elsewhere does not tell it again. */
+const told = new Map<string, string>();
 let waiting: ToWorker[] = [];
 let isAwake = false;
 
@@ -48,6 +50,7 @@ function perform(message: ToWorker): void {
   if (message.type === 'forget') {
     domains.delete(folder);
     stale.delete(folder);
+    told.delete(folder);
     return;
   }
   const domain = domains.get(folder) ?? new OpenDomain(folder);
@@ -63,6 +66,8 @@ function perform(message: ToWorker): void {
       return;
     case 'touch':
       domain.touch();
+      // The workspace may be trusted only since the last time.
+      told.delete(folder);
       stale.add(folder);
       return;
     case 'described':
@@ -100,5 +105,7 @@ function look(): void {
 
 function tellUndescribed(folder: string, domain: OpenDomain): void {
   const stamp = domain.undescribed();
-  if (stamp !== null) tell({ type: 'undescribed', folder, stamp });
+  if (stamp === null || told.get(folder) === stamp) return;
+  told.set(folder, stamp);
+  tell({ type: 'undescribed', folder, stamp });
 }

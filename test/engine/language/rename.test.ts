@@ -144,4 +144,6 @@ it.each([
 it('a name that YAML would read as something else is put in quotes', () => {
   const { paths } = renamed(markedAt('tasks/second.task.yaml', 'second', 1), '42');
   expect(paths['tasks/second.task.yaml']).toMatch(/^- id: "42"\n/);
+  const persona = renamed(markedAt('tasks/second.task.yaml', 'plain', 1), 'y');
+  expect(persona.paths['tasks/second.task.yaml']).toContain('persona: "y"\n');
 });

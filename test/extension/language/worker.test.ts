@@ -10,8 +10,11 @@ import { desk, deskTools, folderOf } from '../../engine/shell/load/domainFolder.
 const worker = new Worker(inRoot('src/extension/language/worker.ts'));
 const heard: FromWorker[] = [];
 let wake = () => {};
+/** Every state of a domain's code that its tools were asked for. */
+const asked: { readonly folder: string; readonly stamp: string }[] = [];
 worker.on('message', (message: FromWorker) => {
   heard.push(message);
+  if (message.type === 'undescribed') asked.push(message);
   wake();
 });
 afterAll(() => worker.terminate());
@@ -37,6 +40,12 @@ async function ask(folder: string, question: Question): Promise<unknown> {
     const answer = await next('answer');
     if (answer.id === id) return answer.value;
   }
+}
+
+/** The states of the code that the tools of a domain were asked for until now. */
+async function stampsOf(folder: string): Promise<readonly string[]> {
+  await ask(folder, { type: 'symbols', query: '' });
+  return asked.filter((each) => each.folder === folder).map(({ stamp }) => stamp);
 }
 
 const codes = async () => (await next('found')).diagnostics.map(({ code }) => code);
@@ -80,7 +89,7 @@ it('many keystrokes are looked at together', async () => {
   expect(heard.filter(({ type }) => type === 'found').length).toBeLessThan(20);
 });
 
-it('asks for the tools of a domain that somebody works on, once for each state of their code, and knows them then', async () => {
+it('asks for the tools of a domain that somebody works on, and knows them in that state of their code', async () => {
   const folder = folderOf(desk);
   const at = { file: join(folder, 'tasks/first.task.yaml'), line: 7, column: 44 };
   await ask(folder, { type: 'hover', at });
@@ -98,14 +107,65 @@ it('asks for the tools of a domain that somebody works on, once for each state o
     ),
   });
   expect(await codes()).toContain('task/bad-arguments');
-  expect(heard.filter(({ type }) => type === 'undescribed')).toEqual([]);
-  tell({
-    type: 'text',
-    folder,
-    file: join(folder, 'tools.ts'),
-    text: `${readFileSync(join(folder, 'tools.ts'), 'utf8')}// more\n`,
-  });
+  expect(await stampsOf(folder)).toEqual([stamp]);
+  writeFileSync(join(folder, 'tools.ts'), `${desk['tools.ts']}// more\n`);
+  tell({ type: 'touch', folder });
+  expect(await codes()).toEqual([]);
   expect((await next('undescribed')).stamp).not.toBe(stamp);
+});
+
+it('asks for the tools of code that is typed once it is saved: what describes them reads the disk', async () => {
+  const folder = folderOf(desk);
+  const file = join(folder, 'tools.ts');
+  tell({ type: 'text', folder, file, text: `${desk['tools.ts']}// more\n` });
+  await next('found');
+  expect(await stampsOf(folder)).toEqual([]);
+  tell({ type: 'text', folder, file, text: `${desk['tools.ts']}// more and more\n` });
+  await next('found');
+  expect(await stampsOf(folder)).toEqual([]);
+  writeFileSync(file, `${desk['tools.ts']}// more and more\n`);
+  tell({ type: 'text', folder, file, text: null });
+  await next('undescribed');
+  expect(await stampsOf(folder)).toHaveLength(1);
+});
+
+it('takes what a check of the whole domain was told for the code on the disk, also while other code is typed', async () => {
+  const folder = folderOf({
+    ...desk,
+    'tasks/first.task.yaml': String(desk['tasks/first.task.yaml']).replace('arguments: { order', 'arguments: { odrer'),
+  });
+  const file = join(folder, 'tools.ts');
+  tell({ type: 'text', folder, file, text: `${desk['tools.ts']}// more\n` });
+  expect(await codes()).not.toContain('task/bad-arguments');
+  tell({ type: 'described', folder, stamp: null, tools: deskTools });
+  expect(await codes()).not.toContain('task/bad-arguments');
+  tell({ type: 'text', folder, file, text: null });
+  expect(await codes()).toContain('task/bad-arguments');
+});
+
+it('asks once for each state of the code, whatever is typed elsewhere, and again when something is new on the disk', async () => {
+  const folder = folderOf(desk);
+  const [first, ...others] = await stampsOf(folder).then(() => stampsOf(folder));
+  expect(others).toEqual([]);
+  const typed = async (path: string, text: string | null) => {
+    tell({ type: 'text', folder, file: join(folder, path), text });
+    await next('found');
+  };
+  for (const count of [1, 2, 3]) await typed('policy.md', `${desk['policy.md']}\n${count}\n`);
+  await typed('tools.ts', `${desk['tools.ts']}// more\n`);
+  await typed('tools.ts', null);
+  expect(await stampsOf(folder)).toEqual([first]);
+  const saved = async (text: string) => {
+    writeFileSync(join(folder, 'tools.ts'), text);
+    await typed('tools.ts', null);
+    return (await stampsOf(folder)).at(-1);
+  };
+  expect(await saved(`${desk['tools.ts']}// more\n`)).not.toBe(first);
+  expect(await saved(String(desk['tools.ts']))).toBe(first);
+  expect(await stampsOf(folder)).toHaveLength(3);
+  tell({ type: 'touch', folder });
+  await next('found');
+  expect(await stampsOf(folder)).toHaveLength(4);
 });
 
 it('what is asked about a domain whose domain.yaml is broken at the moment is answered with what it was before', async () => {

@@ -1,7 +1,7 @@
 import { readView } from '../database.ts';
 import type { Verdict } from '../event.ts';
 import { conditionHolds, equalJson, evaluateExpression, type Scope, scopeOf } from '../expression.ts';
-import { canonicalJson, type Json, type JsonObject } from '../json.ts';
+import { canonicalJson, isObject, type Json, type JsonObject } from '../json.ts';
 import { callsOf } from '../rules/calls.ts';
 import type { RolloutState } from '../state.ts';
 import type { Assertion } from '../task.ts';
@@ -85,10 +85,9 @@ function pathProblem(assertion: Assertion, prefix: string, root: Json): string |
 
 /** The value at a path such as `entities[name=Ann].observations[0]`, or undefined: an expression of the root's members. */
 function at(root: Json, path: string): Json | undefined {
-  const isObject = typeof root === 'object' && root !== null && !Array.isArray(root);
-  const scope = isObject ? scopeOf(root as JsonObject, () => null) : () => null;
-  const text = isObject ? path : `root${path.startsWith('[') ? '' : '.'}${path}`;
-  const evaluated = evaluateExpression(text, isObject ? scope : scopeOf({ root }));
+  const scope = isObject(root) ? scopeOf(root, () => null) : () => null;
+  const text = isObject(root) ? path : `root${path.startsWith('[') ? '' : '.'}${path}`;
+  const evaluated = evaluateExpression(text, isObject(root) ? scope : scopeOf({ root }));
   if ('problem' in evaluated || evaluated.value === null) return undefined;
   return evaluated.value;
 }
@@ -96,10 +95,8 @@ function at(root: Json, path: string): Json | undefined {
 function contains(found: Json | undefined, part: Json): boolean {
   if (typeof found === 'string') return typeof part === 'string' && found.includes(part);
   if (Array.isArray(found)) return found.some((each) => equalJson(each, part) || contains(each, part));
-  if (!isPlain(found) || !isPlain(part)) return false;
+  if (!isObject(found) || !isObject(part)) return false;
   return Object.entries(part).every(([key, value]) => equalJson(found[key], value));
 }
 
-const isPlain = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const show = (value: Json | undefined) => (value === undefined ? 'missing' : JSON.stringify(value));

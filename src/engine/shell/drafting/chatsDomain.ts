@@ -6,7 +6,7 @@ import { isToolName, type Offered } from '../../core/tool.ts';
 import { type Conversation, systemOf } from '../import/conversation.ts';
 import { piecesOf } from '../import/importConversations.ts';
 import { taskIdFor } from '../import/writtenDomain.ts';
-import { scalarText } from '../load/edit.ts';
+import { yamlScalar } from '../load/edit.ts';
 import { wordsOf } from './exampleArguments.ts';
 import { plainPersonaText, soundsWriting } from './mcpDomain.ts';
 import type { Files } from './newFolder.ts';
@@ -131,13 +131,13 @@ function policyIn(conversations: ReadonlyMap<Conversation, Masked | null>) {
 
 function domainText({ name, now, simulator, conversations }: ChatsDomainOptions): string {
   return [
-    `name: ${scalarText(name)}`,
-    `description: ${scalarText(`Made of ${conversations.length} recorded conversations.`)}`,
+    `name: ${yamlScalar(name)}`,
+    `description: ${yamlScalar(`Made of ${conversations.length} recorded conversations.`)}`,
     `now: ${JSON.stringify(now)} # the agent is told this date`,
     'turnCap: 20',
     simulator === null
       ? '# simulator: openai:MODEL # a model answers for the tools in tools/; name it here'
-      : `simulator: ${scalarText(simulator)} # answers for the tools in tools/`,
+      : `simulator: ${yamlScalar(simulator)} # answers for the tools in tools/`,
     '',
   ].join('\n');
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, sep } from 'node:path';
-import { scalarText } from '../load/edit.ts';
+import { yamlScalar } from '../load/edit.ts';
 import type { Files } from './newFolder.ts';
 
 /** A domain that ships with the engine, to begin with. */
@@ -43,6 +43,6 @@ export function templateFiles(root: string, template: string, head: DomainHead):
 }
 
 function headed(text: string, { name, now }: DomainHead): string {
-  const named = name === undefined ? text : text.replace(/^name: .*$/m, () => `name: ${scalarText(name)}`);
+  const named = name === undefined ? text : text.replace(/^name: .*$/m, () => `name: ${yamlScalar(name)}`);
   return now === undefined ? named : named.replace(/^now: "[^"]*"/m, () => `now: ${JSON.stringify(now)}`);
 }

@@ -3,7 +3,7 @@ import { leavesOf } from '../../core/dialogue/value.ts';
 import { type DomainFile, domainFileSchema, type McpServer } from '../../core/domain.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
 import { taskIdFor } from '../import/writtenDomain.ts';
-import { scalarText } from '../load/edit.ts';
+import { yamlScalar } from '../load/edit.ts';
 import type { ListedTool } from '../mcp.ts';
 import { draftText } from './draftText.ts';
 import { exampleArguments, wordsOf } from './exampleArguments.ts';
@@ -108,7 +108,7 @@ function domainText({ name, now, serverName: server, server: given, tools }: Mcp
   );
   const effects = tools.flatMap(({ tool, isWrite, isSure }) => {
     const mark = isSure ? '' : ' # review: the server does not say whether it changes anything; its name sounds so';
-    return isWrite ? [`      - ${scalarText(tool.name)}${mark}`] : [];
+    return isWrite ? [`      - ${yamlScalar(tool.name)}${mark}`] : [];
   });
   const open = tools.filter(({ isWrite, isSure }) => !isWrite && !isSure).map(({ tool }) => tool.name);
   const readers = tools
@@ -118,13 +118,13 @@ function domainText({ name, now, serverName: server, server: given, tools }: Mcp
     )
     .map(({ tool }) => tool.name);
   return [
-    `name: ${scalarText(name)}`,
+    `name: ${yamlScalar(name)}`,
     `description: Works with the MCP server ${server}.`,
     `now: ${JSON.stringify(now)} # the agent is told this date`,
     'turnCap: 20',
     '',
     'mcpServers:',
-    `  ${scalarText(server)}:`,
+    `  ${yamlScalar(server)}:`,
     indented(yaml(keys), '    ').trimEnd(),
     '    # How a fork gets back to an earlier state. `replay`: the recorded calls are made again on a fresh server; use it',
     `    # where every rollout has a server and a folder of its own${isOwn ? ' (${instanceFolder} in args and env)' : ''}.`,

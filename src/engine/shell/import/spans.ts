@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/json.ts';
+import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import { callArguments, type ToolCall } from '../../core/message.ts';
 import { isTooDeep } from '../../core/nesting.ts';
 import type { Offered } from '../../core/tool.ts';
@@ -59,8 +59,8 @@ function signalsIn(
   const signals: Signal[] = [];
   const found: ImportProblem[] = problems.map((each) => ({ file, ...each }));
   for (const { value, line } of values) {
-    const spans = partsOf(value, ['resourceSpans', 'scopeSpans', 'spans']);
-    const records = partsOf(value, ['resourceLogs', 'scopeLogs', 'logRecords']);
+    const spans = partsOf(value as Json, ['resourceSpans', 'scopeSpans', 'spans']);
+    const records = partsOf(value as Json, ['resourceLogs', 'scopeLogs', 'logRecords']);
     if (!spans && !records)
       found.push({ file, line, message: 'has no resourceSpans and no resourceLogs; expected an OTLP/JSON export' });
     for (const each of spans ?? []) signals.push(spanOf(file, line, each));
@@ -70,7 +70,7 @@ function signalsIn(
 }
 
 /** The members of nested lists by their names; null where the first is missing. Some exporters leave the first ones out. */
-function partsOf(value: unknown, names: readonly string[]): readonly JsonObject[] | null {
+function partsOf(value: Json | undefined, names: readonly string[]): readonly JsonObject[] | null {
   const [name = '', ...rest] = names;
   const own =
     objectOf(value)[name] ??
@@ -138,8 +138,8 @@ function plainValue(value: Json): Json {
   return any;
 }
 
-function objectOf(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
 }
 
 const textOf = (value: Json | undefined) =>

@@ -9,7 +9,7 @@ import { binds, type Seen } from '../../core/rules/seen.ts';
 import type { GoldAction, Task } from '../../core/task.ts';
 import { outsideSource, type Tool } from '../../core/tool.ts';
 import type { Fix } from '../diagnostic.ts';
-import { fixOf, replacing, scalarText } from './edit.ts';
+import { fixOf, replacing, yamlScalar } from './edit.ts';
 import { type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
 import { nearest } from './nearest.ts';
@@ -36,7 +36,7 @@ export function checkGold(placed: Placed<Task>, parts: Parts, bases: Bases, know
     checkPolicy(context, action, index, earlier);
     if (mayHaveWritten(earlier, known)) continue;
     checkRows(context, action, index);
-    checkSources(context, action, index, earlier);
+    checkUntold(context, action, index, earlier);
   }
 }
 
@@ -190,7 +190,7 @@ function firstOf(rows: JsonObject): Json | undefined {
 }
 
 /** Where an agent can have the values from that it needs: the user's words, the policy, an earlier result. */
-function checkSources(context: Context, action: GoldAction, index: number, earlier: readonly GoldAction[]): void {
+function checkUntold(context: Context, action: GoldAction, index: number, earlier: readonly GoldAction[]): void {
   const { placed, parts, known, note } = context;
   const declared = known.declared.get(action.tool);
   const task = placed.value;
@@ -255,7 +255,7 @@ function isFound({ placed, world }: Context, value: string): boolean {
 function toldFix(placed: Placed<Task>, name: string, value: string, isPlain: boolean): Fix | undefined {
   const { known, unknown } = placed.value.user;
   if (!isPlain || Object.hasOwn(known, name) || unknown.includes(name)) return undefined;
-  const entry = `${name}: ${scalarText(value)}`;
+  const entry = `${name}: ${yamlScalar(value)}`;
   const { path, places } = placed;
   const edit =
     places.insert([...path, 'user', 'known'], entry) ?? places.insert([...path, 'user'], `known: { ${entry} }`);

@@ -1,6 +1,7 @@
 import { parseExpression } from '../../core/expression.ts';
 import { contentHash } from '../../core/hash.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
+import type { Persona } from '../../core/persona.ts';
 import type { Task } from '../../core/task.ts';
 import { assertionNames } from '../../core/verifiers/assertions.ts';
 import { argumentProblems } from './arguments.ts';
@@ -9,10 +10,10 @@ import { checkReward } from './checkReward.ts';
 import { checkState } from './checkState.ts';
 import { checkGoal } from './checkUser.ts';
 import { acceptedFirst } from './drafts.ts';
-import { replacing, respelt } from './edit.ts';
+import { respelt } from './edit.ts';
 import { keyOf, type Placed, placeOf } from './items.ts';
 import type { Parts } from './loadedDomain.ts';
-import { didYouMean, nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 import { argumentsOf, type Bases, checkDuplicates, checkToolName, type KnownTools, type Note } from './note.ts';
 import { remembered } from './source.ts';
 
@@ -89,30 +90,10 @@ function checkContents(tasks: readonly Placed<Task>[], note: Note): void {
 }
 
 function checkPersona(placed: Placed<Task>, { personas }: Parts, note: Note): void {
-  const { persona: id, user } = placed.value;
-  const ids = personas.map(({ value }) => value.id);
-  const persona = personas.find(({ value }) => value.id === id)?.value;
-  if (!persona) {
-    const all =
-      ids.length === 0
-        ? 'This domain has no personas yet: add one in personas/.'
-        : `The personas are ${ids.join(', ')}.`;
-    const [at, meant] = [placeOf(placed, 'persona'), nearest(id, ids)];
-    note(
-      at,
-      'error',
-      'task/unknown-persona',
-      `There is no persona ${id}.`,
-      didYouMean(id, ids, all),
-      meant === undefined ? undefined : replacing(at, id, meant),
-    );
-    return;
-  }
-  checkUnder(placed, personas, note);
-  if (persona.draft === true) {
-    const message = `The persona ${id} is a draft, so this task has nobody to play its user.`;
-    note(placeOf(placed, 'persona'), 'error', 'task/draft-persona', message, `Accept the persona ${id} first.`);
-  }
+  const { persona: id, under, user } = placed.value;
+  const persona = personaNamed(placed, 'persona', id, personas, 'this task has nobody to play its user', note);
+  if (!persona) return;
+  if (under !== undefined) personaNamed(placed, 'under', under, personas, 'it can be laid over no other', note);
   for (const [behaviour, key] of [
     ['changes', 'change'],
     ['insists', 'insist'],
@@ -138,21 +119,31 @@ function checkPersona(placed: Placed<Task>, { personas }: Parts, note: Note): vo
   }
 }
 
-function checkUnder(placed: Placed<Task>, personas: Parts['personas'], note: Note): void {
-  const { under } = placed.value;
-  if (under === undefined) return;
-  const at = placeOf(placed, 'under');
-  const ids = personas.map(({ value }) => value.id);
-  const persona = personas.find(({ value }) => value.id === under)?.value;
+/**
+ * The persona that a task names. Notes where there is none, and where it is a draft.
+ * @param loss what a draft means for the task, in a sentence
+ */
+function personaNamed(
+  placed: Placed<Task>,
+  key: 'persona' | 'under',
+  id: string,
+  personas: Parts['personas'],
+  loss: string,
+  note: Note,
+): Persona | undefined {
+  const at = placeOf(placed, key);
+  const persona = personas.find(({ value }) => value.id === id)?.value;
   if (persona?.draft === true) {
-    const message = `The persona ${under} is a draft, so it can be laid over no other.`;
-    note(at, 'error', 'task/draft-persona', message, `Accept the persona ${under} first.`);
+    const message = `The persona ${id} is a draft, so ${loss}.`;
+    note(at, 'error', 'task/draft-persona', message, `Accept the persona ${id} first.`);
   }
-  if (persona) return;
-  const hint = didYouMean(under, ids, `The personas are ${ids.join(', ')}.`);
-  const meant = nearest(under, ids);
-  const fix = meant === undefined ? undefined : replacing(at, under, meant);
-  note(at, 'error', 'task/unknown-persona', `There is no persona ${under}.`, hint, fix);
+  if (persona) return persona;
+  const ids = personas.map(({ value }) => value.id);
+  const all =
+    ids.length === 0 ? 'This domain has no personas yet: add one in personas/.' : `The personas are ${ids.join(', ')}.`;
+  const hint = didYouMean(id, ids, all);
+  note(at, 'error', 'task/unknown-persona', `There is no persona ${id}.`, hint, respelt(at, id, ids));
+  return undefined;
 }
 
 function checkFacts(placed: Placed<Task>, note: Note): void {

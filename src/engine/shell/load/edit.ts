@@ -1,3 +1,4 @@
+import { parse } from 'yaml';
 import { type Edit, type Fix, type Location, placeAt } from '../diagnostic.ts';
 import { nearest } from './nearest.ts';
 
@@ -6,8 +7,7 @@ export function replacing(at: Location, old: string, text: string): Fix | undefi
   const written = at.endColumn - at.column;
   if (at.line !== at.endLine) return undefined;
   const title = `Change ${old} to ${text}`;
-  if (written === old.length)
-    return { title, edits: [{ ...placeAt(at), text: isPlain(text) ? text : JSON.stringify(text) }] };
+  if (written === old.length) return { title, edits: [{ ...placeAt(at), text: yamlScalar(text) }] };
   if (written !== old.length + 2) return undefined;
   return { title, edits: [{ ...placeAt(at), column: at.column + 1, endColumn: at.endColumn - 1, text }] };
 }
@@ -43,11 +43,25 @@ export function within(at: Location, text: string, offset: number, length: numbe
   return { ...at, column, endColumn: Math.min(column + length, at.endColumn) };
 }
 
-/** A value as YAML on one line. */
-export function scalarText(value: string | number | boolean): string {
-  return typeof value !== 'string' || isPlain(value) ? String(value) : JSON.stringify(value);
+/**
+ * A value as YAML on one line: a text is plain where it means itself, else in double quotes.
+ * @param isFlow whether it stands, or may stand, in brackets
+ */
+export function yamlScalar(value: string | number | boolean | null, isFlow = true): string {
+  return typeof value !== 'string' || isPlain(value, isFlow) ? String(value) : JSON.stringify(value);
 }
 
-/** Whether a text means itself in YAML without quotes. */
-export const isPlain = (text: string) =>
-  /^[A-Za-z][\w ./-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off)$/i.test(text) && !text.endsWith(' ');
+/** Whether a text means itself without quotes, for readers of YAML 1.1 as well. */
+function isPlain(text: string, isFlow: boolean): boolean {
+  if (!/^[^\s'"#&*!|>%@`{}[\],?:-](?:.*\S)?$/.test(text) || /^(?:y|n|yes|no|on|off|true|false|null|~)$/i.test(text))
+    return false;
+  if (/[\n\t]|: |:$| #/.test(text) || (isFlow && /[{}[\],]/.test(text))) return false;
+  // A number, or a date that other readers make one of.
+  if (/^[\d.+]/.test(text) && !/[a-z]{2}/i.test(text)) return false;
+  try {
+    const read: unknown = parse(isFlow ? `[${text}]` : text);
+    return (isFlow ? (read as readonly unknown[])[0] : read) === text;
+  } catch {
+    return false;
+  }
+}
