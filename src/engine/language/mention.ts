@@ -233,7 +233,7 @@ function inCode({ text }: Source, tools: ReadonlySet<string>): readonly Mention[
 }
 
 function inPython({ text }: Source, tools: ReadonlySet<string>): readonly Mention[] {
-  const plain = text.replace(/#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, (each) => ' '.repeat(each.length));
+  const plain = pythonWithoutTexts(text);
   const own = [...plain.matchAll(/^(?:async\s+)?def\s+(\w+)/gm)].flatMap(({ 1: name = '' }) =>
     tools.has(name) ? [name] : [],
   );
@@ -248,6 +248,16 @@ function identifiers(text: string, names: ReadonlySet<string>, declaration: RegE
     const declares = declaration.test(text.slice(Math.max(0, index - 40), index));
     return [{ kind: 'tool', name, declares, from: index, to: index + name.length }];
   });
+}
+
+/** Whether code says a word as an identifier, its comments and texts aside. */
+export function saysIdentifier({ kind, source: { text } }: DomainText, word: string): boolean {
+  const plain = kind === 'python' ? pythonWithoutTexts(text) : withoutTexts(blanked(text));
+  return identifiers(plain, new Set([word]), /$^/).length > 0;
+}
+
+function pythonWithoutTexts(text: string): string {
+  return text.replace(/#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, (each) => ' '.repeat(each.length));
 }
 
 /** The text with its strings blanked, at the same offsets; templates are left, since code may stand in them. */

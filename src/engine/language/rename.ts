@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { personaIds } from '../core/persona.ts';
 import { ruleIds } from '../core/policy.ts';
 import { taskIds } from '../core/task.ts';
@@ -6,6 +7,8 @@ import { yamlScalar } from '../shell/load/edit.ts';
 import type { TextKind } from '../shell/load/loadedDomain.ts';
 import { argumentsOf } from '../shell/load/note.ts';
 import { type LanguageDomain, shapesOf, toolsOf } from './languageDomain.ts';
+import { saysIdentifier } from './mention.ts';
+import { isReservedIn, isReservedInExpressions } from './reservedWords.ts';
 import { isYaml, type SymbolKind } from './roles.ts';
 import { lastPart, placeOfName, type Shape, walk } from './shape.ts';
 import { mentionAt, mentionsOf, type Placed, type Position, placeOfMention } from './symbols.ts';
@@ -89,7 +92,7 @@ export function renameAt(domain: LanguageDomain, position: Position, wanted: str
   if (!mention || 'refusal' in renamable) return renamable as Refusal;
   const name = wanted.trim();
   if (name === renamable.name) return { edits: [], notes: [], member: null, unfollowed: null };
-  const refusal = badName(mention, name) ?? taken(domain, mention, name);
+  const refusal = badName(mention, name) ?? taken(domain, mention, name) ?? reserved(domain, mention, name);
   if (refusal !== null) return { refusal };
   const edits = mentionsOf(domain, mention.kind, mention.name).map((each) => editOf(each, name));
   return {
@@ -124,6 +127,21 @@ function badName({ kind }: Placed, name: string): string | null {
   if (kind === 'argument' || kind === 'row') return null;
   const [pattern, letters] = forms[kind];
   return pattern.test(name) ? null : `${JSON.stringify(name)} can't name a ${words(kind)}: write ${letters}.`;
+}
+
+function reserved(domain: LanguageDomain, { kind, name: old }: Placed, name: string): string | null {
+  if (name === '__proto__') return '__proto__ means something else in databases and in code: choose another name.';
+  if ((kind === 'field' || kind === 'fact' || kind === 'phrases') && isReservedInExpressions(name))
+    return `${name} means something else in expressions: choose another name.`;
+  if (kind !== 'tool' && kind !== 'verifier') return null;
+  for (const { declares, text } of mentionsOf(domain, kind, old)) {
+    if (!declares || !code.includes(text.kind)) continue;
+    const where = basename(text.source.file);
+    if (isReservedIn(text.kind === 'python' ? 'python' : 'typescript', name))
+      return `${name} means something else in ${where}: choose another name.`;
+    if (saysIdentifier(text, name)) return `${where} uses the name ${name} already: choose another name.`;
+  }
+  return null;
 }
 
 function taken(domain: LanguageDomain, { kind, name: old }: Placed, name: string): string | null {

@@ -137,6 +137,11 @@ it.each([
   ['tasks/second.task.yaml', 'second', 'cancel', /There is a task cancel already/],
   ['tasks/second.task.yaml', 'plain', 'Plain Man', /can't name a persona/],
   ['domain.yaml', 'order: {', 'reason', /There is a fact reason already/],
+  ['tools.ts', 'cancel_order', 'delete', /delete means something else in tools.ts/],
+  ['rules.yaml', 'cancel_order', 'tool', /tools.ts uses the name tool already/],
+  ['domain.yaml', 'order: {', 'null', /null means something else in expressions/],
+  ['rules.yaml', 'status ==', 'in', /in means something else in expressions/],
+  ['rules.yaml', 'status ==', '__proto__', /__proto__ means something else/],
 ])('refuses in %s to call %s %s', (path, words, name, expected) => {
   expect(refusal(markedAt(path, words, 1), name)).toMatch(expected);
 });
