@@ -7,7 +7,14 @@ import { startOf } from '../../engine/shell/start.ts';
 import { lastResults } from '../language/lastResult.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
 import { itemsOf } from './documentItems.ts';
-import { type Content, chosenOf, type Outcome, type Running, type Scene, type VisualEditor } from './editorSession.ts';
+import {
+  type Content,
+  chosenOf,
+  type FileScene,
+  type Outcome,
+  type Running,
+  type VisualEditor,
+} from './editorSession.ts';
 import { answered } from './running.ts';
 
 const kind = { kind: 'persona', schema: 'persona', item: personaSchema } as const;
@@ -20,7 +27,7 @@ export const personaEditor: VisualEditor = {
   run: (message, scene) => (message.type === 'preview' ? previewOf(scene, message.withModel) : undefined),
 };
 
-function shownOf({ document, domain, choices }: Scene): Content {
+function shownOf({ document, domain, choices }: FileScene): Content {
   const { broken, items } = itemsOf<Persona>(document, kind, 'id', choices.index);
   const { index, item } = chosenOf(items, choices);
   const labels = items.map(({ label, problem }) => ({ label, problem }));
@@ -74,7 +81,7 @@ function openingPrompt({ domain, parts }: LoadedDomain, persona: Persona, task: 
 }
 
 /** The persona's first messages, with what the agent said when the task was played last, else with the gold seat. */
-function previewOf(scene: Scene, withModel: boolean): ((running: Running) => Promise<Outcome>) | undefined {
+function previewOf(scene: FileScene, withModel: boolean): ((running: Running) => Promise<Outcome>) | undefined {
   const { content } = shownOf(scene);
   if (content?.editor !== 'persona' || content.task === null) return undefined;
   const { persona, task } = content;

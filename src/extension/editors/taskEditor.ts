@@ -7,7 +7,14 @@ import { type Task, taskSchema } from '../../engine/core/task.ts';
 import type { RolloutSummary } from '../../engine/shell/rolloutSummary.ts';
 import type { TaskContent } from '../../webview/protocol.ts';
 import { itemsOf } from './documentItems.ts';
-import { type Content, chosenOf, type Outcome, type Running, type Scene, type VisualEditor } from './editorSession.ts';
+import {
+  type Content,
+  chosenOf,
+  type FileScene,
+  type Outcome,
+  type Running,
+  type VisualEditor,
+} from './editorSession.ts';
 import { answered } from './running.ts';
 import { misfitsOf } from './toolContent.ts';
 import { type KnownTool, toolsOf } from './toolDescriptions.ts';
@@ -29,7 +36,7 @@ export const taskEditor: VisualEditor = {
 /** Recordings of what was played last, by the document; they lie outside of the workspace. */
 const played = new Map<string, string>();
 
-function taskOf({ document, choices }: Scene): Task | undefined {
+function taskOf({ document, choices }: FileScene): Task | undefined {
   return chosenOf(itemsOf<Task>(document, kind, 'id', choices.index).items, choices).item?.value ?? undefined;
 }
 
@@ -53,7 +60,7 @@ const textOnly = [
   'agent',
 ] as const satisfies readonly (keyof Task)[];
 
-function shownOf(scene: Scene): Content {
+function shownOf(scene: FileScene): Content {
   const { document, domain, choices } = scene;
   const { broken, items } = itemsOf<Task>(document, kind, 'id', choices.index);
   const { index, item } = chosenOf(items, choices);
@@ -110,7 +117,7 @@ function goldOf(task: string, uri: vscode.Uri): (running: Running) => Promise<Ou
   };
 }
 
-async function openPlayed({ document }: Scene): Promise<void> {
+async function openPlayed({ document }: FileScene): Promise<void> {
   const recording = played.get(document.uri.toString());
   if (recording !== undefined)
     await vscode.commands.executeCommand('rehearsal.recording.open', recording, vscode.ViewColumn.Beside);

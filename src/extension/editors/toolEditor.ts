@@ -1,7 +1,7 @@
 import { describeSimulated, type SimulatedTool, simulatedToolSchema } from '../../engine/core/simulatedTool.ts';
 import { hasSources } from '../../engine/shell/load/loadedDomain.ts';
 import { itemsOf } from './documentItems.ts';
-import { chosenOf, type Scene, type VisualEditor } from './editorSession.ts';
+import { chosenOf, type FileScene, type Scene, type VisualEditor } from './editorSession.ts';
 import { callOf, misfitsOf, toolContent } from './toolContent.ts';
 import { type KnownTool, toolsOf } from './toolDescriptions.ts';
 
@@ -37,13 +37,13 @@ function toolIn(value: SimulatedTool): KnownTool {
   return { ...tool, source: source.type };
 }
 
-function shownTool({ document, choices }: Scene): KnownTool | undefined {
+function shownTool({ document, choices }: FileScene): KnownTool | undefined {
   const value = chosenOf(itemsOf<SimulatedTool>(document, kind, 'name', choices.index).items, choices).item?.value;
   return value ? toolIn(value) : undefined;
 }
 
 /** What the panel of a tool of code shows: it is read here and changed in its code. */
-export function toolPanelOf(name: string): VisualEditor {
+export function toolPanelOf(name: string): VisualEditor<Scene> {
   const found = (scene: Scene) => {
     const known =
       scene.domain &&
