@@ -354,12 +354,3 @@ class EditorSession<Seen extends Scene> {
     }
   }
 }
-
-/** What an editor shows of the chosen one of several entries. */
-export function chosenOf<T extends { readonly problem: unknown }>(
-  items: readonly T[],
-  { index }: Choices,
-): { readonly index: number; readonly item: T | undefined } {
-  const shown = Math.max(0, Math.min(index, items.length - 1));
-  return { index: shown, item: items[shown] };
-}
