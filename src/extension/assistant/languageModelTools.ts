@@ -4,7 +4,7 @@ import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
 import { runCommand } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { runsOfDomain } from '../runs/runPlaces.ts';
-import { domainFolders } from '../workspaceDomains.ts';
+import { domainFolders, saveFilesOf } from '../workspaceDomains.ts';
 import { runArguments } from './runArguments.ts';
 
 /** Most characters of an answer: what is longer fills a model's window, and it can ask for less. */
@@ -25,7 +25,7 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
   const said = (args: readonly string[], token: vscode.CancellationToken) => printed(context, args, token);
   const check: Answer<DomainInput> = async ({ domain }, token) => {
     const folder = await folderOf(domain);
-    await vscode.workspace.saveAll(false);
+    await saveFilesOf(folder);
     const isStatic = vscode.workspace.isTrusted ? [] : ['--static'];
     const { answer, message, code } = await run(context, ['check', folder, '--json', ...isStatic], token);
     if (code !== 0 && code !== 1) throw new Error(message ?? 'the check ended without a word');
@@ -38,7 +38,7 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
   };
   const play: Answer<RunInput> = async ({ domain, task, agent }, token) => {
     const folder = await folderOf(domain);
-    await vscode.workspace.saveAll(false);
+    await saveFilesOf(folder);
     const args = runArguments({ folder, runs: runsOfDomain(folder), task, agent });
     const { answer, message } = await run(context, args, token);
     const { reward, recording } = answer as { readonly reward?: number | null; readonly recording?: string };

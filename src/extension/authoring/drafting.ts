@@ -59,6 +59,16 @@ export function firstObstacle(drafts: readonly GatedDraft[]): string | undefined
   return first;
 }
 
+/**
+ * Says that something was drafted, and what keeps it from being accepted.
+ * @param sound what is said where nothing does
+ */
+export function tellDrafted(context: Context, drafts: readonly GatedDraft[], sound: string): void {
+  const obstacle = firstObstacle(drafts);
+  if (obstacle === undefined) void vscode.window.showInformationMessage(sound);
+  else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
+}
+
 /** Opens a file at a line (from 1). */
 export async function openAt(file: string, line = 1): Promise<void> {
   const at = new vscode.Range(line - 1, 0, line - 1, 0);

@@ -7,7 +7,7 @@ import { pickRecording, recordingOf } from '../runs/runCommands.ts';
 import { mayRun } from '../trust.ts';
 import type { DomainNode, TaskNode } from '../views/domainsTree.ts';
 import { domainFolderOf, domainOfRecording, pickDomain, readDomain, taskAt } from '../workspaceDomains.ts';
-import { askModel, type Drafted, firstObstacle, openAt, tell, withProgress } from './drafting.ts';
+import { askModel, type Drafted, openAt, tellDrafted, withProgress } from './drafting.ts';
 
 /**
  * Drafts a task of a recording and opens it unsaved, so that it is read before it is kept.
@@ -28,11 +28,8 @@ export async function taskFromRecording(context: Context, target: unknown): Prom
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file).with({ scheme: 'untitled' }));
   const editor = await vscode.window.showTextDocument(document);
   await editor.edit((edit) => edit.replace(new vscode.Range(0, 0, document.lineCount, 0), text));
-  const obstacle = firstObstacle(drafts);
   const next = 'Save it, and accept it with the light bulb at draft: true.';
-  if (obstacle === undefined)
-    void vscode.window.showInformationMessage(`The audit finds nothing in this draft. ${next}`);
-  else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
+  tellDrafted(context, drafts, `The audit finds nothing in this draft. ${next}`);
   return file;
 }
 
@@ -98,12 +95,8 @@ async function opened(context: Context, end: Awaited<ReturnType<typeof withProgr
   if (!end) return undefined;
   const { file, drafts } = end.answer as unknown as Drafted;
   await openAt(file);
-  const obstacle = firstObstacle(drafts);
   const fewer = end.code === 1 && end.message ? ` (${end.message})` : '';
-  if (obstacle === undefined)
-    void vscode.window.showInformationMessage(
-      `Drafted ${counted(drafts.length, drafts[0]?.kind ?? 'task')}${fewer}. Read them, and accept what is right.`,
-    );
-  else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
+  const made = counted(drafts.length, drafts[0]?.kind ?? 'task');
+  tellDrafted(context, drafts, `Drafted ${made}${fewer}. Read them, and accept what is right.`);
   return file;
 }

@@ -1,5 +1,4 @@
-import * as vscode from 'vscode';
-import { type Drafted, firstObstacle, openAt, tell, withProgress } from '../authoring/drafting.ts';
+import { type Drafted, openAt, tellDrafted, withProgress } from '../authoring/drafting.ts';
 import type { Context } from '../context.ts';
 import { pickRecording, recordingOf } from '../runs/runCommands.ts';
 import { mayRun } from '../trust.ts';
@@ -20,12 +19,7 @@ export async function draftFromChat(context: Context, target: unknown): Promise<
   if (!end) return undefined;
   const { file, drafts } = end.answer as unknown as Drafted;
   await openAt(file);
-  const obstacle = firstObstacle(drafts);
-  if (obstacle === undefined)
-    void vscode.window.showInformationMessage(
-      'The audit finds nothing in this draft. Read it, and accept what is right.',
-    );
-  else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
+  tellDrafted(context, drafts, 'The audit finds nothing in this draft. Read it, and accept what is right.');
   return file;
 }
 

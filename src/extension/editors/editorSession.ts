@@ -8,7 +8,7 @@ import type { FromEditor, Ran, Shown, ToEditor, ToExtension, ViewId } from '../.
 import type { Context } from '../context.ts';
 import { type Channel, connectPage, pageOf } from '../views/panel.ts';
 import { openPlaceOf } from '../views/recordingPlace.ts';
-import { domainFolderOf, readDomain } from '../workspaceDomains.ts';
+import { domainFolderOf, readDomain, saveFilesOf } from '../workspaceDomains.ts';
 import { openAsText } from './switching.ts';
 
 /** What a person has chosen in an editor; it is gone with its tab. */
@@ -341,7 +341,6 @@ class EditorSession<Seen extends Scene> {
     say('');
     const progress = { report: ({ message: note = '' }: { message?: string }) => say(note) };
     try {
-      const { saveFilesOf } = await import('../language/domainCheck.ts');
       await saveFilesOf(folder);
       const outcome = await work({ context: this.#context, folder, progress, token: source.token });
       this.#tell({ type: 'ran', isRunning: false, note: '', problem: null, outcome });

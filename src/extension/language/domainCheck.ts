@@ -3,7 +3,7 @@ import type { Tool } from '../../engine/core/tool.ts';
 import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
 import { runCommand } from '../commandLine.ts';
 import type { Context } from '../context.ts';
-import { domainFolderOf, readDomain } from '../workspaceDomains.ts';
+import { readDomain, saveFilesOf } from '../workspaceDomains.ts';
 import { showChecked } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
 
@@ -51,12 +51,4 @@ export async function checkDomain(
     client.described(folder, checked.described);
     return { ...checked, isComplete: true };
   });
-}
-
-/** Saves the unsaved files of a domain: what runs reads them from the disk. */
-export async function saveFilesOf(folder: string): Promise<void> {
-  const unsaved = vscode.workspace.textDocuments.filter(
-    ({ isDirty, uri }) => isDirty && uri.scheme === 'file' && domainFolderOf(uri.fsPath) === folder,
-  );
-  await Promise.all(unsaved.map((document) => document.save()));
 }
