@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
+import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { tell } from '../tell.ts';
 import { mayRun } from '../trust.ts';
 import type { TaskNode } from '../views/domainsTree.ts';
 import { domainFolderOf, readDomain, saveFilesOf } from '../workspaceDomains.ts';
-import { firstObstacle, type GatedDraft, tell, withProgress } from './drafting.ts';
+import { firstObstacle, type GatedDraft } from './drafting.ts';
 
 /** A draft, as the light bulb and the tree name it. */
 export type DraftNamed = { readonly folder: string; readonly id: string };
@@ -20,7 +22,7 @@ export async function acceptDraft(context: Context, target: unknown): Promise<bo
   if (!draft) return false;
   await saveFilesOf(draft.folder);
   const title = `Rehearsal: auditing ${draft.id}`;
-  const end = await withProgress(context, title, ['draft', 'accept', draft.folder, draft.id]);
+  const end = await runOrTell(context, title, ['draft', 'accept', draft.folder, draft.id]);
   if (!end) return false;
   const left = (end.answer['left'] ?? []) as readonly GatedDraft[];
   const obstacle = firstObstacle(left);

@@ -1,4 +1,5 @@
-import { type Drafted, openAt, tellDrafted, withProgress } from '../authoring/drafting.ts';
+import { type Drafted, openAt, tellDrafted } from '../authoring/drafting.ts';
+import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { pickRecording, recordingOf } from '../runs/runCommands.ts';
 import { mayRun } from '../trust.ts';
@@ -15,7 +16,7 @@ export async function draftFromChat(context: Context, target: unknown): Promise<
     exampleOf(target) ?? recordingOf(target) ?? (await pickRecording('Which conversation becomes a task?'));
   if (!recording) return undefined;
   const title = 'Rehearsal: drafting a task from a conversation';
-  const end = await withProgress(context, title, ['draft', 'from-chats', recording]);
+  const end = await runOrTell(context, title, ['draft', 'from-chats', recording]);
   if (!end) return undefined;
   const { file, drafts } = end.answer as unknown as Drafted;
   await openAt(file);
