@@ -6,6 +6,7 @@ import { counted } from '../engine/core/counted.ts';
 import type { Answered } from './activity.ts';
 import type { Context } from './context.ts';
 import { beginRunning, type RunningHandle } from './running.ts';
+import { tell } from './tell.ts';
 
 /** How a command of the command line ended. */
 export type CommandEnd = {
@@ -17,6 +18,8 @@ export type CommandEnd = {
   readonly message: string | undefined;
   /** A person stopped it where the status bar shows what runs; what is finished is kept. */
   readonly isStopped: boolean;
+  /** Whoever asked for it has cancelled it. */
+  readonly isCancelled: boolean;
 };
 
 /**
@@ -68,7 +71,60 @@ export async function runCommand(
   cancelled.dispose();
   const answer = answerIn(last);
   const { message } = (answer['error'] ?? {}) as { readonly message?: string };
-  return { code, answer, message: message ?? lastWords, isStopped };
+  return { code, answer, message: message ?? lastWords, isStopped, isCancelled: token.isCancellationRequested };
+}
+
+/** Runs a command whose progress nobody sees; without a token it runs to its end. */
+export function runQuietly(
+  context: Context,
+  args: readonly string[],
+  { token, onLine }: { readonly token?: vscode.CancellationToken; readonly onLine?: (line: string) => void } = {},
+): Promise<CommandEnd> {
+  const heeded = token ?? new vscode.CancellationTokenSource().token;
+  return runCommand(context, args, { report: () => undefined }, heeded, onLine);
+}
+
+/** Runs a command with --json, with its progress and a way to cancel it in a notification. */
+export async function runWithProgress(context: Context, title: string, args: readonly string[]): Promise<CommandEnd> {
+  const location = vscode.ProgressLocation.Notification;
+  return vscode.window.withProgress({ location, title, cancellable: true }, (progress, token) =>
+    runCommand(context, [...args, '--json'], progress, token),
+  );
+}
+
+/**
+ * Runs a command with progress; what went wrong is said.
+ * @returns undefined where it was cancelled or could not be done
+ */
+export async function runOrTell(
+  context: Context,
+  title: string,
+  args: readonly string[],
+): Promise<CommandEnd | undefined> {
+  const end = await runWithProgress(context, title, args);
+  if (end.isCancelled) return undefined;
+  if (isDone(end)) return end;
+  void tell(context, 'error', wordsOf(end, title));
+  return undefined;
+}
+
+/**
+ * What a command answered. Throws its words where it could not be done.
+ * @param what has ended, where it has said nothing, for example "the check"
+ * @param good its exit codes that come with an answer
+ */
+export function answerOf(end: CommandEnd, what: string, good?: readonly number[]): CommandEnd['answer'] {
+  if (!isDone(end, good)) throw new Error(wordsOf(end, what));
+  return end.answer;
+}
+
+/** Why there is no answer: the words of the command, or where there may be more of them. */
+export function wordsOf({ message }: CommandEnd, what: string): string {
+  return message ?? `${what} ended without a word; the log may tell more.`;
+}
+
+function isDone({ code }: CommandEnd, good: readonly number[] = [0, 1]): boolean {
+  return code !== null && good.includes(code);
 }
 
 /** Commands that play rollouts are shown as running, until their end; a stop lets them keep what is finished. */

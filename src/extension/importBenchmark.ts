@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import { type Benchmark, benchmarks } from '../engine/core/benchmark.ts';
 import { counted } from '../engine/core/counted.ts';
 import { type ImportReport, leftOut } from '../engine/shell/import/importReport.ts';
-import { runCommand } from './commandLine.ts';
+import { runWithProgress, wordsOf } from './commandLine.ts';
 import type { Context } from './context.ts';
 import { mayRun } from './trust.ts';
 
@@ -35,16 +35,11 @@ async function imported(
   benchmark: Benchmark,
   at: { readonly from: string; readonly out: string; readonly python?: string },
 ): Promise<ImportReport | undefined> {
-  const location = vscode.ProgressLocation.Notification;
-  const title = `Rehearsal: importing ${benchmark}`;
   const named = Object.entries(at).flatMap(([option, path]) => [`--${option}`, path]);
-  const end = await vscode.window.withProgress({ location, title, cancellable: true }, async (progress, token) => {
-    const ended = await runCommand(context, ['import', benchmark, ...named, '--json'], progress, token);
-    return token.isCancellationRequested ? undefined : ended;
-  });
-  if (!end) return undefined;
+  const end = await runWithProgress(context, `Rehearsal: importing ${benchmark}`, ['import', benchmark, ...named]);
+  if (end.isCancelled) return undefined;
   if ('domains' in end.answer) return end.answer as ImportReport;
-  const message = end.message ?? `${benchmark} was not imported.`;
+  const message = wordsOf(end, `The import of ${benchmark}`);
   const chosen = await vscode.window.showErrorMessage(message, 'Choose Python…', 'Show Log');
   if (chosen === 'Show Log') context.log.show();
   const python =

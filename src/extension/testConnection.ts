@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { runCommand } from './commandLine.ts';
+import { runWithProgress, wordsOf } from './commandLine.ts';
 import type { Context } from './context.ts';
 
 type Live = { readonly model: string; readonly paths: readonly { status: string; what: string; seconds: number }[] };
@@ -19,25 +19,19 @@ export async function testConnection(context: Context): Promise<string | undefin
     return undefined;
   }
   const model = settings.get<string>('name') ?? '';
-  const args = ['doctor', '--live', baseUrl, '--only', 'agent', '--json', ...(model ? ['--model', model] : [])];
-  const title = `Rehearsal: testing ${baseUrl}`;
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  return vscode.window.withProgress(options, async (progress, token) => {
-    const { answer, message } = await runCommand(context, args, progress, token);
-    if (token.isCancellationRequested) return undefined;
-    const live = answer['live'] as Live | undefined;
-    const [path] = live?.paths ?? [];
-    if (!live || !path) {
-      void vscode.window.showErrorMessage(message ?? `${baseUrl} could not be tested; the log may tell more.`);
-      return 'failed';
-    }
-    const words = `${live.model}: ${path.what} (${path.seconds} s)`;
-    if (path.status === 'ok') void vscode.window.showInformationMessage(`The connection works. ${words}`);
-    else if (path.status === 'degraded')
-      void vscode.window.showWarningMessage(
-        `The endpoint answers, but the model does not do what it is asked. ${words}`,
-      );
-    else void vscode.window.showErrorMessage(`The connection does not work. ${words}`);
-    return path.status;
-  });
+  const args = ['doctor', '--live', baseUrl, '--only', 'agent', ...(model ? ['--model', model] : [])];
+  const end = await runWithProgress(context, `Rehearsal: testing ${baseUrl}`, args);
+  if (end.isCancelled) return undefined;
+  const live = end.answer['live'] as Live | undefined;
+  const [path] = live?.paths ?? [];
+  if (!live || !path) {
+    void vscode.window.showErrorMessage(wordsOf(end, `The test of ${baseUrl}`));
+    return 'failed';
+  }
+  const words = `${live.model}: ${path.what} (${path.seconds} s)`;
+  if (path.status === 'ok') void vscode.window.showInformationMessage(`The connection works. ${words}`);
+  else if (path.status === 'degraded')
+    void vscode.window.showWarningMessage(`The endpoint answers, but the model does not do what it is asked. ${words}`);
+  else void vscode.window.showErrorMessage(`The connection does not work. ${words}`);
+  return path.status;
 }

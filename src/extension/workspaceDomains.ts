@@ -58,6 +58,14 @@ export function unsavedTexts(): ReadonlyMap<string, string> {
   return new Map(unsaved.map((document) => [document.uri.fsPath, document.getText()]));
 }
 
+/** Saves the unsaved files of a domain: what runs reads them from the disk. */
+export async function saveFilesOf(folder: string): Promise<void> {
+  const unsaved = vscode.workspace.textDocuments.filter(
+    ({ isDirty, uri }) => isDirty && uri.scheme === 'file' && domainFolderOf(uri.fsPath) === folder,
+  );
+  await Promise.all(unsaved.map((document) => document.save()));
+}
+
 /**
  * The domain that a recording was made in: the one that its run names, else one of the workspace that has the name
  * which the recording says. Throws a `Fault` when the recording can't be read.

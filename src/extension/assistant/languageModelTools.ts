@@ -1,10 +1,10 @@
 import { basename, isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
-import { runCommand } from '../commandLine.ts';
+import { answerOf, runQuietly, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { runsOfDomain } from '../runs/runPlaces.ts';
-import { domainFolders } from '../workspaceDomains.ts';
+import { domainFolders, saveFilesOf } from '../workspaceDomains.ts';
 import { runArguments } from './runArguments.ts';
 
 /** Most characters of an answer: what is longer fills a model's window, and it can ask for less. */
@@ -25,11 +25,11 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
   const said = (args: readonly string[], token: vscode.CancellationToken) => printed(context, args, token);
   const check: Answer<DomainInput> = async ({ domain }, token) => {
     const folder = await folderOf(domain);
-    await vscode.workspace.saveAll(false);
+    await saveFilesOf(folder);
     const isStatic = vscode.workspace.isTrusted ? [] : ['--static'];
-    const { answer, message, code } = await run(context, ['check', folder, '--json', ...isStatic], token);
-    if (code !== 0 && code !== 1) throw new Error(message ?? 'the check ended without a word');
-    const { diagnostics = [], tasks } = answer as { readonly diagnostics?: readonly Diagnostic[]; tasks?: number };
+    const end = await runQuietly(context, ['check', folder, '--json', ...isStatic], { token });
+    type Checked = { readonly diagnostics?: readonly Diagnostic[]; readonly tasks?: number };
+    const { diagnostics = [], tasks }: Checked = answerOf(end, 'the check');
     const lines = diagnostics.map(
       ({ severity, code: id, file, line, message: words, hint }) =>
         `${severity} ${id} ${vscode.workspace.asRelativePath(file)}:${line} ${words}${hint ? ` ${hint}` : ''}`,
@@ -38,11 +38,11 @@ export function registerLanguageModelTools(context: Context): vscode.Disposable 
   };
   const play: Answer<RunInput> = async ({ domain, task, agent }, token) => {
     const folder = await folderOf(domain);
-    await vscode.workspace.saveAll(false);
+    await saveFilesOf(folder);
     const args = runArguments({ folder, runs: runsOfDomain(folder), task, agent });
-    const { answer, message } = await run(context, args, token);
-    const { reward, recording } = answer as { readonly reward?: number | null; readonly recording?: string };
-    if (recording === undefined) throw new Error(message ?? 'the rollout ended without a word');
+    const end = await runQuietly(context, args, { token });
+    const { reward, recording } = end.answer as { readonly reward?: number | null; readonly recording?: string };
+    if (recording === undefined) throw new Error(wordsOf(end, 'the rollout'));
     return `reward ${reward ?? 'none'}\nrecording ${recording}\n\n${await said(['explain', recording], token)}`;
   };
   const tools = {
@@ -97,16 +97,10 @@ function invoked<Input>(answer: Answer<Input>): vscode.LanguageModelTool<Input>[
   };
 }
 
-const silent = { report: () => undefined };
-
-const run = (context: Context, args: readonly string[], token: vscode.CancellationToken) =>
-  runCommand(context, args, silent, token);
-
 /** What a command prints, line by line. */
 async function printed(context: Context, args: readonly string[], token: vscode.CancellationToken): Promise<string> {
   const lines: string[] = [];
-  const { code, message } = await runCommand(context, args, silent, token, (line) => lines.push(line));
-  if (code !== 0 && code !== 1) throw new Error(message ?? `rehearsal ${args[0]} ended without a word`);
+  answerOf(await runQuietly(context, args, { token, onLine: (line) => lines.push(line) }), `rehearsal ${args[0]}`);
   return lines.join('\n');
 }
 

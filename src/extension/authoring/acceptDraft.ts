@@ -1,10 +1,12 @@
 import * as vscode from 'vscode';
 import { activeFile, cursorLine } from '../activeFile.ts';
+import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { tell } from '../tell.ts';
 import { mayRun } from '../trust.ts';
 import type { TaskNode } from '../views/domainsTree.ts';
-import { domainFolderOf, readDomain } from '../workspaceDomains.ts';
-import { firstObstacle, type GatedDraft, tell, withProgress } from './drafting.ts';
+import { domainFolderOf, readDomain, saveFilesOf } from '../workspaceDomains.ts';
+import { firstObstacle, type GatedDraft } from './drafting.ts';
 
 /** A draft, as the light bulb and the tree name it. */
 export type DraftNamed = { readonly folder: string; readonly id: string };
@@ -18,12 +20,9 @@ export async function acceptDraft(context: Context, target: unknown): Promise<bo
   if (!mayRun('The audit')) return false;
   const draft = await draftOf(target);
   if (!draft) return false;
-  const unsaved = vscode.workspace.textDocuments.filter(
-    ({ isDirty, uri }) => isDirty && uri.scheme === 'file' && domainFolderOf(uri.fsPath) === draft.folder,
-  );
-  await Promise.all(unsaved.map((document) => document.save()));
+  await saveFilesOf(draft.folder);
   const title = `Rehearsal: auditing ${draft.id}`;
-  const end = await withProgress(context, title, ['draft', 'accept', draft.folder, draft.id]);
+  const end = await runOrTell(context, title, ['draft', 'accept', draft.folder, draft.id]);
   if (!end) return false;
   const left = (end.answer['left'] ?? []) as readonly GatedDraft[];
   const obstacle = firstObstacle(left);
@@ -48,11 +47,10 @@ async function draftOf(target: unknown): Promise<DraftNamed | undefined> {
   const folder = file && domainFolderOf(file);
   if (!file || !folder) return undefined;
   const { draftsOf } = await import('../../engine/shell/load/drafts.ts');
-  const { placeOf } = await import('../../engine/shell/load/items.ts');
   const drafts = draftsOf((await readDomain(folder)).parts);
   const own = drafts.filter(({ placed }) => placed.file === file);
   const line = cursorLine(file);
-  const here = own.findLast(({ placed }) => placeOf(placed as never).line <= line) ?? own[0];
+  const here = own.findLast(({ placed: { places, path } }) => places.value(path).line <= line) ?? own[0];
   if (here) return { folder, id: here.placed.value.id };
   const items = drafts.map(({ kind, placed }) => ({ label: placed.value.id, description: kind }));
   if (items.length === 0) {

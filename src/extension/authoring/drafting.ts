@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
 import { pickEditorModel } from '../assistant/editorModels.ts';
-import { type CommandEnd, runCommand } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { tell } from '../tell.ts';
 
 /** A draft as `rehearsal draft` tells of it. */
 export type GatedDraft = {
@@ -23,32 +23,6 @@ export type Drafted = {
   readonly drafts: readonly GatedDraft[];
 };
 
-/**
- * Runs a command of the command line with progress and cancel. What went wrong is said.
- * @returns undefined where it was cancelled or could not be done
- */
-export async function withProgress(
-  context: Context,
-  title: string,
-  args: readonly string[],
-): Promise<CommandEnd | undefined> {
-  const location = vscode.ProgressLocation.Notification;
-  const end = await vscode.window.withProgress({ location, title, cancellable: true }, async (progress, token) => {
-    const ended = await runCommand(context, [...args, '--json'], progress, token);
-    return token.isCancellationRequested ? undefined : ended;
-  });
-  if (!end) return undefined;
-  if (end.code === 0 || end.code === 1) return end;
-  void tell(context, 'error', end.message ?? `${title}: it ended without a word; the log may tell more.`);
-  return undefined;
-}
-
-/** Says something with the log one press away. */
-export async function tell(context: Context, kind: 'error' | 'warning', message: string): Promise<void> {
-  const show = kind === 'error' ? vscode.window.showErrorMessage : vscode.window.showWarningMessage;
-  if ((await show(message, 'Show Log')) === 'Show Log') context.log.show();
-}
-
 /** The first thing that keeps drafts from being accepted, in a sentence; undefined where nothing does. */
 export function firstObstacle(drafts: readonly GatedDraft[]): string | undefined {
   const [first] = drafts.flatMap(({ id, findings, passes }) => {
@@ -57,6 +31,16 @@ export function firstObstacle(drafts: readonly GatedDraft[]): string | undefined
     return finding ? [`${id}: ${finding.message} ${finding.hint ?? ''}`.trim()] : [`${id} was not audited.`];
   });
   return first;
+}
+
+/**
+ * Says that something was drafted, and what keeps it from being accepted.
+ * @param sound what is said where nothing does
+ */
+export function tellDrafted(context: Context, drafts: readonly GatedDraft[], sound: string): void {
+  const obstacle = firstObstacle(drafts);
+  if (obstacle === undefined) void vscode.window.showInformationMessage(sound);
+  else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
 }
 
 /** Opens a file at a line (from 1). */

@@ -3,9 +3,11 @@ import { join, relative } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/counted.ts';
 import { pickLogFiles, pickLogKind } from '../chats/pickLogs.ts';
+import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { tell } from '../tell.ts';
 import { mayRun } from '../trust.ts';
-import { firstObstacle, type GatedDraft, openAt, tell, withProgress } from './drafting.ts';
+import { firstObstacle, type GatedDraft, openAt } from './drafting.ts';
 
 type From = 'template' | 'command' | 'url' | 'logs';
 type Choice = vscode.QuickPickItem & { readonly from: From; readonly template?: string };
@@ -22,7 +24,7 @@ export async function newDomain(context: Context): Promise<string | undefined> {
   if (!source) return undefined;
   const folder = await askFolder(choice.template ?? 'my-desk');
   if (!folder) return undefined;
-  const end = await withProgress(context, 'Rehearsal: making the domain', ['new', folder, ...source]);
+  const end = await runOrTell(context, 'Rehearsal: making the domain', ['new', folder, ...source]);
   if (!end) return undefined;
   await shown(context, folder, end.answer as Made);
   return folder;
@@ -103,7 +105,7 @@ async function askServer(context: Context, from: 'command' | 'url'): Promise<rea
   const environment = from === 'command' ? await askEnvironment() : [];
   if (!environment) return undefined;
   const server = [from === 'command' ? '--mcp' : '--mcp-url', named, ...environment];
-  const end = await withProgress(context, 'Rehearsal: asking the server for its tools', ['new', '--list', ...server]);
+  const end = await runOrTell(context, 'Rehearsal: asking the server for its tools', ['new', '--list', ...server]);
   if (!end) return undefined;
   const tools = (end.answer['tools'] ?? []) as readonly Listed[];
   const items = tools.map(({ name, description, isWrite, isSure }) => ({

@@ -2,12 +2,13 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/counted.ts';
 import { activeFile, cursorLine } from '../activeFile.ts';
+import { type CommandEnd, runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { pickRecording, recordingOf } from '../runs/runCommands.ts';
 import { mayRun } from '../trust.ts';
 import type { DomainNode, TaskNode } from '../views/domainsTree.ts';
 import { domainFolderOf, domainOfRecording, pickDomain, readDomain, taskAt } from '../workspaceDomains.ts';
-import { askModel, type Drafted, firstObstacle, openAt, tell, withProgress } from './drafting.ts';
+import { askModel, type Drafted, openAt, tellDrafted } from './drafting.ts';
 
 /**
  * Drafts a task of a recording and opens it unsaved, so that it is read before it is kept.
@@ -22,17 +23,14 @@ export async function taskFromRecording(context: Context, target: unknown): Prom
   const domain = await domainOfRecording(recording).catch(() => undefined);
   const named = domain === undefined ? [] : ['--domain', domain];
   const title = `Rehearsal: drafting a task of ${basename(recording)}`;
-  const end = await withProgress(context, title, ['draft', 'task', recording, '--print', ...named]);
+  const end = await runOrTell(context, title, ['draft', 'task', recording, '--print', ...named]);
   if (!end) return undefined;
   const { file, text, drafts } = end.answer as unknown as Drafted;
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(file).with({ scheme: 'untitled' }));
   const editor = await vscode.window.showTextDocument(document);
   await editor.edit((edit) => edit.replace(new vscode.Range(0, 0, document.lineCount, 0), text));
-  const obstacle = firstObstacle(drafts);
   const next = 'Save it, and accept it with the light bulb at draft: true.';
-  if (obstacle === undefined)
-    void vscode.window.showInformationMessage(`The audit finds nothing in this draft. ${next}`);
-  else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
+  tellDrafted(context, drafts, `The audit finds nothing in this draft. ${next}`);
   return file;
 }
 
@@ -68,7 +66,7 @@ export async function taskVariants(context: Context, target: unknown): Promise<s
   const model = await askModel(context, 'the same request about other rows of the database');
   if (!model) return undefined;
   const args = ['draft', 'variants', chosen.folder, chosen.task, '--count', count.trim(), ...model];
-  return opened(context, await withProgress(context, `Rehearsal: drafting variants of ${chosen.task}`, args));
+  return opened(context, await runOrTell(context, `Rehearsal: drafting variants of ${chosen.task}`, args));
 }
 
 /** Drafts a persona that the domain does not have. Gives its file. */
@@ -91,19 +89,15 @@ export async function generatePersona(context: Context, target: unknown): Promis
         });
   if (words === undefined) return undefined;
   const args = ['draft', 'persona', folder, ...model, ...(words.trim() === '' ? [] : ['--words', words])];
-  return opened(context, await withProgress(context, 'Rehearsal: drafting a persona', args));
+  return opened(context, await runOrTell(context, 'Rehearsal: drafting a persona', args));
 }
 
-async function opened(context: Context, end: Awaited<ReturnType<typeof withProgress>>): Promise<string | undefined> {
+async function opened(context: Context, end: CommandEnd | undefined): Promise<string | undefined> {
   if (!end) return undefined;
   const { file, drafts } = end.answer as unknown as Drafted;
   await openAt(file);
-  const obstacle = firstObstacle(drafts);
   const fewer = end.code === 1 && end.message ? ` (${end.message})` : '';
-  if (obstacle === undefined)
-    void vscode.window.showInformationMessage(
-      `Drafted ${counted(drafts.length, drafts[0]?.kind ?? 'task')}${fewer}. Read them, and accept what is right.`,
-    );
-  else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
+  const made = counted(drafts.length, drafts[0]?.kind ?? 'task');
+  tellDrafted(context, drafts, `Drafted ${made}${fewer}. Read them, and accept what is right.`);
   return file;
 }

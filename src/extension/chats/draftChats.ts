@@ -1,5 +1,5 @@
-import * as vscode from 'vscode';
-import { type Drafted, firstObstacle, openAt, tell, withProgress } from '../authoring/drafting.ts';
+import { type Drafted, openAt, tellDrafted } from '../authoring/drafting.ts';
+import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { pickRecording, recordingOf } from '../runs/runCommands.ts';
 import { mayRun } from '../trust.ts';
@@ -16,16 +16,11 @@ export async function draftFromChat(context: Context, target: unknown): Promise<
     exampleOf(target) ?? recordingOf(target) ?? (await pickRecording('Which conversation becomes a task?'));
   if (!recording) return undefined;
   const title = 'Rehearsal: drafting a task from a conversation';
-  const end = await withProgress(context, title, ['draft', 'from-chats', recording]);
+  const end = await runOrTell(context, title, ['draft', 'from-chats', recording]);
   if (!end) return undefined;
   const { file, drafts } = end.answer as unknown as Drafted;
   await openAt(file);
-  const obstacle = firstObstacle(drafts);
-  if (obstacle === undefined)
-    void vscode.window.showInformationMessage(
-      'The audit finds nothing in this draft. Read it, and accept what is right.',
-    );
-  else void tell(context, 'warning', `Before this draft counts: ${obstacle}`);
+  tellDrafted(context, drafts, 'The audit finds nothing in this draft. Read it, and accept what is right.');
   return file;
 }
 

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { counted } from '../../engine/core/counted.ts';
 import type { ConversationsReport } from '../../engine/shell/import/importConversations.ts';
 import { runName } from '../../engine/shell/runName.ts';
-import { withProgress } from '../authoring/drafting.ts';
+import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { openRecording } from '../runs/runCommands.ts';
 import { runsOfDomain } from '../runs/runPlaces.ts';
@@ -25,7 +25,7 @@ export async function importChats(context: Context): Promise<string | undefined>
   if (!files) return undefined;
   const out = join(runsOfDomain(domain), runName(from));
   const args = ['import', from, ...files, '--domain', domain, '--out', out];
-  const end = await withProgress(context, 'Rehearsal: importing conversations', args);
+  const end = await runOrTell(context, 'Rehearsal: importing conversations', args);
   if (!end) return undefined;
   const report = end.answer as unknown as ConversationsReport;
   refreshRuns();

@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { counted } from '../../engine/core/counted.ts';
 import type { Intent } from '../../engine/core/intents.ts';
-import { withProgress } from '../authoring/drafting.ts';
+import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { recordingOf } from '../runs/runCommands.ts';
 import { runPlaces } from '../runs/runPlaces.ts';
@@ -68,7 +68,7 @@ export async function showIntents(context: Context, target: unknown): Promise<re
     if (chosen === pressed) await vscode.commands.executeCommand('rehearsal.chats.import');
     return undefined;
   }
-  const end = await withProgress(context, 'Rehearsal: looking for intents without a task', ['coverage', 'chats', run]);
+  const end = await runOrTell(context, 'Rehearsal: looking for intents without a task', ['coverage', 'chats', run]);
   if (!end) return undefined;
   intents = (end.answer['intents'] ?? []) as readonly Intent[];
   changed.fire();

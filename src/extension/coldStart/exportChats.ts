@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { withProgress } from '../authoring/drafting.ts';
+import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { pickSynthesis } from './synthFolders.ts';
 
@@ -18,7 +18,7 @@ export async function exportSynthesis(context: Context, target: unknown): Promis
   });
   if (!file) return undefined;
   const args = ['synth', 'export', folder, '--out', file.fsPath];
-  const end = await withProgress(context, 'Rehearsal: exporting cold-start trajectories', args);
+  const end = await runOrTell(context, 'Rehearsal: exporting cold-start trajectories', args);
   if (!end) return undefined;
   void vscode.window.showInformationMessage(
     `Exported ${String(end.answer['exported'])} trajectories to ${file.fsPath}.`,

@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
-import { askNamedModel, tell, withProgress } from '../authoring/drafting.ts';
+import { askNamedModel } from '../authoring/drafting.ts';
+import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { tell } from '../tell.ts';
 import { mayRun } from '../trust.ts';
 import { refreshSpotCheck } from './spotCheck.ts';
 import { pickSynthesis } from './synthFolders.ts';
@@ -15,7 +17,7 @@ export async function gradeSynthesis(context: Context, target: unknown): Promise
   const model = folder && (await askNamedModel(context, 'The model that grades'));
   if (!folder || !model) return undefined;
   const args = ['synth', 'grade', folder, '--grader', model];
-  const end = await withProgress(context, 'Rehearsal: grading cold-start trajectories', args);
+  const end = await runOrTell(context, 'Rehearsal: grading cold-start trajectories', args);
   await refreshSpotCheck();
   if (!end) return undefined;
   const { graded, kept, errors } = end.answer as {

@@ -2,9 +2,10 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { Balance } from '../../engine/core/coldStart/balanceReport.ts';
 import { runName } from '../../engine/shell/runName.ts';
-import { askNamedModel, tell } from '../authoring/drafting.ts';
-import { runCommand } from '../commandLine.ts';
+import { askNamedModel } from '../authoring/drafting.ts';
+import { type CommandEnd, runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
+import { tell } from '../tell.ts';
 import { mayRun } from '../trust.ts';
 import { domainFolders } from '../workspaceDomains.ts';
 import { type Synthesis, syntheses, synthRoot } from './synthFolders.ts';
@@ -24,12 +25,8 @@ export async function synthesize(context: Context): Promise<string | undefined> 
   if (goneOn === undefined || root === undefined) return undefined;
   const plan = goneOn ? planOf(goneOn) : await newPlan(context, root);
   if (!plan) return undefined;
-  const location = vscode.ProgressLocation.Notification;
-  const title = 'Rehearsal: synthesizing cold-start trajectories';
-  const end = await vscode.window.withProgress({ location, title, cancellable: true }, (progress, token) =>
-    runCommand(context, plan.args, progress, token),
-  );
-  void tellOf(context, plan.folder, end.answer, end.message);
+  const end = await runWithProgress(context, 'Rehearsal: synthesizing cold-start trajectories', plan.args);
+  void tellOf(context, plan.folder, end);
   return plan.folder;
 }
 
@@ -49,7 +46,7 @@ async function pickBegun(begun: readonly Synthesis[]): Promise<Synthesis | null 
 function planOf({ folder, domains, teacher, count, nearMisses, seed }: Synthesis): Plan {
   const taught = teacher === 'gold' ? [] : ['--teacher', teacher];
   const options = ['--count', String(count), '--near-misses', String(nearMisses), '--seed', seed, ...taught];
-  return { args: ['synth', ...domains, ...options, '--out', folder, '--json'], folder };
+  return { args: ['synth', ...domains, ...options, '--out', folder], folder };
 }
 
 async function newPlan(context: Context, root: string): Promise<Plan | undefined> {
@@ -65,7 +62,7 @@ async function newPlan(context: Context, root: string): Promise<Plan | undefined
   });
   if (!count) return undefined;
   const folder = join(root, runName('synth'));
-  return { args: ['synth', ...domains, '--count', count, ...teacher, '--out', folder, '--json'], folder };
+  return { args: ['synth', ...domains, '--count', count, ...teacher, '--out', folder], folder };
 }
 
 async function pickDomains(): Promise<readonly string[] | undefined> {
@@ -92,15 +89,11 @@ async function askTeacher(context: Context): Promise<readonly string[] | undefin
   return named === undefined ? undefined : ['--teacher', named];
 }
 
-async function tellOf(
-  context: Context,
-  folder: string,
-  answer: Readonly<Record<string, unknown>>,
-  message: string | undefined,
-): Promise<void> {
+async function tellOf(context: Context, folder: string, end: CommandEnd): Promise<void> {
+  const { answer } = end;
   const balance = answer['balance'] as Balance | undefined;
   if (!balance) {
-    void tell(context, 'error', message ?? 'The synthesis ended without a word; the log may tell more.');
+    void tell(context, 'error', wordsOf(end, 'The synthesis'));
     return;
   }
   const { accepted, successes, nearMisses } = balance;

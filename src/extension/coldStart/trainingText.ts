@@ -2,10 +2,11 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { parseToWebview } from '../../webview/protocol.ts';
 import { activeFile } from '../activeFile.ts';
-import { tell, withProgress } from '../authoring/drafting.ts';
+import { runOrTell } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { trainingTextType } from '../contributions.ts';
 import { pickRecording, recordingOf } from '../runs/runCommands.ts';
+import { tell } from '../tell.ts';
 import { mayRun } from '../trust.ts';
 import { connectPage, pageOf, webviewOptions } from '../views/panel.ts';
 import type { CheckedNode } from './spotCheck.ts';
@@ -21,7 +22,7 @@ export async function previewTrainingText(context: Context, target: unknown): Pr
   const settings = vscode.workspace.getConfiguration('rehearsal');
   const [model, python] = [settings.get<string>('trainer.model'), settings.get<string>('trainer.python')];
   const options = [...(model ? ['--model', model] : []), ...(python ? ['--python', python] : [])];
-  const end = await withProgress(context, 'Rehearsal: asking the trainer for the training text', [
+  const end = await runOrTell(context, 'Rehearsal: asking the trainer for the training text', [
     'synth',
     'preview',
     recording,

@@ -5,6 +5,7 @@ import { type ItemKind, parseItems } from '../../engine/shell/load/items.ts';
 import type { Source } from '../../engine/shell/load/source.ts';
 import { parseYaml } from '../../engine/shell/load/yaml.ts';
 import type { FileProblem } from '../../webview/protocol.ts';
+import type { Content, FileScene } from './editorSession.ts';
 
 /** An entry of a file, as the engine reads it; null where it can't. */
 export type DocumentItem<T> = {
@@ -18,8 +19,26 @@ export type DocumentItem<T> = {
 /** The entries of a YAML document: one, or those of its list. */
 export type DocumentItems<T> = { readonly broken: FileProblem | null; readonly items: readonly DocumentItem<T>[] };
 
+/** What an editor shows of a file beside the form: what is wrong with it, its entries, and which of them is shown. */
+type Chosen<T> = Omit<Content, 'content'> & {
+  /** The entry that is shown; undefined where it can't be read. */
+  readonly item: { readonly path: (string | number)[]; readonly value: T } | undefined;
+};
+
 /** A list of so many characters is read entry by entry: the whole of it would take seconds after each change. */
 const manyCharacters = 100_000;
+
+/**
+ * The entries of the file that an editor shows, with the chosen one of them.
+ * @param name the key that names an entry
+ */
+export function chosenIn<T>({ document, choices }: FileScene, of: ItemKind<T>, name: string): Chosen<T> {
+  const { broken, items } = itemsOf(document, of, name, choices.index);
+  const index = Math.max(0, Math.min(choices.index, items.length - 1));
+  const { path = [], value = null } = items[index] ?? {};
+  const labels = items.map(({ label, problem }) => ({ label, problem }));
+  return { broken, items: labels, index, item: value === null ? undefined : { path, value } };
+}
 
 /**
  * Reads the entries of a document with the engine's own reader and schema. A broken entry leaves the others standing. Of

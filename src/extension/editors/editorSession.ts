@@ -8,7 +8,7 @@ import type { FromEditor, Ran, Shown, ToEditor, ToExtension, ViewId } from '../.
 import type { Context } from '../context.ts';
 import { type Channel, connectPage, pageOf } from '../views/panel.ts';
 import { openPlaceOf } from '../views/recordingPlace.ts';
-import { domainFolderOf, readDomain } from '../workspaceDomains.ts';
+import { domainFolderOf, readDomain, saveFilesOf } from '../workspaceDomains.ts';
 import { openAsText } from './switching.ts';
 
 /** What a person has chosen in an editor; it is gone with its tab. */
@@ -17,13 +17,15 @@ export type Choices = { readonly index: number; readonly task: string | null };
 /** What an editor looks at. */
 export type Scene = {
   readonly context: Context;
-  readonly document: vscode.TextDocument;
-  /** The domain around the file, unsaved texts included; undefined where there is none. */
+  /** The domain around it, unsaved texts included; undefined where there is none. */
   readonly domain: LoadedDomain | undefined;
   readonly choices: Choices;
   /** Shows everything again, once more of it is known. */
   readonly refresh: () => void;
 };
+
+/** What an editor of a file looks at. */
+export type FileScene = Scene & { readonly document: vscode.TextDocument };
 
 /** What came of something that was run. */
 export type Outcome = NonNullable<Ran['outcome']>;
@@ -40,21 +42,21 @@ export type Running = {
 /** What an editor shows of its subject. */
 export type Content = Omit<Shown, 'type' | 'name' | 'isTrusted' | 'hasText' | 'refusal'>;
 
-/** What is special about one visual editor. */
-export type VisualEditor = {
+/** What is special about one visual editor: of a file, or of a part of a domain that has no file of its own. */
+export type VisualEditor<Seen extends Scene = FileScene> = {
   readonly view: ViewId;
   readonly title: string;
   /** Whether what a change means for the rest of the domain is shown too. */
   readonly followsDomain?: boolean;
-  readonly contentOf: (scene: Scene) => Promise<Content>;
-  /** The edits that a change of its own kind makes; undefined for any other message. */
-  readonly editsOf?: (message: FromEditor, text: string) => TextEdits | undefined;
+  readonly contentOf: (scene: Seen) => Promise<Content>;
+  /** What makes the edits of a change of its own kind; undefined for any other message. */
+  readonly editsOf?: (message: FromEditor) => ((text: string) => TextEdits) | undefined;
   /** Shows another place that the page leads to; undefined for any other message. */
-  readonly open?: (message: FromEditor, scene: Scene) => Promise<unknown> | undefined;
+  readonly open?: (message: FromEditor, scene: Seen) => Promise<unknown> | undefined;
   /** What is said at once; undefined for any other message. */
-  readonly answer?: (message: FromEditor, scene: Scene) => ToEditor | undefined;
+  readonly answer?: (message: FromEditor, scene: Seen) => ToEditor | undefined;
   /** Runs what the page asks for; undefined where the message is about nothing that runs. Throws what is said instead. */
-  readonly run?: (message: FromEditor, scene: Scene) => ((running: Running) => Promise<Outcome>) | undefined;
+  readonly run?: (message: FromEditor, scene: Seen) => ((running: Running) => Promise<Outcome>) | undefined;
 };
 
 const quietMs = 300;
@@ -63,25 +65,38 @@ const quietMs = 300;
 const manyCharacters = 300_000;
 
 /** What is shown: a document, or a part of a domain that has no file of its own. */
-export type Subject = vscode.TextDocument | { readonly folder: string; readonly name: string };
+type Subject = vscode.TextDocument | DomainPart;
+type DomainPart = { readonly folder: string; readonly name: string };
 
 const isDocument = (subject: Subject): subject is vscode.TextDocument => 'getText' in subject;
 
-/** Shows a subject in a visual editor, and makes the changes that are asked for there, until its tab is closed. */
-export function openSession(
+/** Shows a file in a visual editor, and makes the changes that are asked for there, until its tab is closed. */
+export function openFileSession(
   context: Context,
   editor: VisualEditor,
-  subject: Subject,
+  document: vscode.TextDocument,
   panel: vscode.WebviewPanel,
 ): void {
-  const session = new EditorSession(context, editor, subject, panel);
+  const session = new EditorSession(context, editor, document, (scene) => ({ ...scene, document }), panel);
   panel.onDidDispose(() => session.dispose());
 }
 
-class EditorSession {
+/** Shows a part of a domain, until its tab is closed. There is nothing to change. */
+export function openPartSession(
+  context: Context,
+  editor: VisualEditor<Scene>,
+  part: DomainPart,
+  panel: vscode.WebviewPanel,
+): void {
+  const session = new EditorSession(context, editor, part, (scene) => scene, panel);
+  panel.onDidDispose(() => session.dispose());
+}
+
+class EditorSession<Seen extends Scene> {
   readonly #context: Context;
-  readonly #editor: VisualEditor;
+  readonly #editor: VisualEditor<Seen>;
   readonly #subject: Subject;
+  readonly #seen: (scene: Scene) => Seen;
   readonly #channel: Channel;
   readonly #subscriptions: vscode.Disposable[];
   /** The domain as it was read last. */
@@ -98,10 +113,17 @@ class EditorSession {
   #ran: Ran | null = null;
   #running: vscode.CancellationTokenSource | undefined;
 
-  constructor(context: Context, editor: VisualEditor, subject: Subject, panel: vscode.WebviewPanel) {
+  constructor(
+    context: Context,
+    editor: VisualEditor<Seen>,
+    subject: Subject,
+    seen: (scene: Scene) => Seen,
+    panel: vscode.WebviewPanel,
+  ) {
     this.#context = context;
     this.#editor = editor;
     this.#subject = subject;
+    this.#seen = seen;
     this.#channel = connectPage(panel.webview, context.log, (message) => this.#received(message));
     const folder = this.#folder;
     this.#subscriptions = [
@@ -146,10 +168,12 @@ class EditorSession {
         if (this.#ran) this.#tell(this.#ran);
         break;
       case 'openAsText':
-        void openAsText(this.#document.uri);
+        void this.#open(() => openAsText(this.#document.uri));
         break;
       case 'openPlace':
-        if (this.#folder !== undefined) void openPlaceOf(this.#folder, message.kind, message.name);
+        void this.#open(async () => {
+          if (this.#folder !== undefined) await openPlaceOf(this.#folder, message.kind, message.name);
+        });
         break;
       case 'editor':
         this.#asked(message.message);
@@ -175,41 +199,52 @@ class EditorSession {
         void this.#show();
         break;
       case 'openLine':
-        void this.#openLine(message.line);
+        void this.#open(() => this.#openLine(message.line));
         break;
       case 'stopRunning':
         this.#running?.cancel();
         break;
       default:
-        void this.#answer(message).catch((error) => this.#failed(error));
+        void this.#answer(message).catch((error) => this.#failed("It can't be shown", error));
     }
   }
 
   async #answer(message: FromEditor): Promise<void> {
     const { editsOf, open, answer } = this.#editor;
-    if (editsOf?.(message, this.#document.getText())) {
-      this.#changeBy((text) => editsOf(message, text));
+    const edits = editsOf?.(message);
+    if (edits) {
+      this.#changeBy(edits);
       return;
     }
-    const said = answer?.(message, await this.#scene(this.#domain));
+    const scene = await this.#scene(this.#domain);
+    const said = answer?.(message, scene);
+    const opened = said ? undefined : open?.(message, scene);
     if (said) this.#channel.post({ type: 'editor', message: said });
-    else {
-      const opened = open?.(message, await this.#scene(this.#domain));
-      await (opened ?? this.#run(message));
+    else if (opened) await this.#open(() => opened);
+    else await this.#run(message, scene);
+  }
+
+  #changeBy(editsOf: (text: string) => TextEdits): void {
+    this.#changes = this.#changes
+      .then(() => this.#change(editsOf))
+      .catch((error) => this.#failed("The change can't be made", error));
+  }
+
+  async #open(open: () => Promise<unknown>): Promise<void> {
+    try {
+      await open();
+    } catch (error) {
+      this.#failed("It can't be opened", error);
     }
   }
 
-  #changeBy(editsOf: (text: string) => TextEdits | undefined): void {
-    this.#changes = this.#changes.then(() => this.#change(editsOf)).catch((error) => this.#failed(error));
+  #failed(what: string, error: unknown): void {
+    this.#context.log.error(`${this.#editor.title}: ${what}: ${messageOf(error)}`);
+    void vscode.window.showErrorMessage(`${what}: ${messageOf(error)}`);
   }
 
-  #failed(error: unknown): void {
-    this.#context.log.error(`${this.#editor.title}: ${messageOf(error)}`);
-    void vscode.window.showErrorMessage(`The change can't be made: ${messageOf(error)}`);
-  }
-
-  async #change(editsOf: (text: string) => TextEdits | undefined): Promise<void> {
-    const result = editsOf(this.#document.getText()) ?? { edits: [] };
+  async #change(editsOf: (text: string) => TextEdits): Promise<void> {
+    const result = editsOf(this.#document.getText());
     if ('problem' in result) {
       this.#refusal = { number: (this.#refusal?.number ?? 0) + 1, reason: result.problem };
       await this.#show(this.#domain);
@@ -261,18 +296,27 @@ class EditorSession {
     return this.#domain;
   }
 
-  async #scene(known?: LoadedDomain): Promise<Scene> {
+  async #scene(known?: LoadedDomain): Promise<Seen> {
     const domain = known ?? (await this.#readDomain());
     const [context, choices] = [this.#context, this.#choices];
-    // A panel without a document shows nothing of one.
-    const document = this.#subject as vscode.TextDocument;
-    return { context, document, domain, choices, refresh: () => void this.#show() };
+    return this.#seen({ context, domain, choices, refresh: () => void this.#show() });
+  }
+
+  /** What the editor shows; where that fails, the page says why. */
+  async #content(known?: LoadedDomain): Promise<Content> {
+    try {
+      return await this.#editor.contentOf(await this.#scene(known));
+    } catch (error) {
+      const message = `It can't be shown: ${messageOf(error)}`;
+      this.#context.log.error(`${this.#editor.title}: ${message}`);
+      return { broken: { message, line: 0 }, items: [], index: 0, content: null };
+    }
   }
 
   async #show(known?: LoadedDomain): Promise<void> {
     if (!this.#isReady) return;
     const round = ++this.#round;
-    const content = await this.#editor.contentOf(await this.#scene(known));
+    const content = await this.#content(known);
     if (round !== this.#round) return;
     const name = isDocument(this.#subject) ? basename(this.#subject.uri.path) : this.#subject.name;
     const isTrusted = vscode.workspace.isTrusted;
@@ -287,9 +331,9 @@ class EditorSession {
   }
 
   /** Runs one thing at a time. In a workspace that nobody trusts nothing runs, whatever a page asks for. */
-  async #run(message: FromEditor): Promise<void> {
+  async #run(message: FromEditor, scene: Seen): Promise<void> {
     const folder = this.#folder;
-    const work = this.#editor.run?.(message, await this.#scene(this.#domain));
+    const work = this.#editor.run?.(message, scene);
     if (!work || folder === undefined || this.#running || !vscode.workspace.isTrusted) return;
     const source = new vscode.CancellationTokenSource();
     this.#running = source;
@@ -297,7 +341,6 @@ class EditorSession {
     say('');
     const progress = { report: ({ message: note = '' }: { message?: string }) => say(note) };
     try {
-      const { saveFilesOf } = await import('../language/domainCheck.ts');
       await saveFilesOf(folder);
       const outcome = await work({ context: this.#context, folder, progress, token: source.token });
       this.#tell({ type: 'ran', isRunning: false, note: '', problem: null, outcome });
@@ -309,13 +352,4 @@ class EditorSession {
       this.#running = undefined;
     }
   }
-}
-
-/** What an editor shows of the chosen one of several entries. */
-export function chosenOf<T extends { readonly problem: unknown }>(
-  items: readonly T[],
-  { index }: Choices,
-): { readonly index: number; readonly item: T | undefined } {
-  const shown = Math.max(0, Math.min(index, items.length - 1));
-  return { index: shown, item: items[shown] };
 }

@@ -6,8 +6,8 @@ import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import { startOf } from '../../engine/shell/start.ts';
 import { lastResults } from '../language/lastResult.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
-import { itemsOf } from './documentItems.ts';
-import { type Content, chosenOf, type Outcome, type Running, type Scene, type VisualEditor } from './editorSession.ts';
+import { chosenIn } from './documentItems.ts';
+import type { Content, FileScene, Outcome, Running, VisualEditor } from './editorSession.ts';
 import { answered } from './running.ts';
 
 const kind = { kind: 'persona', schema: 'persona', item: personaSchema } as const;
@@ -20,22 +20,19 @@ export const personaEditor: VisualEditor = {
   run: (message, scene) => (message.type === 'preview' ? previewOf(scene, message.withModel) : undefined),
 };
 
-function shownOf({ document, domain, choices }: Scene): Content {
-  const { broken, items } = itemsOf<Persona>(document, kind, 'id', choices.index);
-  const { index, item } = chosenOf(items, choices);
-  const labels = items.map(({ label, problem }) => ({ label, problem }));
-  const persona = item?.value;
-  if (!item || !persona) return { broken, items: labels, index, content: null };
+function shownOf(scene: FileScene): Content {
+  const { item, ...list } = chosenIn<Persona>(scene, kind, 'id');
+  if (!item) return { ...list, content: null };
+  const { domain, choices } = scene;
+  const { path: base, value: persona } = item;
   const tasks = domain ? tasksFor(domain, persona.id) : { ids: [], own: 0 };
   const task = choices.task !== null && tasks.ids.includes(choices.task) ? choices.task : (tasks.ids[0] ?? null);
   const found = domain?.tasks.find(({ id }) => id === task);
   return {
-    broken,
-    items: labels,
-    index,
+    ...list,
     content: {
       editor: 'persona',
-      base: item.path,
+      base,
       persona,
       prompt: domain && found ? openingPrompt(domain, persona, found) : null,
       tasks: tasks.ids,
@@ -74,7 +71,7 @@ function openingPrompt({ domain, parts }: LoadedDomain, persona: Persona, task: 
 }
 
 /** The persona's first messages, with what the agent said when the task was played last, else with the gold seat. */
-function previewOf(scene: Scene, withModel: boolean): ((running: Running) => Promise<Outcome>) | undefined {
+function previewOf(scene: FileScene, withModel: boolean): ((running: Running) => Promise<Outcome>) | undefined {
   const { content } = shownOf(scene);
   if (content?.editor !== 'persona' || content.task === null) return undefined;
   const { persona, task } = content;

@@ -10,7 +10,7 @@ import type { PolicyContent, RuleCard } from '../../webview/protocol.ts';
 import { lastResults } from '../language/lastResult.ts';
 import type { RuleResult } from '../runs/lastResults.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
-import type { Content, Scene, VisualEditor } from './editorSession.ts';
+import type { Content, FileScene, VisualEditor } from './editorSession.ts';
 
 /** Tasks that a rule names; the others are counted. */
 const shownTasks = 12;
@@ -21,9 +21,9 @@ export const policyEditor: VisualEditor = {
   title: 'Policy',
   followsDomain: true,
   contentOf: async (scene) => shownOf(scene, await resultsOf(scene)),
-  editsOf: (message, text) => {
-    if (message.type === 'setRule') return ruleEdits(text, message.line, message.text);
-    return message.type === 'markRule' ? markEdits(text, message.line, message.id) : undefined;
+  editsOf: (message) => {
+    if (message.type === 'setRule') return (text) => ruleEdits(text, message.line, message.text);
+    return message.type === 'markRule' ? (text) => markEdits(text, message.line, message.id) : undefined;
   },
   open: (message, scene) => {
     if (message.type === 'openCheck') return openCheck(scene, message.index);
@@ -32,29 +32,29 @@ export const policyEditor: VisualEditor = {
 };
 
 /** The domain whose policy the document is. */
-function domainOf({ domain, document }: Scene): LoadedDomain | undefined {
+function domainOf({ domain, document }: FileScene): LoadedDomain | undefined {
   return domain?.parts.policyFile === document.uri.fsPath ? domain : undefined;
 }
 
-async function resultsOf(scene: Scene): Promise<ReadonlyMap<string, RuleResult>> {
+async function resultsOf(scene: FileScene): Promise<ReadonlyMap<string, RuleResult>> {
   const domain = domainOf(scene);
   return domain ? (await lastResults()).ofRules(domain.folder, runPlacesOf(domain.folder)) : new Map();
 }
 
-async function openCheck(scene: Scene, index: number): Promise<void> {
+async function openCheck(scene: FileScene, index: number): Promise<void> {
   const at = domainOf(scene)?.locations.rules[index];
   if (!at) return;
   const selection = new vscode.Range(at.line - 1, 0, at.line - 1, 0);
   await vscode.window.showTextDocument(vscode.Uri.file(at.file), { viewColumn: vscode.ViewColumn.Beside, selection });
 }
 
-async function openRecording(scene: Scene, rule: string): Promise<void> {
+async function openRecording(scene: FileScene, rule: string): Promise<void> {
   const found = (await resultsOf(scene)).get(rule);
   if (found)
     await vscode.commands.executeCommand('rehearsal.recording.open', found.recording, vscode.ViewColumn.Beside);
 }
 
-function shownOf(scene: Scene, results: ReadonlyMap<string, RuleResult>): Content {
+function shownOf(scene: FileScene, results: ReadonlyMap<string, RuleResult>): Content {
   const text = scene.document.getText();
   const domain = domainOf(scene);
   const parsed = parsePolicy(text);

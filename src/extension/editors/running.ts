@@ -1,4 +1,4 @@
-import { runCommand } from '../commandLine.ts';
+import { answerOf, runCommand } from '../commandLine.ts';
 import type { Running } from './editorSession.ts';
 
 /**
@@ -8,10 +8,7 @@ import type { Running } from './editorSession.ts';
 export async function answered(
   { context, progress, token }: Running,
   args: readonly string[],
-  good: readonly number[] = [0, 1],
+  good?: readonly number[],
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { code, answer, message } = await runCommand(context, [...args, '--json'], progress, token);
-  if (code === null || !good.includes(code))
-    throw new Error(message ?? 'It ended without a word; the log may tell more.');
-  return answer;
+  return answerOf(await runCommand(context, [...args, '--json'], progress, token), 'It', good);
 }

@@ -6,8 +6,8 @@ import type { JsonObject } from '../../engine/core/json.ts';
 import { type Task, taskSchema } from '../../engine/core/task.ts';
 import type { RolloutSummary } from '../../engine/shell/rolloutSummary.ts';
 import type { TaskContent } from '../../webview/protocol.ts';
-import { itemsOf } from './documentItems.ts';
-import { type Content, chosenOf, type Outcome, type Running, type Scene, type VisualEditor } from './editorSession.ts';
+import { chosenIn } from './documentItems.ts';
+import type { Content, FileScene, Outcome, Running, VisualEditor } from './editorSession.ts';
 import { answered } from './running.ts';
 import { misfitsOf } from './toolContent.ts';
 import { type KnownTool, toolsOf } from './toolDescriptions.ts';
@@ -21,17 +21,13 @@ export const taskEditor: VisualEditor = {
   contentOf: async (scene) => shownOf(scene),
   open: (message, scene) => (message.type === 'openPlayed' ? openPlayed(scene) : undefined),
   run: (message, scene) => {
-    const task = taskOf(scene);
-    return message.type === 'playGold' && task ? goldOf(task.id, scene.document.uri) : undefined;
+    const task = message.type === 'playGold' ? chosenIn<Task>(scene, kind, 'id').item?.value : undefined;
+    return task && goldOf(task.id, scene.document.uri);
   },
 };
 
 /** Recordings of what was played last, by the document; they lie outside of the workspace. */
 const played = new Map<string, string>();
-
-function taskOf({ document, choices }: Scene): Task | undefined {
-  return chosenOf(itemsOf<Task>(document, kind, 'id', choices.index).items, choices).item?.value ?? undefined;
-}
 
 /** Parts of a task that the form has no place for. */
 const textOnly = [
@@ -53,17 +49,15 @@ const textOnly = [
   'agent',
 ] as const satisfies readonly (keyof Task)[];
 
-function shownOf(scene: Scene): Content {
-  const { document, domain, choices } = scene;
-  const { broken, items } = itemsOf<Task>(document, kind, 'id', choices.index);
-  const { index, item } = chosenOf(items, choices);
-  const labels = items.map(({ label, problem }) => ({ label, problem }));
-  const task = item?.value;
-  if (!item || !task) return { broken, items: labels, index, content: null };
+function shownOf(scene: FileScene): Content {
+  const { item, ...list } = chosenIn<Task>(scene, kind, 'id');
+  if (!item) return { ...list, content: null };
+  const { domain } = scene;
+  const { path: base, value: task } = item;
   const known = domain ? toolsOf(scene.context, domain, scene.refresh) : { tools: [], problem: null };
   const content: TaskContent = {
     editor: 'task',
-    base: item.path,
+    base,
     task,
     personas: (domain?.domain.personas ?? []).map(({ id }) => id),
     tools: known.tools.map(({ name, owner, effect, description, parameters }) => ({
@@ -81,7 +75,7 @@ function shownOf(scene: Scene): Content {
       ...(task.user.otherwise === undefined ? [] : ['user.otherwise']),
     ],
   };
-  return { broken, items: labels, index, content };
+  return { ...list, content };
 }
 
 function misfitsOfAction(tools: readonly KnownTool[], action: Task['actions'][number], at: number) {
@@ -110,7 +104,7 @@ function goldOf(task: string, uri: vscode.Uri): (running: Running) => Promise<Ou
   };
 }
 
-async function openPlayed({ document }: Scene): Promise<void> {
+async function openPlayed({ document }: FileScene): Promise<void> {
   const recording = played.get(document.uri.toString());
   if (recording !== undefined)
     await vscode.commands.executeCommand('rehearsal.recording.open', recording, vscode.ViewColumn.Beside);

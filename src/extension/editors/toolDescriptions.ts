@@ -5,7 +5,7 @@ import type { JsonObject } from '../../engine/core/json.ts';
 import { describeSimulated } from '../../engine/core/simulatedTool.ts';
 import type { Tool } from '../../engine/core/tool.ts';
 import { hasOutsideTools, hasSources, type LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
-import { runCommand } from '../commandLine.ts';
+import { runQuietly, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { describeTools } from '../language/describedTools.ts';
 
@@ -114,16 +114,8 @@ async function askLocal(context: Context, folder: string, stamp: string, isWhole
 
 /** All of them, because a person asks for one. */
 async function askAll(context: Context, folder: string): Promise<KnownTools> {
-  const { token, dispose } = tokenOf();
-  const quiet = { report: () => {} };
-  const { code, answer, message } = await runCommand(context, ['tools', folder, '--json'], quiet, token);
-  dispose();
-  const { tools } = answer as { readonly tools?: readonly Tool[] };
-  if (code === 0 && tools) return { tools: tools.map(known), problem: null };
-  return { tools: [], problem: `The tools can't be described: ${message ?? 'the log may tell more'}` };
-}
-
-function tokenOf() {
-  const source = new vscode.CancellationTokenSource();
-  return { token: source.token, dispose: () => source.dispose() };
+  const end = await runQuietly(context, ['tools', folder, '--json']);
+  const { tools } = end.answer as { readonly tools?: readonly Tool[] };
+  if (end.code === 0 && tools) return { tools: tools.map(known), problem: null };
+  return { tools: [], problem: `The tools can't be described: ${wordsOf(end, 'the command')}` };
 }

@@ -1,7 +1,7 @@
 import { describeSimulated, type SimulatedTool, simulatedToolSchema } from '../../engine/core/simulatedTool.ts';
 import { hasSources } from '../../engine/shell/load/loadedDomain.ts';
-import { itemsOf } from './documentItems.ts';
-import { chosenOf, type Scene, type VisualEditor } from './editorSession.ts';
+import { chosenIn } from './documentItems.ts';
+import type { FileScene, Scene, VisualEditor } from './editorSession.ts';
 import { callOf, misfitsOf, toolContent } from './toolContent.ts';
 import { type KnownTool, toolsOf } from './toolDescriptions.ts';
 
@@ -12,24 +12,16 @@ export const toolEditor: VisualEditor = {
   view: 'toolEditor',
   title: 'Tool',
   contentOf: async (scene) => {
-    const { broken, items } = itemsOf<SimulatedTool>(scene.document, kind, 'name', scene.choices.index);
-    const { index, item } = chosenOf(items, scene.choices);
-    const labels = items.map(({ label, problem }) => ({ label, problem }));
-    const value = item?.value;
-    if (!item || !value) return { broken, items: labels, index, content: null };
-    const { domain } = scene;
-    const scenery = { tool: toolIn(value), domain, base: item.path, simulated: value, undescribed: null };
-    return { broken, items: labels, index, content: toolContent(scenery) };
+    const { item, ...list } = chosenIn<SimulatedTool>(scene, kind, 'name');
+    if (!item) return { ...list, content: null };
+    const { path: base, value: simulated } = item;
+    const scenery = { tool: toolIn(simulated), domain: scene.domain, base, simulated, undescribed: null };
+    return { ...list, content: toolContent(scenery) };
   },
-  answer: (message, scene) => {
-    const tool = shownTool(scene);
-    if (message.type !== 'checkCall' || !tool) return undefined;
-    return { type: 'callChecked', question: message.question, misfits: misfitsOf(tool, message.arguments) };
-  },
-  run: (message, scene) => {
-    const tool = shownTool(scene);
-    return message.type === 'call' && tool ? callOf(tool, message) : undefined;
-  },
+  ...callHandlers((scene: FileScene) => {
+    const value = chosenIn<SimulatedTool>(scene, kind, 'name').item?.value;
+    return value && toolIn(value);
+  }),
 };
 
 function toolIn(value: SimulatedTool): KnownTool {
@@ -37,17 +29,10 @@ function toolIn(value: SimulatedTool): KnownTool {
   return { ...tool, source: source.type };
 }
 
-function shownTool({ document, choices }: Scene): KnownTool | undefined {
-  const value = chosenOf(itemsOf<SimulatedTool>(document, kind, 'name', choices.index).items, choices).item?.value;
-  return value ? toolIn(value) : undefined;
-}
-
 /** What the panel of a tool of code shows: it is read here and changed in its code. */
-export function toolPanelOf(name: string): VisualEditor {
-  const found = (scene: Scene) => {
-    const known =
-      scene.domain &&
-      toolsOf(scene.context, scene.domain, scene.refresh, { asksServers: hasSources(scene.domain.file) });
+export function toolPanelOf(name: string): VisualEditor<Scene> {
+  const found = ({ context, domain, refresh }: Scene) => {
+    const known = domain && toolsOf(context, domain, refresh, { asksServers: hasSources(domain.file) });
     return { known, tool: known?.tools.find((tool) => tool.name === name) };
   };
   return {
@@ -62,14 +47,24 @@ export function toolPanelOf(name: string): VisualEditor {
       const scenery = { tool, domain: scene.domain, base: null, simulated: null, undescribed: known?.problem ?? null };
       return { broken: null, items: [{ label: name, problem: null }], index: 0, content: toolContent(scenery) };
     },
+    ...callHandlers((scene: Scene) => found(scene).tool),
+  };
+}
+
+/** Checks the arguments of a call while they are written, and makes the call. */
+function callHandlers<Seen extends Scene>(
+  toolOf: (scene: Seen) => KnownTool | undefined,
+): Required<Pick<VisualEditor<Seen>, 'answer' | 'run'>> {
+  return {
     answer: (message, scene) => {
-      const { tool } = found(scene);
-      if (message.type !== 'checkCall' || !tool) return undefined;
-      return { type: 'callChecked', question: message.question, misfits: misfitsOf(tool, message.arguments) };
+      if (message.type !== 'checkCall') return undefined;
+      const tool = toolOf(scene);
+      return tool && { type: 'callChecked', question: message.question, misfits: misfitsOf(tool, message.arguments) };
     },
     run: (message, scene) => {
-      const { tool } = found(scene);
-      return message.type === 'call' && tool ? callOf(tool, message) : undefined;
+      if (message.type !== 'call') return undefined;
+      const tool = toolOf(scene);
+      return tool && callOf(tool, message);
     },
   };
 }

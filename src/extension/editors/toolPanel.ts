@@ -4,7 +4,7 @@ import { hasSources } from '../../engine/shell/load/loadedDomain.ts';
 import type { Context } from '../context.ts';
 import { webviewOptions } from '../views/panel.ts';
 import { pickDomain, readDomain } from '../workspaceDomains.ts';
-import { openSession } from './editorSession.ts';
+import { openPartSession } from './editorSession.ts';
 import { toolPanelOf } from './toolEditor.ts';
 
 /** A tool of a domain, as a row of the Domains view names it. */
@@ -63,5 +63,5 @@ function showPanel(context: Context, folder: string, name: string): void {
   const panel = vscode.window.createWebviewPanel('rehearsal.toolPanel', name, vscode.ViewColumn.Active, options);
   opened.set(key, panel);
   panel.onDidDispose(() => opened.delete(key));
-  openSession(context, toolPanelOf(name), { folder, name: basename(folder) }, panel);
+  openPartSession(context, toolPanelOf(name), { folder, name: basename(folder) }, panel);
 }

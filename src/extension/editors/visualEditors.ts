@@ -26,8 +26,8 @@ function providerOf(context: Context, load: () => Promise<VisualEditor>): vscode
   return {
     resolveCustomTextEditor: async (document, panel) => {
       panel.webview.options = webviewOptions(context.extension.extensionUri);
-      const [editor, { openSession }] = await Promise.all([load(), import('./editorSession.ts')]);
-      openSession(context, editor, document, panel);
+      const [editor, { openFileSession }] = await Promise.all([load(), import('./editorSession.ts')]);
+      openFileSession(context, editor, document, panel);
     },
   };
 }

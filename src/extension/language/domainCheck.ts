@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
 import type { Tool } from '../../engine/core/tool.ts';
 import type { Diagnostic } from '../../engine/shell/diagnostic.ts';
-import { runCommand } from '../commandLine.ts';
+import { answerOf, runWithProgress } from '../commandLine.ts';
 import type { Context } from '../context.ts';
-import { domainFolderOf, readDomain } from '../workspaceDomains.ts';
+import { readDomain, saveFilesOf } from '../workspaceDomains.ts';
 import { showChecked } from './findings.ts';
 import type { LanguageClient } from './languageClient.ts';
 
@@ -36,27 +36,12 @@ export async function checkDomain(
     return { name: domain.name, tasks: domain.tasks.length, diagnostics, isComplete: false };
   }
   const title = `Rehearsal: ${isAudit ? 'auditing' : 'checking'} ${read.domain.name}`;
-  const location = vscode.ProgressLocation.Notification;
-  return vscode.window.withProgress({ location, title, cancellable: true }, async (progress, token) => {
-    const { code, answer, message } = await runCommand(
-      context,
-      ['check', folder, '--json', ...(isAudit ? ['--audit'] : [])],
-      progress,
-      token,
-    );
-    if (token.isCancellationRequested) return undefined;
-    if (code !== 0 && code !== 1) throw new Error(message ?? 'the check ended without a word; the log may tell more');
-    const checked = answer as Omit<DomainCheck, 'isComplete'> & { readonly described: readonly Tool[] };
-    showChecked(folder, checked.diagnostics);
-    client.described(folder, checked.described);
-    return { ...checked, isComplete: true };
-  });
-}
-
-/** Saves the unsaved files of a domain: what runs reads them from the disk. */
-export async function saveFilesOf(folder: string): Promise<void> {
-  const unsaved = vscode.workspace.textDocuments.filter(
-    ({ isDirty, uri }) => isDirty && uri.scheme === 'file' && domainFolderOf(uri.fsPath) === folder,
-  );
-  await Promise.all(unsaved.map((document) => document.save()));
+  const end = await runWithProgress(context, title, ['check', folder, ...(isAudit ? ['--audit'] : [])]);
+  if (end.isCancelled) return undefined;
+  const checked = answerOf(end, 'the check') as Omit<DomainCheck, 'isComplete'> & {
+    readonly described: readonly Tool[];
+  };
+  showChecked(folder, checked.diagnostics);
+  client.described(folder, checked.described);
+  return { ...checked, isComplete: true };
 }

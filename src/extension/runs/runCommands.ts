@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { activeFile } from '../activeFile.ts';
-import { runCommand } from '../commandLine.ts';
+import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { type RecordingNode, type RunNode, type RunsNode, refreshRuns } from '../views/runsTree.ts';
 import { trajectoryEditorType } from '../views/trajectoryEditor.ts';
@@ -199,12 +199,10 @@ export async function openReport(context: Context, target: unknown): Promise<str
   mkdirSync(folder, { recursive: true });
   const page = join(folder, `${basename(run)}.html`);
   const title = `Rehearsal: measuring ${basename(run)}`;
-  const location = vscode.ProgressLocation.Notification;
-  const end = await vscode.window.withProgress({ location, title, cancellable: true }, (progress, token) =>
-    runCommand(context, ['report', run, '--html', page, '--json'], progress, token),
-  );
+  const end = await runWithProgress(context, title, ['report', run, '--html', page]);
+  if (end.isCancelled) return undefined;
   if (!('metrics' in end.answer)) {
-    if (end.message) void vscode.window.showErrorMessage(`The report can’t be made: ${end.message}`);
+    void vscode.window.showErrorMessage(`The report can’t be made: ${wordsOf(end, 'the command')}`);
     return undefined;
   }
   const panel = vscode.window.createWebviewPanel(

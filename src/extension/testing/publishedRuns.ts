@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { Receipt } from '../../engine/shell/ledger.ts';
-import { runCommand } from '../commandLine.ts';
+import { runQuietly } from '../commandLine.ts';
 import { ledgersIn, type RunLedger } from '../runs/ledgers.ts';
 import { runPlacesOf } from '../runs/runPlaces.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
@@ -17,8 +17,6 @@ const quietMs = 1000;
 const lateRuns = 5;
 
 const memory = 'rehearsal.tests.shownRuns';
-const silent = { report: () => undefined };
-const never = new vscode.CancellationTokenSource().token;
 
 /**
  * Shows what was run elsewhere, in a terminal for instance, as test runs: each run when it has ended, and once more
@@ -144,7 +142,7 @@ export async function publishRun(
     isPart: into !== undefined,
   });
   try {
-    await runCommand(context, ['report', folder, '--json', '--stream'], silent, never, (line) => take(results, line));
+    await runQuietly(context, ['report', folder, '--json', '--stream'], { onLine: (line) => take(results, line) });
     if (!into) for (const task of tasks) if (!results.isDone(task)) results.tally(task);
     if (results.strange > 0)
       run.appendOutput(`${results.strange} rollouts of ${folder} are of tasks that this domain has not\r\n`);

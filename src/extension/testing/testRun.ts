@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadedDomain.ts';
 import type { RunLine } from '../../engine/shell/runLine.ts';
-import { runCommand } from '../commandLine.ts';
+import { answerOf, runCommand } from '../commandLine.ts';
 import { mayRun } from '../trust.ts';
 import { readDomain } from '../workspaceDomains.ts';
 import { chosenTests } from './chosenTests.ts';
@@ -108,11 +108,9 @@ async function play(
   for (const args of commands) {
     if (token.isCancellationRequested) return undefined;
     try {
-      const { code, message, isStopped } = await runCommand(context, args, progress, token, (line) =>
-        take(results, line),
-      );
-      if (token.isCancellationRequested || isStopped) return undefined;
-      if (code !== 0) return message ?? 'The run ended without a word; the log may tell more.';
+      const end = await runCommand(context, args, progress, token, (line) => take(results, line));
+      if (end.isCancelled || end.isStopped) return undefined;
+      answerOf(end, 'The run', [0]);
     } catch (error) {
       return messageOf(error);
     }

@@ -5,7 +5,7 @@ import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import type { Alarm } from '../../webview/protocol.ts';
-import { runCommand } from '../commandLine.ts';
+import { runQuietly, runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { beginRunning } from '../running.ts';
 import { mayRun } from '../trust.ts';
@@ -86,7 +86,7 @@ async function beginTraining(
   const own = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
   const python = target === local ? own : target.python;
   const where = target === local ? '' : ` on ${target.name}`;
-  const rest = ['--out', run, '--detach', '--json', '--target', target.target, ...(python ? ['--python', python] : [])];
+  const rest = ['--out', run, '--detach', '--target', target.target, ...(python ? ['--python', python] : [])];
   const title = `starting ${about === 'training' ? about : about.toUpperCase()}${where}`;
   return starting(context, title, ['train', ...args, ...rest], run);
 }
@@ -101,7 +101,7 @@ export async function resumeTraining(context: Context, given?: string): Promise<
   const own = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
   const isElsewhere = existsSync(join(run, 'target.json'));
   const python = own && !isElsewhere ? ['--python', own] : [];
-  return starting(context, `resuming ${basename(run)}`, ['train', 'resume', run, '--detach', '--json', ...python], run);
+  return starting(context, `resuming ${basename(run)}`, ['train', 'resume', run, '--detach', ...python], run);
 }
 
 /** Brings the newest checkpoint of a run on another machine into its folder here; returns its folder. */
@@ -115,42 +115,31 @@ export async function fetchCheckpoint(context: Context, given?: string): Promise
     return undefined;
   }
   const title = `Rehearsal: fetching the newest checkpoint of ${basename(run)}`;
-  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  return vscode.window.withProgress(options, async (progress, token) => {
-    const args = ['train', 'fetch', run, '--json'];
-    const { code, answer, message = '' } = await runCommand(context, args, progress, token);
-    if (token.isCancellationRequested) return undefined;
-    if (code !== 0) {
-      void vscode.window.showErrorMessage(`The checkpoint could not be fetched: ${message}`);
-      return undefined;
-    }
-    void vscode.window.showInformationMessage(`The checkpoint lies in ${answer['checkpoint']}`);
-    return String(answer['checkpoint']);
-  });
+  const end = await runWithProgress(context, title, ['train', 'fetch', run]);
+  if (end.isCancelled) return undefined;
+  if (end.code !== 0) {
+    void vscode.window.showErrorMessage(`The checkpoint could not be fetched: ${wordsOf(end, 'the command')}`);
+    return undefined;
+  }
+  void vscode.window.showInformationMessage(`The checkpoint lies in ${end.answer['checkpoint']}`);
+  return String(end.answer['checkpoint']);
 }
 
-function starting(context: Context, title: string, args: readonly string[], run: string): Thenable<string | undefined> {
-  return vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title: `Rehearsal: ${title}`, cancellable: true },
-    (progress, token) => launch(context, args, run, progress, token),
-  );
-}
-
-async function launch(
+async function starting(
   context: Context,
+  title: string,
   args: readonly string[],
   run: string,
-  progress: vscode.Progress<{ message?: string }>,
-  token: vscode.CancellationToken,
 ): Promise<string | undefined> {
-  const { code, message = '' } = await runCommand(context, args, progress, token);
-  if (token.isCancellationRequested) writeFileSync(join(run, 'stop'), '');
-  if (code === 0) {
+  const end = await runWithProgress(context, `Rehearsal: ${title}`, args);
+  if (end.isCancelled) writeFileSync(join(run, 'stop'), '');
+  if (end.code === 0) {
     followRunning(run);
     return run;
   }
-  note(run, token.isCancellationRequested ? { type: 'stopped' } : { type: 'error', message });
-  if (!token.isCancellationRequested) void offerLog(context, run, `Training did not start: ${message}`);
+  const message = wordsOf(end, 'the command');
+  note(run, end.isCancelled ? { type: 'stopped' } : { type: 'error', message });
+  if (!end.isCancelled) void offerLog(context, run, `Training did not start: ${message}`);
   return undefined;
 }
 
@@ -195,9 +184,8 @@ export async function followLeftRunning(context: Context): Promise<void> {
 /** What followed the run is gone, and left its `pid` file behind. */
 async function reconnect(context: Context, folder: string): Promise<void> {
   if (!existsSync(join(folder, 'pid'))) return;
-  const { token } = new vscode.CancellationTokenSource();
   const args = ['train', 'follow', folder, '--detach', '--json'];
-  const { code } = await runCommand(context, args, { report: () => undefined }, token);
+  const { code } = await runQuietly(context, args);
   if (code === 0) followRunning(folder);
 }
 

@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
 import { type ComparedWhat, parseToWebview, type ToExtension, type ToWebview } from '../../webview/protocol.ts';
-import { runCommand } from '../commandLine.ts';
+import { runCommand, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
 import { comparisonType } from '../contributions.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
@@ -179,10 +179,10 @@ async function compared(
 ): Promise<ToWebview> {
   const failed = (problem: string): ToWebview => ({ type: 'comparisonFailed', what, problem });
   const progress = { report: ({ message = '' }: { readonly message?: string }) => say(message) };
-  const { answer, message } = await runCommand(context, ['compare', ...paths, '--json'], progress, token);
-  if (token.isCancellationRequested) return failed('The comparison was cancelled.');
-  if (!('type' in answer)) return failed(message ?? 'The comparison could not be made. The log says why.');
+  const end = await runCommand(context, ['compare', ...paths, '--json'], progress, token);
+  if (end.isCancelled) return failed('The comparison was cancelled.');
+  if (!('type' in end.answer)) return failed(wordsOf(end, 'The comparison'));
   const type = what === 'runs' ? 'runsCompared' : 'recordingsCompared';
-  const parsed = parseToWebview({ type, comparison: answer });
+  const parsed = parseToWebview({ type, comparison: end.answer });
   return parsed.ok ? parsed.message : failed(`The comparison was not understood: ${parsed.problem}`);
 }

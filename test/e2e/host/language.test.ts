@@ -107,14 +107,11 @@ describe('language features in the order desk', () => {
     assert.equal(await execute('rehearsal.task.play', { type: 'task', folder, task: 'mistaken-order' }), true);
     const session = await started;
     assert.equal(session.configuration['user'], 'human');
-    for (let attempt = 0; ; attempt++) {
-      const { result } = (await session
-        .customRequest('evaluate', { expression: 'Hello there', context: 'repl' })
-        .then(undefined, ({ message }: Error) => ({ result: message }))) as { readonly result: string };
-      if (result === '') break;
-      assert.ok(attempt < 40, result);
-      await new Promise((later) => setTimeout(later, 250));
-    }
+    await eventually(async () => {
+      const spoken = { expression: 'Hello there', context: 'repl' };
+      const { result }: { readonly result: string } = await session.customRequest('evaluate', spoken);
+      assert.equal(result, '');
+    });
     await vscode.debug.stopDebugging(session);
   });
 });

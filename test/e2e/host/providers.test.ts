@@ -60,15 +60,12 @@ function testSample(sample: Sample): void {
 
   for (const [what, file, behind, text, expected] of sample.completions) {
     it(`completes ${what}`, async () => {
-      let offered: string[] = [];
-      // What a tool takes is known once its code has told it in the background.
-      for (let attempt = 0; attempt < 40; attempt++) {
-        offered = await offeredIn(path(file), behind, text);
-        if (expected.every((each) => offered.includes(each))) break;
-        await new Promise((later) => setTimeout(later, 250));
-      }
-      const missing = expected.filter((each) => !offered.includes(each));
-      assert.deepEqual(missing, [], `offered: ${offered.slice(0, 30).join(', ')}`);
+      // What a tool takes is known once its code has told it in the background, which a busy machine takes its time for.
+      await eventually(async () => {
+        const offered = await offeredIn(path(file), behind, text);
+        const missing = expected.filter((each) => !offered.includes(each));
+        assert.deepEqual(missing, [], `offered: ${offered.slice(0, 30).join(', ')}`);
+      }, 30_000);
     });
   }
 

@@ -1,0 +1,70 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { answerOf, runOrTell, runQuietly } from '../../src/extension/commandLine.ts';
+
+const editor = vi.hoisted(() => ({ said: [] as string[], isCancelled: false }));
+
+vi.mock('vscode', () => {
+  const token = () => ({
+    isCancellationRequested: editor.isCancelled,
+    onCancellationRequested: () => ({ dispose: () => {} }),
+  });
+  return {
+    CancellationTokenSource: class {
+      readonly token = token();
+    },
+    EventEmitter: class {},
+    ProgressLocation: {},
+    window: {
+      showErrorMessage: async (...words: readonly string[]) => void editor.said.push(words.join(' | ')),
+      withProgress: (_options: object, run: (progress: object, given: object) => unknown) =>
+        run({ report: () => {} }, token()),
+    },
+  };
+});
+
+beforeEach(() => {
+  editor.said.length = 0;
+  editor.isCancelled = false;
+});
+
+/** A command line that prints its arguments, says what it is told to, and ends with a code. */
+const cli = join(mkdtempSync(join(tmpdir(), 'command-line-')), 'cli.mjs');
+writeFileSync(
+  cli,
+  `const [code, words, ...rest] = process.argv.slice(2);
+  if (words) console.error(words);
+  console.log(JSON.stringify({ rest }));
+  process.exitCode = Number(code);`,
+);
+const context = { cli, environment: async () => ({}), log: { info: () => {} } } as never;
+
+test('what a command that runs with progress has answered is given', async () => {
+  const end = await runOrTell(context, 'Rehearsal: looking', ['1', 'one finding']);
+  expect(end).toMatchObject({ code: 1, answer: { rest: ['--json'] }, message: 'one finding' });
+  expect(editor.said).toEqual([]);
+});
+
+test.each([
+  ['there is no such task', 'there is no such task | Show Log'],
+  ['', 'Rehearsal: looking ended without a word; the log may tell more. | Show Log'],
+])('what went wrong is said, with the log one press away: "%s"', async (words, said) => {
+  expect(await runOrTell(context, 'Rehearsal: looking', ['2', words])).toBeUndefined();
+  expect(editor.said).toEqual([said]);
+});
+
+test('nothing is said of what was cancelled', async () => {
+  editor.isCancelled = true;
+  expect(await runOrTell(context, 'Rehearsal: looking', ['2', 'stopped'])).toBeUndefined();
+  expect(editor.said).toEqual([]);
+});
+
+test('an answer comes with the exit codes that are good for it', async () => {
+  const lines: string[] = [];
+  const end = await runQuietly(context, ['2', ''], { onLine: (line) => lines.push(line) });
+  expect(lines).toEqual(['{"rest":[]}']);
+  expect(answerOf(end, 'the check', [0, 2])).toEqual({ rest: [] });
+  expect(() => answerOf(end, 'the check')).toThrow('the check ended without a word; the log may tell more.');
+});

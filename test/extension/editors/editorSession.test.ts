@@ -1,0 +1,67 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { openFileSession, type VisualEditor } from '../../../src/extension/editors/editorSession.ts';
+
+const said = vi.hoisted(() => [] as string[]);
+
+vi.mock('vscode', () => {
+  const listener = () => ({ dispose: () => {} });
+  return {
+    Uri: { joinPath: () => ({}) },
+    window: { showErrorMessage: (message: string) => said.push(message) },
+    workspace: {
+      isTrusted: true,
+      onDidChangeTextDocument: listener,
+      onDidSaveTextDocument: listener,
+      onDidGrantWorkspaceTrust: listener,
+    },
+  };
+});
+
+beforeEach(() => {
+  said.length = 0;
+});
+
+const gone = () => {
+  throw new Error('the run is gone');
+};
+
+/** An editor of a file outside of any domain, whose page says something; gives what the page was told. */
+async function told(editor: Partial<VisualEditor>, ...messages: readonly unknown[]): Promise<readonly unknown[]> {
+  const posted: { readonly type: string; readonly message: unknown }[] = [];
+  let receive: (message: unknown) => Promise<void> = async () => {};
+  const webview = {
+    asWebviewUri: String,
+    postMessage: (message: (typeof posted)[number]) => posted.push(message),
+    onDidReceiveMessage: (listener: typeof receive) => {
+      receive = listener;
+      return { dispose: () => {} };
+    },
+  };
+  const panel = { webview, onDidChangeViewState: () => {}, onDidDispose: () => {} };
+  const document = { uri: { scheme: 'untitled', path: '/desk/shy.persona.yaml' }, getText: () => 'id: shy\n' };
+  const content = { broken: null, items: [], index: 0, content: null };
+  openFileSession(
+    { log: { error: () => {}, warn: () => {} }, extension: {} } as never,
+    { view: 'personaEditor', title: 'Persona', contentOf: async () => content, ...editor },
+    document as never,
+    panel as never,
+  );
+  for (const message of messages) await receive(message);
+  await vi.waitFor(() => expect(posted.length + said.length).toBeGreaterThan(0));
+  return posted.map(({ message }) => message);
+}
+
+test('a page that nothing can be shown in says why', async () => {
+  const broken = { message: "It can't be shown: the run is gone", line: 0 };
+  expect(await told({ contentOf: gone }, { type: 'ready' })).toMatchObject([{ type: 'shown', broken, content: null }]);
+  expect(said).toEqual([]);
+});
+
+test.each<[string, Partial<VisualEditor>]>([
+  ["The change can't be made", { editsOf: () => gone }],
+  ["It can't be opened", { open: async () => gone() }],
+  ["It can't be shown", { answer: gone }],
+])('what a page asks for and does not get is told by its name: %s', async (what, editor) => {
+  await told(editor, { type: 'editor', message: { type: 'openRuleRecording', rule: 'R1' } });
+  expect(said).toEqual([`${what}: the run is gone`]);
+});
