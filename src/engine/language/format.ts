@@ -4,23 +4,36 @@ import { type Document, isCollection, isScalar, type Pair, parseDocument, type S
 /** The width that the sample domains are written in. */
 const width = 120;
 
+/** Says that a file holds more than one document, which `silent` would not. */
+const logLevel = 'error';
+
 /**
  * A YAML file with its indentation and spaces in order. Comments, blank lines, quotes and the words of every text stay
  * as they are: each text is kept aside while the rest is written anew.
  * @returns null where the file has faults, or would not say the same afterwards
  */
 export function formatted(text: string): string | null {
-  const document = parseDocument(text, { keepSourceTokens: true, logLevel: 'silent' });
+  const document = parseDocument(text, { keepSourceTokens: true, logLevel });
   if (document.errors.length > 0 || document.contents === null) return null;
-  const before: unknown = document.toJS({ maxAliasCount: 100 });
+  const before = meaningOf(document);
+  if (before === null) return null;
   const last = lastComment(document, text);
   document.comment = null;
   const kept = setAside(document, text);
   const options = { lineWidth: width, indent: 2, indentSeq: true, flowCollectionPadding: true } as const;
   const written = putBack(withNarrowLists(document.toString(options)), kept) + last;
-  const after = parseDocument(written, { logLevel: 'silent' });
-  if (after.errors.length > 0 || !isDeepStrictEqual(before, after.toJS({ maxAliasCount: 100 }))) return null;
+  const after = parseDocument(written, { logLevel });
+  if (after.errors.length > 0 || !isDeepStrictEqual(before, meaningOf(after))) return null;
   return isDeepStrictEqual(commentsIn(text), commentsIn(written)) ? written : null;
+}
+
+/** What a document says, in a list of its own; null where an alias leads nowhere. */
+function meaningOf(document: Document): readonly [unknown] | null {
+  try {
+    return [document.toJS({ maxAliasCount: 100 })];
+  } catch {
+    return null;
+  }
 }
 
 /** The comment behind everything else, with a blank line before it where it has one. */
@@ -118,7 +131,7 @@ function moved(text: string, line: string): string {
 
 const commentsIn = (text: string): readonly string[] => {
   const found: string[] = [];
-  const document = parseDocument(text, { logLevel: 'silent' });
+  const document = parseDocument(text, { logLevel });
   const note = (comment: string | null | undefined) => {
     if (comment) found.push(...comment.split('\n').map((each) => each.trim()));
   };

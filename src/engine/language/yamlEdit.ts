@@ -39,10 +39,11 @@ export function yamlEdits(text: string, change: YamlChange): TextEdits {
   }
 }
 
-/** One entry of a list of many: its lines begin with a dash in the first column, as nothing within an entry does. */
+/** One entry of a list of many, the only document of its file: its lines begin with a dash in the first column, as nothing within an entry does. */
 function focused(text: string, path: Path): { readonly text: string; readonly offset: number } | null {
   const [index] = path;
   if (typeof index !== 'number' || path.length < 2 || !/^(?:\s|#[^\n]*\n)*- /.test(text)) return null;
+  if (/^(?:---|\.\.\.)(?=\s|$)/m.test(text)) return null;
   const starts = [...text.matchAll(/^-(?=[ \r\n])/gm)].map(({ index: at }) => at);
   const [from, to = text.length] = [starts[index], starts[index + 1]];
   if (from === undefined || starts.length < 2) return null;
@@ -50,7 +51,7 @@ function focused(text: string, path: Path): { readonly text: string; readonly of
 }
 
 function changedText(text: string, change: YamlChange): string {
-  const before = read(text).toJS({ maxAliasCount: 100 }) as Json;
+  const before = meaningOf(read(text));
   const wanted = changed(before, change);
   // What is not there need not be taken out.
   if (wanted === undefined && change.type === 'remove') return text;
@@ -58,18 +59,31 @@ function changedText(text: string, change: YamlChange): string {
   if (equalJson(before, wanted)) return text;
   const steps = change.type === 'set' ? changesBetween(before, wanted, []) : [change];
   const after = steps.reduce((now, step) => withEdits(now, primitive(now, step)), text);
-  const { errors } = parseDocument(after, { logLevel: 'silent' });
-  if (errors.length > 0 || !equalJson(read(after).toJS({ maxAliasCount: 100 }) as Json, wanted))
+  const { errors } = parseDocument(after, { logLevel: 'error' });
+  if (errors.length > 0 || !equalJson(meaningOf(read(after)), wanted))
     throw new Refusal('this place is written in a way that only a person can change; edit the text');
   return after;
 }
 
 function read(text: string): Document.Parsed {
-  const document = parseDocument(text, { keepSourceTokens: true, logLevel: 'silent' });
+  // Not `silent`, which would hide that there are documents behind the first.
+  const document = parseDocument(text, { keepSourceTokens: true, logLevel: 'error' });
   const [error] = document.errors;
-  if (error) throw new Refusal(`the file is not YAML as it stands: ${error.message.split('\n')[0]}`);
+  if (error?.code === 'MULTIPLE_DOCS') throw new Refusal('the file holds more than one document; edit the text');
+  if (error) throw notYaml(error);
   return document as Document.Parsed;
 }
+
+function meaningOf(document: Document.Parsed): Json {
+  try {
+    return document.toJS({ maxAliasCount: 100 }) as Json;
+  } catch (error) {
+    throw notYaml(error as Error);
+  }
+}
+
+const notYaml = ({ message }: Error): Refusal =>
+  new Refusal(`the file is not YAML as it stands: ${message.split('\n')[0]}`);
 
 /** What two texts share at their ends stays. */
 function minimal(before: string, after: string): readonly TextEdit[] {

@@ -36,9 +36,15 @@ it.each([
   expect(formatted(expected)).toBe(expected);
 });
 
-it('leaves a file with faults alone', () => {
-  expect(formatted('a: [\n')).toBeNull();
-  expect(formatted('')).toBeNull();
+it.each([
+  ['faults', 'a: [\n'],
+  ['nothing in it', ''],
+  ['more than one document', 'id:   a\n---\nid: b\n'],
+  ['an end of a document before another', 'id:   a\n...\n---\nid: b\n'],
+  ['a merge of what is nowhere', 'a:   1\n<<: *x\n'],
+  ['an alias that leads nowhere', 'a:   *x\n'],
+])('leaves a file alone that has %s', (_, text) => {
+  expect(formatted(text)).toBeNull();
 });
 
 const files = ['order-desk', 'parcel-desk', 'help-line'].flatMap((desk) => {
