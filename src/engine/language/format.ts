@@ -1,26 +1,39 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Document, isCollection, isScalar, type Pair, parseDocument, type Scalar, visit } from 'yaml';
+import { CST, type Document, isCollection, isScalar, Lexer, type Pair, parseDocument, type Scalar, visit } from 'yaml';
 
 /** The width that the sample domains are written in. */
 const width = 120;
 
+/** Says that a file holds more than one document, which `silent` would not. */
+const logLevel = 'error';
+
 /**
  * A YAML file with its indentation and spaces in order. Comments, blank lines, quotes and the words of every text stay
- * as they are: each text is kept aside while the rest is written anew.
- * @returns null where the file has faults, or would not say the same afterwards
+ * as they are, but for blank lines in a row, which become one: each text is kept aside while the rest is written anew.
+ * @returns null where the file has faults, would not say the same afterwards, or a comment or blank line would move
  */
 export function formatted(text: string): string | null {
-  const document = parseDocument(text, { keepSourceTokens: true, logLevel: 'silent' });
+  const document = parseDocument(text, { keepSourceTokens: true, logLevel });
   if (document.errors.length > 0 || document.contents === null) return null;
-  const before: unknown = document.toJS({ maxAliasCount: 100 });
+  const before = meaningOf(document);
+  if (before === null) return null;
   const last = lastComment(document, text);
   document.comment = null;
   const kept = setAside(document, text);
   const options = { lineWidth: width, indent: 2, indentSeq: true, flowCollectionPadding: true } as const;
   const written = putBack(withNarrowLists(document.toString(options)), kept) + last;
-  const after = parseDocument(written, { logLevel: 'silent' });
-  if (after.errors.length > 0 || !isDeepStrictEqual(before, after.toJS({ maxAliasCount: 100 }))) return null;
-  return isDeepStrictEqual(commentsIn(text), commentsIn(written)) ? written : null;
+  const after = parseDocument(written, { logLevel });
+  if (after.errors.length > 0 || !isDeepStrictEqual(before, meaningOf(after))) return null;
+  return isDeepStrictEqual(placesIn(text), placesIn(written)) ? written : null;
+}
+
+/** What a document says, in a list of its own; null where an alias leads nowhere. */
+function meaningOf(document: Document): readonly [unknown] | null {
+  try {
+    return [document.toJS({ maxAliasCount: 100 })];
+  } catch {
+    return null;
+  }
 }
 
 /** The comment behind everything else, with a blank line before it where it has one. */
@@ -116,19 +129,42 @@ function moved(text: string, line: string): string {
   return [first, ...rest.map((each) => (each.trim() === '' ? '' : `${indent}${each.slice(least)}`))].join('\n');
 }
 
-const commentsIn = (text: string): readonly string[] => {
+/**
+ * Each comment with what it stands at: a text, a bracket that closes, a sign, or a line of its own behind one of those.
+ * Between them the places of blank lines.
+ */
+function placesIn(text: string): readonly string[] {
   const found: string[] = [];
-  const document = parseDocument(text, { logLevel: 'silent' });
-  const note = (comment: string | null | undefined) => {
-    if (comment) found.push(...comment.split('\n').map((each) => each.trim()));
-  };
-  note(document.commentBefore);
-  visit(document, {
-    Node: (_, node) => {
-      note(node.commentBefore);
-      note(node.comment);
-    },
-  });
-  note(document.comment);
-  return found.filter((each) => each !== '');
-};
+  /** The lines that the open brackets stand on. */
+  const opened: number[] = [];
+  let things = 0;
+  let line = 0;
+  let before = '';
+  /** What a comment on this line stands at; empty where it is the first on its line. */
+  let at = '';
+  let isBlank = true;
+  for (const token of new Lexer().lex(text.replaceAll('\r', ''))) {
+    const isText = before === CST.SCALAR;
+    before = token;
+    if (token === CST.SCALAR || token === CST.DOCUMENT || (!isText && /^[ \t]+$/.test(token))) continue;
+    if (isText || /^[-"'*[\]{}]/.test(token)) things++;
+    line += token.split('\n').length - 1;
+    if (token === '\n' ? isBlank : /\n[ \t]*\n$/.test(token)) {
+      const blank = `blank line behind ${things}`;
+      if (found.length + things > 0 && found.at(-1) !== blank) found.push(blank);
+    }
+    isBlank = token.endsWith('\n');
+    if (isBlank) at = '';
+    else if (!isText && token.startsWith('#')) found.push(`${at || `line behind ${things}`} ${token.trim()}`);
+    else if (token === '[' || token === '{') opened.push(line);
+    else if (token === ']' || token === '}') {
+      // Behind the bracket of lines above, a comment is about what else stands on its line.
+      if (opened.pop() === line || !at.startsWith('text')) at = `bracket ${things}`;
+      continue;
+    }
+    if (isText || /^["'*]/.test(token)) at = `text ${things}`;
+    else if (!isBlank && !at.startsWith('text')) at = `sign ${things}`;
+  }
+  if (found.at(-1) === `blank line behind ${things}`) found.pop();
+  return found;
+}

@@ -16,6 +16,7 @@ import type { Json, Path } from '../core/json.ts';
 import { yamlScalar } from '../shell/load/edit.ts';
 import { type TextEdit, type TextEdits, withEdits } from './textEdit.ts';
 import { changed, changesBetween, equalJson, type YamlChange } from './yamlChange.ts';
+import { gapBehind, withoutFlowItem } from './yamlFlow.ts';
 import { blockScalar, flowText, itemText, type Place, pairText } from './yamlValueText.ts';
 
 /** Why a change can't be made to a text as it is. */
@@ -40,10 +41,11 @@ export function yamlEdits(text: string, change: YamlChange): TextEdits {
   }
 }
 
-/** One entry of a list of many: its lines begin with a dash in the first column, as nothing within an entry does. */
+/** One entry of a list of many, the only document of its file: its lines begin with a dash in the first column, as nothing within an entry does. */
 function focused(text: string, path: Path): { readonly text: string; readonly offset: number } | null {
   const [index] = path;
   if (typeof index !== 'number' || path.length < 2 || !/^(?:\s|#[^\n]*\n)*- /.test(text)) return null;
+  if (/^(?:---|\.\.\.)(?=\s|$)/m.test(text)) return null;
   const starts = [...text.matchAll(/^-(?=[ \r\n])/gm)].map(({ index: at }) => at);
   const [from, to = text.length] = [starts[index], starts[index + 1]];
   if (from === undefined || starts.length < 2) return null;
@@ -51,7 +53,7 @@ function focused(text: string, path: Path): { readonly text: string; readonly of
 }
 
 function changedText(text: string, change: YamlChange): string {
-  const before = read(text).toJS({ maxAliasCount: 100 }) as Json;
+  const before = meaningOf(read(text));
   const wanted = changed(before, change);
   // What is not there need not be taken out.
   if (wanted === undefined && change.type === 'remove') return text;
@@ -59,18 +61,31 @@ function changedText(text: string, change: YamlChange): string {
   if (equalJson(before, wanted)) return text;
   const steps = change.type === 'set' ? changesBetween(before, wanted, []) : [change];
   const after = steps.reduce((now, step) => withEdits(now, primitive(now, step)), text);
-  const { errors } = parseDocument(after, { logLevel: 'silent' });
-  if (errors.length > 0 || !equalJson(read(after).toJS({ maxAliasCount: 100 }) as Json, wanted))
+  const { errors } = parseDocument(after, { logLevel: 'error' });
+  if (errors.length > 0 || !equalJson(meaningOf(read(after)), wanted))
     throw new Refusal('this place is written in a way that only a person can change; edit the text');
   return after;
 }
 
 function read(text: string): Document.Parsed {
-  const document = parseDocument(text, { keepSourceTokens: true, logLevel: 'silent' });
+  // Not `silent`, which would hide that there are documents behind the first.
+  const document = parseDocument(text, { keepSourceTokens: true, logLevel: 'error' });
   const [error] = document.errors;
-  if (error) throw new Refusal(`the file is not YAML as it stands: ${error.message.split('\n')[0]}`);
+  if (error?.code === 'MULTIPLE_DOCS') throw new Refusal('the file holds more than one document; edit the text');
+  if (error) throw notYaml(error);
   return document as Document.Parsed;
 }
+
+function meaningOf(document: Document.Parsed): Json {
+  try {
+    return document.toJS({ maxAliasCount: 100 }) as Json;
+  } catch (error) {
+    throw notYaml(error as Error);
+  }
+}
+
+const notYaml = ({ message }: Error): Refusal =>
+  new Refusal(`the file is not YAML as it stands: ${message.split('\n')[0]}`);
 
 /** What two texts share at their ends stays. */
 function minimal(before: string, after: string): readonly TextEdit[] {
@@ -207,19 +222,28 @@ function replaceBlock(scene: Scene, pair: Pair, node: YAMLMap | YAMLSeq, value: 
 function addPair(scene: Scene, map: YAMLMap, isFlow: boolean, key: string, value: Json): readonly TextEdit[] {
   const { text, eol } = scene;
   const [first] = map.items;
-  if (isFlow || map.flow) return addFlow(text, map, `${yamlScalar(key)}: ${flowText(value)}`, map.items.length);
+  if (isFlow || map.flow) return addFlow(scene, map, `${yamlScalar(key)}: ${flowText(value)}`, map.items.length);
   if (!first) throw new Refusal('this map is empty; edit the text');
   const place = { indent: columnOf(text, startOf(first)), eol };
   const added = `${eol}${' '.repeat(place.indent)}${pairText(key, value, place)}`;
   return [{ offset: lineEnd(text, contentEnd(text, map.items.at(-1))), length: 0, text: added }];
 }
 
-function addFlow(text: string, node: YAMLMap | YAMLSeq, entry: string, index: number): readonly TextEdit[] {
+function addFlow(scene: Scene, node: YAMLMap | YAMLSeq, entry: string, index: number): readonly TextEdit[] {
+  const { text, eol } = scene;
   const next = node.items[index];
   if (next !== undefined) return [{ offset: startOf(next), length: 0, text: `${entry}, ` }];
-  const last = node.items.at(-1);
-  if (last !== undefined) return [{ offset: contentEnd(text, last), length: 0, text: `, ${entry}` }];
   const [from, to] = node.range ?? [0, 0];
+  const last = node.items.at(-1);
+  const end = last === undefined ? from + 1 : contentEnd(text, last);
+  const { own, comma } = gapBehind(text, end);
+  if (own) {
+    // The comment stays with what stands before it.
+    const indent = ' '.repeat(last === undefined ? columnOf(text, from) + 2 : columnOf(text, startOf(last)));
+    const added = { offset: own.to, length: 0, text: `${eol}${indent}${entry}${comma === null ? '' : ','}` };
+    return last === undefined || comma !== null ? [added] : [{ offset: end, length: 0, text: ',' }, added];
+  }
+  if (last !== undefined) return [{ offset: end, length: 0, text: `, ${entry}` }];
   const isBlank = text.slice(from + 1, to - 1).trim() === '';
   return [{ offset: from + 1, length: isBlank ? to - from - 2 : 0, text: isMap(node) ? ` ${entry} ` : entry }];
 }
@@ -231,7 +255,7 @@ function insert(scene: Scene, path: Path, value: Json): readonly TextEdit[] {
   const found = find(scene, path.slice(0, -1));
   const list = found?.node;
   if (!isSeq(list)) return set(scene, path.slice(0, -1), [value]);
-  if (found?.isFlow || list.flow) return addFlow(text, list, flowText(value), index);
+  if (found?.isFlow || list.flow) return addFlow(scene, list, flowText(value), index);
   const dashes = dashesOf(list);
   const [first = 0] = dashes;
   const place: Place = { indent: columnOf(text, first), eol };
@@ -253,15 +277,11 @@ function remove(scene: Scene, path: Path): readonly TextEdit[] {
   const item = items[index];
   if (item === undefined) throw new Refusal('there is nothing to take out');
   const isFlow = found.isFlow || holder.flow === true;
-  if (items.length === 1) {
-    const [from, to] = holder.range ?? [0, 0];
-    if (isFlow) return [{ offset: from + 1, length: to - from - 2, text: '' }];
-    return replace(scene, found, isMap(holder) ? {} : []);
-  }
   if (isFlow) {
-    if (index > 0) return cut(contentEnd(text, items[index - 1]), contentEnd(text, item));
-    return cut(startOf(item), startOf(items[1]));
+    const from = index > 0 ? contentEnd(text, items[index - 1]) : (holder.range?.[0] ?? 0) + 1;
+    return withoutFlowItem(text, from, contentEnd(text, item), index === 0);
   }
+  if (items.length === 1) return replace(scene, found, isMap(holder) ? {} : []);
   const starts = isSeq(holder) ? dashesOf(holder) : items.map(startOf);
   return removeLines(text, starts[index] ?? 0, contentEnd(text, item), starts[index + 1]);
 }

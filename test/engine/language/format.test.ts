@@ -22,6 +22,12 @@ it.each([
     'a:   # one\n  # two\n  - x\nb: # three\n    c: 1\n',
     'a: # one\n  # two\n  - x\nb: # three\n  c: 1\n',
   ],
+  ['several blank lines, of which one stays', 'a:   1\n\n\n\nb: |\n    c\n\n\n# d\n', 'a: 1\n\nb: |\n  c\n\n# d\n'],
+  [
+    'comments in brackets',
+    'a:\n  [\n    x,    # one\n    # of y\n    y # two\n  ] # all\nb: [x,y] # three\n',
+    'a:\n  [\n    x, # one\n    # of y\n    y # two\n  ] # all\nb: [x, y] # three\n',
+  ],
   ['lists on one line', 'a: [ x,y ]\nb: [ ]\n', 'a: [x, y]\nb: []\n'],
   ['quotes of every kind', `a: 'x'\nb:   "y"\nc: "it's"\n`, `a: 'x'\nb: "y"\nc: "it's"\n`],
   [
@@ -36,9 +42,22 @@ it.each([
   expect(formatted(expected)).toBe(expected);
 });
 
-it('leaves a file with faults alone', () => {
-  expect(formatted('a: [\n')).toBeNull();
-  expect(formatted('')).toBeNull();
+it.each([
+  ['faults', 'a: [\n'],
+  ['nothing in it', ''],
+  ['more than one document', 'id:   a\n---\nid: b\n'],
+  ['an end of a document before another', 'id:   a\n...\n---\nid: b\n'],
+  ['a merge of what is nowhere', 'a:   1\n<<: *x\n'],
+  ['an alias that leads nowhere', 'a:   *x\n'],
+  ['a comment behind the last comma of a list', '[1, # one\n  2, # two\n]\n'],
+  ['a comment behind the last item and the bracket', '[1, # one\n  2, # two\n  3] # three\n'],
+  ['a comment behind an opening bracket', 'a:   [ # all\n  1]\n'],
+  ['a comment behind a dash', '- # one\n  a:   1\n'],
+  ['a comment below an item', '- a\n  # one\n-   b\n'],
+  ['a comment between a dash and the item', '- a\n-\n  # one\n  b:   1\n'],
+  ['a blank line that would go', '-\n\n  a:   1\n'],
+])('leaves a file alone that has %s', (_, text) => {
+  expect(formatted(text)).toBeNull();
 });
 
 const files = ['order-desk', 'parcel-desk', 'help-line'].flatMap((desk) => {

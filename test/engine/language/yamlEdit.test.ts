@@ -72,6 +72,34 @@ test('keys of maps go with their lines; the first of an item gives its place to 
   check('a: 1', { type: 'remove', path: ['b', 'c'] }, 'a: 1');
 });
 
+test('what goes out of brackets takes its own comment with it, and no other', () => {
+  const list = 'unknown: [\n  a, # about a\n  b, # about b\n  c # about c\n]';
+  const without = (key: string | number, before: string, expected: string) =>
+    check(before, { type: 'remove', path: [before.split(':')[0] ?? '', key] }, expected);
+  without(0, list, 'unknown: [\n  b, # about b\n  c # about c\n]');
+  without(1, list, 'unknown: [\n  a, # about a\n  c # about c\n]');
+  without(2, list, 'unknown: [\n  a, # about a\n  b # about b\n]');
+  without('email', 'known: {id: W1, # the order\n  email: x}', 'known: {id: W1 # the order\n  }');
+  const map = 'known: { id: W1, # the order\n email: x, # the mail\n phone: y }';
+  without('id', map, 'known: { email: x, # the mail\n phone: y }');
+  without('email', map, 'known: { id: W1, # the order\n phone: y }');
+  without('phone', map, 'known: { id: W1, # the order\n email: x # the mail\n }');
+  without(0, 'a: [ # all\n  x, # X\n]', 'a: [ # all\n]');
+  without(0, 'a: [ x # X\n  # of y\n  , y ]', 'a: [\n  # of y\n  y ]');
+  without(1, 'a: [ x # X\n   , y # Y\n   , z # Z\n]', 'a: [ x # X\n   , z # Z\n]');
+  without(1, 'a: [x, y, # Y\n  z] # all', 'a: [x,\n  z] # all');
+  without(0, 'a: [x, y, # Y\n  z] # all', 'a: [y, # Y\n  z] # all');
+  without(2, 'a: [\n  x,\n  y,\n  z,\n]', 'a: [\n  x,\n  y,\n]');
+});
+
+test('what comes into brackets leaves each comment at its item', () => {
+  const add = (before: string, expected: string) =>
+    check(before, { type: 'insert', path: ['a', 2], value: 'z' }, expected);
+  add('a: [\n  x, # X\n  y # Y\n]', 'a: [\n  x, # X\n  y, # Y\n  z\n]');
+  add('a: [\n  x, # X\n  y, # Y\n]', 'a: [\n  x, # X\n  y, # Y\n  z,\n]');
+  check('a: [ # all\n]', { type: 'insert', path: ['a', 0], value: 'z' }, 'a: [ # all\n     z\n]');
+});
+
 test('a change of a whole map changes what differs in it', () => {
   check(
     'a: # kept\n  b: 1 # one\n  c: [x] # two\n  d: 4',
@@ -94,6 +122,10 @@ test.each([
   ['a: [1\n', { type: 'set', path: ['a'], value: 2 }, /not YAML as it stands/],
   ['a: 1\n', { type: 'insert', path: ['a', 0], value: 1 }, /no place a\.0/],
   ['a: text\n', { type: 'set', path: ['a', 'b'], value: 1 }, /no place a\.b/],
+  ['id: a\n---\nid: b\n', { type: 'set', path: ['id'], value: 'c' }, /more than one document/],
+  ['- id: a\n- id: b\n---\n- id: c\n', { type: 'set', path: [0, 'id'], value: 'd' }, /more than one document/],
+  ['a: 1\nb: *x\n', { type: 'set', path: ['a'], value: 2 }, /not YAML as it stands: Unresolved alias/],
+  ['- a: 1\n- b: *x\n', { type: 'set', path: [1, 'c'], value: 2 }, /not YAML as it stands: Unresolved alias/],
 ] as const)('%j refuses %j', (text, change, problem) => {
   expect(yamlEdits(text, change as YamlChange)).toEqual({ problem: expect.stringMatching(problem) });
 });
@@ -231,3 +263,45 @@ function expectUntouchedLoosely(before: string, change: YamlChange): string {
   expect(parse(now)).toEqual(changed(parse(before) as Json, change));
   return now;
 }
+
+/** A list or a map in brackets, with a comment of its own on the last line of each item, and above some. */
+const commented = fc
+  .record({
+    isMap: fc.boolean(),
+    items: fc.array(
+      fc.record({
+        value: fc.constantFrom('x$', "'y, # z$'", '[1, $]', '{ b: [ # in $\n    c$] }', '&n 4$', '"[ # $"'),
+        end: fc.constantFrom(', # of $', ' # of $\n  ,', ' # of $\n  # below $\n  , ', ','),
+        above: fc.constantFrom('', '# above $\n  '),
+      }),
+      { minLength: 1, maxLength: 5 },
+    ),
+    opening: fc.constantFrom(' ', '\n  ', '\n\n  ', ' # all\n  '),
+    last: fc.constantFrom('', ' ', '\n', ',\n', ' # last\n', ', # last\n'),
+    between: fc.constantFrom('\n  ', '\n\n  '),
+  })
+  .map(({ isMap, items, opening, last, between }) => {
+    const written = items.map(({ value, end, above }, at) =>
+      `${above}${isMap ? 'k$: ' : ''}${value}${at < items.length - 1 ? end : ''}`.replaceAll('$', String(at)),
+    );
+    const inside = `${opening}${written.join(between)}${last.replace('last', `of ${items.length - 1}`)}`;
+    return { text: `a: ${isMap ? `{${inside}}` : `[${inside}]`} # end\n`, isMap, count: items.length };
+  });
+
+/** The comments, those of items behind what stands on the line before them, without the comma. */
+const commentedOf = (text: string) =>
+  [...text.matchAll(/(\S*?)[ ,]*# (all|end|(?:of|in|above|below) \d)/g)].map(([, before, name = '']) =>
+    name.startsWith('of') ? `${before} ${name}` : name,
+  );
+
+test('whatever goes out of brackets, the comments of all others stay at their items', () => {
+  fc.assert(
+    fc.property(commented, fc.nat(), ({ text, isMap, count }, nat) => {
+      const at = nat % count;
+      const now = expectUntouchedLoosely(text, { type: 'remove', path: ['a', isMap ? `k${at}` : at] });
+      const isGone = (comment: string) => comment.endsWith(`of ${at}`) || comment.endsWith(`in ${at}`);
+      expect(commentedOf(now)).toEqual(commentedOf(text).filter((comment) => !isGone(comment)));
+    }),
+    { numRuns: numRuns * 8 },
+  );
+});
