@@ -95,24 +95,29 @@ describe('from an MCP server', () => {
           name: 'send_note',
           inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
         },
-        { name: 'notes', inputSchema: { type: 'object' } },
+        { name: 'list_notes', inputSchema: { type: 'object' } },
+        { name: 'burn_notes', inputSchema: { type: 'object' } },
+        { name: 'get_rid', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } },
       ]),
     );
     const command = `"${process.execPath}" "${server}"`;
     const listed = await rehearsal('new', '--list', '--mcp', command);
-    expect(listed).toMatchObject({ code: 0, out: 'write?  send_note\nread ?  notes\n' });
+    expect(listed).toMatchObject({
+      code: 0,
+      out: 'write?  send_note\nread ?  list_notes\nwrite?  burn_notes\nwrite   get_rid\n',
+    });
     const folder = join(scratch, 'quiet');
     const made = await rehearsal('new', folder, '--mcp', command);
-    expect(made.out).toContain('does not say of 2 tools whether they change anything');
+    expect(made.out).toContain('does not say of 3 tools whether they change anything');
     const text = readFileSync(join(folder, 'domain.yaml'), 'utf8');
     expect(text).toMatch(/- send_note # review: the server does not say/);
-    expect(text).toMatch(/# review: .* names sound so: notes/);
+    expect(text).toMatch(/# review: .* names sound so: list_notes/);
     const told = join(scratch, 'told');
-    await rehearsal('new', told, '--mcp', command, '--writes', 'notes');
+    await rehearsal('new', told, '--mcp', command, '--writes', 'list_notes');
     const saidText = readFileSync(join(told, 'domain.yaml'), 'utf8');
     expect(saidText).not.toContain('review');
-    expect(parse(saidText)).toMatchObject({ mcpServers: { quiet: { writes: ['notes'] } } });
-    expect(readdirSync(join(told, 'tasks'))).toEqual(['notes.task.yaml']);
+    expect(parse(saidText)).toMatchObject({ mcpServers: { quiet: { writes: ['list_notes'] } } });
+    expect(readdirSync(join(told, 'tasks'))).toEqual(['list_notes.task.yaml']);
   });
 
   test('a server at an address', async () => {

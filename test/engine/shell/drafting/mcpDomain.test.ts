@@ -7,6 +7,7 @@ import { commandWords } from '../../../../src/engine/shell/drafting/commandWords
 import { draftText } from '../../../../src/engine/shell/drafting/draftText.ts';
 import { exampleArguments } from '../../../../src/engine/shell/drafting/exampleArguments.ts';
 import { factsIn, judged, mcpDomainFiles, serverName } from '../../../../src/engine/shell/drafting/mcpDomain.ts';
+import { soundsReading } from '../../../../src/engine/shell/drafting/soundsReading.ts';
 import { misfitOf } from '../../../../src/engine/shell/load/arguments.ts';
 
 const toolOf = (parameters: JsonObject, name = 'do_it'): Tool => ({
@@ -150,6 +151,22 @@ test.each([
   [{ type: 'http' as const, url: 'http://127.0.0.1:8000/mcp', headers: {} }, 'server'],
 ])('%j is called %s', (server, name) => {
   expect(serverName(server)).toBe(name);
+});
+
+test.each([
+  'get_order find_user list_tags searchNodes read-graph show fetch look_up lookup query count_rows check_stock view describe',
+  'calculate verify validate is_open hasPaid git_show git-list-branches github_get_issue notesList server_search get_status',
+  'search_and_list get_name_and_address check_refund_status list_updates issues_read',
+])('names of tools that read: %s', (names) => {
+  expect(names.split(' ').filter((name) => !soundsReading(name))).toEqual([]);
+});
+
+test.each([
+  'refund_order transfer_money return_item charge_card create_entities sendNote notes do_it order_pizza book-flight mark_read',
+  'get_or_create find_and_replace search_and_book check_out checkIn delete_list clear_view write_query github_create_issue',
+  'mark_as_read escalate_customer_query checkout getaway request_check account_close',
+])('names of tools that may change something: %s', (names) => {
+  expect(names.split(' ').filter(soundsReading)).toEqual([]);
 });
 
 test('what a tool changes is what the server says, else what its name says, else what a person says', () => {
