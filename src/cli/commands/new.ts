@@ -15,7 +15,7 @@ import {
   mcpDomainFiles,
   serverName,
 } from '../../engine/shell/drafting/mcpDomain.ts';
-import { requireEmpty, writeNew } from '../../engine/shell/drafting/newFolder.ts';
+import { requireEmpty, writeNew, writeWhole } from '../../engine/shell/drafting/newFolder.ts';
 import { isDate } from '../../engine/shell/load/checkState.ts';
 import { shippedFolder } from '../../engine/shell/shippedFolder.ts';
 import { type Command, type Given, refuseMore, refuseStray, text } from '../command.ts';
@@ -205,9 +205,12 @@ async function fromServer(folder: string | null, server: GivenServer, now: strin
   );
   if (folder === null || given.values['list'] === true) return listTools(tools, given, io);
   const name = nameOf(folder, given);
-  const files = writeNew(folder, mcpDomainFiles({ name, now, serverName: key, server, tools }));
-  const drafts = await gate(folder, { signal: io.signal, onProgress: progress(io) });
-  return tellMade(folder, name, files, tools, drafts, given, io);
+  const { written, proof } = await writeWhole(
+    folder,
+    mcpDomainFiles({ name, now, serverName: key, server, tools }),
+    () => gate(folder, { signal: io.signal, onProgress: progress(io) }),
+  );
+  return tellMade(folder, name, written, tools, proof, given, io);
 }
 
 function writesOf(given: Given, known: readonly string[]): readonly string[] | undefined {
