@@ -120,6 +120,20 @@ describe('from an MCP server', () => {
     expect(readdirSync(join(told, 'tasks'))).toEqual(['list_notes.task.yaml']);
   });
 
+  test('a tool whose name no model can be offered is left out, and the others are rehearsed', async () => {
+    const server = join(scratch, 'odd.mjs');
+    const inputSchema = { type: 'object', properties: {}, required: [] };
+    const named = (name: string) => ({ name, description: 'Does it.', inputSchema });
+    writeFileSync(server, quietServer([named('create-item.v2'), named('create-item')]));
+    const folder = join(scratch, 'odd');
+    const made = await rehearsal('new', folder, '--mcp', `"${process.execPath}" "${server}"`);
+    expect(made).toMatchObject({ code: 0, out: expect.stringContaining('1 tool, 1 draft task') });
+    expect(made.err).toContain('"create-item.v2" can be no name of a tool; it is left out\n');
+    expect((await rehearsal('check', folder)).out).toMatch(/info tool\/bad-name "create-item\.v2" .* left out/);
+    expect((await rehearsal('tools', folder)).out).toMatch(/^create-item\(\): [^\n]*\n$/);
+    expect((await rehearsal('run', folder, 'create-item', '--out', join(scratch, 'odd-run'))).code).toBe(0);
+  });
+
   test('a server at an address', async () => {
     const { url } = await httpMcpServer();
     const folder = join(scratch, 'remote');
@@ -194,7 +208,7 @@ describe('wrong input has one clear message, and nothing is written', () => {
     [
       'a tool whose name would be more of domain.yaml',
       [fresh, '--mcp', `${node} ${hostile}`],
-      /has a tool that no model can be offered: its name is "look_all\\nmcpServers/,
+      /has no tool that a model can be offered: a name is "look_all\\nmcpServers/,
     ],
     ['two tools of one name', [fresh, '--mcp', `${node} ${twice}`], /the domain has errors/],
     ['a schema that is none', [fresh, '--mcp', `${node} ${schemaless}`], /the domain has errors/],

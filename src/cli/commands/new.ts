@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, relative, resolve } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
-import { isToolName } from '../../engine/core/tool.ts';
+import { isLeftOut } from '../../engine/core/tool.ts';
 import type { Gated } from '../../engine/shell/audit/draftGate.ts';
 import { gate } from '../../engine/shell/audit/draftGate.ts';
 import { commandWords } from '../../engine/shell/drafting/commandWords.ts';
@@ -191,16 +191,18 @@ async function fromServer(folder: string | null, server: GivenServer, now: strin
   });
   if (listed.length === 0)
     throw new UsageError(`the MCP server (${where}) has no tools, so there is nothing to make a domain of`);
-  const misnamed = listed.find(({ tool }) => !isToolName(tool.name));
-  if (misnamed)
+  const usable = listed.filter(({ tool }) => !isLeftOut(tool));
+  const misnamed = listed.flatMap(({ tool }) => (isLeftOut(tool) ? [tool.name] : []));
+  if (usable.length === 0)
     throw new UsageError(
-      `the MCP server (${where}) has a tool that no model can be offered: its name is ${JSON.stringify(misnamed.tool.name)}, and not at most 64 letters, digits, dashes and underscores`,
+      `the MCP server (${where}) has no tool that a model can be offered: a name is ${JSON.stringify(misnamed[0])}, and not at most 64 letters, digits, dashes and underscores`,
     );
+  for (const each of misnamed) io.err(`${JSON.stringify(each)} can be no name of a tool; it is left out\n`);
   const tools = judged(
-    listed,
+    usable,
     writesOf(
       given,
-      listed.map(({ tool }) => tool.name),
+      usable.map(({ tool }) => tool.name),
     ),
   );
   if (folder === null || given.values['list'] === true) return listTools(tools, given, io);
