@@ -2,7 +2,9 @@ import { stringify } from 'yaml';
 import { leavesOf } from '../../core/dialogue/value.ts';
 import { type DomainFile, domainFileSchema, type McpServer } from '../../core/domain.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
+import type { Tool } from '../../core/tool.ts';
 import { taskIdFor } from '../import/writtenDomain.ts';
+import { misfitOf } from '../load/arguments.ts';
 import { scalarText } from '../load/edit.ts';
 import type { ListedTool } from '../mcp.ts';
 import { draftText } from './draftText.ts';
@@ -87,7 +89,7 @@ export function mcpDomainFiles(options: McpDomainOptions): Files {
     ...Object.fromEntries(
       rehearsed.map(({ tool }) => {
         const id = taskIdFor(tool.name, taken);
-        return [`tasks/${id}.task.yaml`, taskText(id, tool.name, tool.description, exampleArguments(tool))];
+        return [`tasks/${id}.task.yaml`, taskText(id, tool)];
       }),
     ),
   };
@@ -202,7 +204,10 @@ export const plainPersonaText = `id: plain
 description: Somebody who says what they want and answers what they are asked.
 `;
 
-function taskText(id: string, tool: string, description: string, args: JsonObject): string {
+function taskText(id: string, { name: tool, description, ...rest }: Tool): string {
+  const args = exampleArguments(rest);
+  // What nothing was found for, as a pattern with choices, is left to the person.
+  const misfit = misfitOf({ name: tool, description, ...rest }, args);
   const known = factsIn(args);
   const what = wordsOf(tool);
   const said = Object.values(known).map(String).join(', ');
@@ -210,7 +215,7 @@ function taskText(id: string, tool: string, description: string, args: JsonObjec
   const task = {
     id,
     draft: true,
-    description: firstSentence(description) || `Calls ${tool}.`,
+    description: `${firstSentence(description) || `Calls ${tool}.`}${misfit === null ? '' : ` TODO: ${misfit}`}`,
     split: 'train',
     persona: 'plain',
     user: {

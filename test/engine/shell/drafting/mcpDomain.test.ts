@@ -76,6 +76,46 @@ describe('arguments made of a JSON Schema', () => {
       { ...object({ o: { $ref: '#/$defs/o' } }, ['o']), $defs: { o: object({ o: { $ref: '#/$defs/o' } }, ['o']) } },
       expect.anything(),
     ],
+    [
+      'multiples',
+      object({ m: { type: 'number', multipleOf: 0.5, minimum: 1.2 }, n: { type: 'integer', multipleOf: 5 } }, [
+        'm',
+        'n',
+      ]),
+      { m: 1.5, n: 5 },
+    ],
+    [
+      'lists that repeat nothing',
+      object(
+        Object.fromEntries(
+          [
+            { type: 'string' },
+            { type: 'integer', multipleOf: 3 },
+            { enum: ['x', 'y'] },
+            object({ p: { type: 'string' } }),
+          ].map((items, at) => [`l${at}`, { type: 'array', minItems: 2, uniqueItems: true, items }]),
+        ),
+        ['l0', 'l1', 'l2', 'l3'],
+      ),
+      {
+        l0: ['example l0', 'example l0 2'],
+        l1: [3, 6],
+        l2: ['x', 'y'],
+        l3: [{ p: 'example p' }, { p: 'example p 2' }],
+      },
+    ],
+    [
+      'patterns',
+      object(
+        {
+          sku: { type: 'string', pattern: '^[A-Z]{3}-\\d{2,}$' },
+          word: { type: 'string', pattern: '^[a-z_]+$', minLength: 4 },
+          free: { type: 'string', pattern: 'x' },
+        },
+        ['sku', 'word', 'free'],
+      ),
+      { sku: 'AAA-11', word: 'aaaa', free: 'example free' },
+    ],
     ['formats that nobody knows', object({ a: { type: 'string', format: 'constructor' } }, ['a']), { a: 'example a' }],
   ])('%s', (_, parameters, expected) => {
     expect(exampleArguments(toolOf(parameters))).toEqual(expected);
@@ -214,6 +254,16 @@ test('tools whose names can name no file are told apart', () => {
     name: 'x: y',
     mcpServers: { s: { command: 's', writes: ['notes/add', 'notes add'] } },
   });
+});
+
+test('a value that nothing is found for is still to be done', () => {
+  const sku = { type: 'string', pattern: '^(?:AB|CD)$' };
+  const tool = toolOf({ type: 'object', properties: { sku }, required: ['sku'] });
+  const tools = judged([{ tool, isReadOnly: false }]);
+  const now = '2026-03-02T09:00:00Z';
+  const files = mcpDomainFiles({ name: 'x', now, serverName: 's', server: program('s'), tools });
+  const [description] = /^description: .*$/m.exec(files['tasks/do_it.task.yaml'] ?? '') ?? [];
+  expect(description).toMatch(/Does it\. TODO: the arguments of do_it do not fit: sku must match pattern/);
 });
 
 test('what a comment above a draft quotes stays in the comment', () => {
