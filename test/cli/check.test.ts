@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { inRoot } from '../../scripts/repository.ts';
 import { added, changed, lendingDesk } from '../engine/shell/audit/lendingDesk.ts';
 import { folderOf } from '../engine/shell/load/domainFolder.ts';
 import { rehearsal } from '../support/terminal.ts';
@@ -38,6 +39,16 @@ describe('rehearsal check', () => {
     const text = readFileSync(join(folder, tasks), 'utf8');
     expect(text).toContain('tool: return_loan,');
     expect(text).toContain('- id: return\n  evaluate: [database, communicate, assertions]\n');
+  });
+
+  it('counts the tools of servers as well, and says where they were not asked', async () => {
+    const folder = inRoot('templates/mcp');
+    const asked = await rehearsal('check', folder);
+    expect(asked.out).toMatch(/, 3 tools; no findings\n$/);
+    const still = await rehearsal('check', folder, '--static');
+    expect(still.out).toMatch(/, 0 tools, those of "list" not asked; no findings\n$/);
+    const { tools, unasked } = JSON.parse((await rehearsal('check', folder, '--json')).out) as Record<string, unknown>;
+    expect([tools, unasked]).toEqual([['list_books', 'add_book', 'remove_book'], []]);
   });
 
   it('gives the edits of a fix as data, and the number of the sixteen', async () => {

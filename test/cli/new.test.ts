@@ -95,24 +95,43 @@ describe('from an MCP server', () => {
           name: 'send_note',
           inputSchema: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
         },
-        { name: 'notes', inputSchema: { type: 'object' } },
+        { name: 'list_notes', inputSchema: { type: 'object' } },
+        { name: 'burn_notes', inputSchema: { type: 'object' } },
+        { name: 'get_rid', inputSchema: { type: 'object' }, annotations: { destructiveHint: true } },
       ]),
     );
     const command = `"${process.execPath}" "${server}"`;
     const listed = await rehearsal('new', '--list', '--mcp', command);
-    expect(listed).toMatchObject({ code: 0, out: 'write?  send_note\nread ?  notes\n' });
+    expect(listed).toMatchObject({
+      code: 0,
+      out: 'write?  send_note\nread ?  list_notes\nwrite?  burn_notes\nwrite   get_rid\n',
+    });
     const folder = join(scratch, 'quiet');
     const made = await rehearsal('new', folder, '--mcp', command);
-    expect(made.out).toContain('does not say of 2 tools whether they change anything');
+    expect(made.out).toContain('does not say of 3 tools whether they change anything');
     const text = readFileSync(join(folder, 'domain.yaml'), 'utf8');
     expect(text).toMatch(/- send_note # review: the server does not say/);
-    expect(text).toMatch(/# review: .* names sound so: notes/);
+    expect(text).toMatch(/# review: .* names sound so: list_notes/);
     const told = join(scratch, 'told');
-    await rehearsal('new', told, '--mcp', command, '--writes', 'notes');
+    await rehearsal('new', told, '--mcp', command, '--writes', 'list_notes');
     const saidText = readFileSync(join(told, 'domain.yaml'), 'utf8');
     expect(saidText).not.toContain('review');
-    expect(parse(saidText)).toMatchObject({ mcpServers: { quiet: { writes: ['notes'] } } });
-    expect(readdirSync(join(told, 'tasks'))).toEqual(['notes.task.yaml']);
+    expect(parse(saidText)).toMatchObject({ mcpServers: { quiet: { writes: ['list_notes'] } } });
+    expect(readdirSync(join(told, 'tasks'))).toEqual(['list_notes.task.yaml']);
+  });
+
+  test('a tool whose name no model can be offered is left out, and the others are rehearsed', async () => {
+    const server = join(scratch, 'odd.mjs');
+    const inputSchema = { type: 'object', properties: {}, required: [] };
+    const named = (name: string) => ({ name, description: 'Does it.', inputSchema });
+    writeFileSync(server, quietServer([named('create-item.v2'), named('create-item')]));
+    const folder = join(scratch, 'odd');
+    const made = await rehearsal('new', folder, '--mcp', `"${process.execPath}" "${server}"`);
+    expect(made).toMatchObject({ code: 0, out: expect.stringContaining('1 tool, 1 draft task') });
+    expect(made.err).toContain('"create-item.v2" can be no name of a tool; it is left out\n');
+    expect((await rehearsal('check', folder)).out).toMatch(/info tool\/bad-name "create-item\.v2" .* left out/);
+    expect((await rehearsal('tools', folder)).out).toMatch(/^create-item\(\): [^\n]*\n$/);
+    expect((await rehearsal('run', folder, 'create-item', '--out', join(scratch, 'odd-run'))).code).toBe(0);
   });
 
   test('a server at an address', async () => {
@@ -138,6 +157,14 @@ describe('wrong input has one clear message, and nothing is written', () => {
   const hostile = join(scratch, 'hostile.mjs');
   const breakingOut = 'look_all\nmcpServers: { other: { command: touch, args: [owned] } }';
   writeFileSync(hostile, quietServer([{ name: breakingOut, inputSchema: { type: 'object' } }]));
+  const twice = join(scratch, 'twice.mjs');
+  const dup = { name: 'dup', inputSchema: { type: 'object' } };
+  writeFileSync(twice, quietServer([dup, dup]));
+  const schemaless = join(scratch, 'schemaless.mjs');
+  writeFileSync(
+    schemaless,
+    quietServer([{ name: 'a', inputSchema: { type: 'object', properties: { b: { type: 'strin' } } } }]),
+  );
   const node = JSON.stringify(process.execPath);
   const fresh = join(scratch, 'fresh');
 
@@ -181,8 +208,10 @@ describe('wrong input has one clear message, and nothing is written', () => {
     [
       'a tool whose name would be more of domain.yaml',
       [fresh, '--mcp', `${node} ${hostile}`],
-      /has a tool that no model can be offered: its name is "look_all\\nmcpServers/,
+      /has no tool that a model can be offered: a name is "look_all\\nmcpServers/,
     ],
+    ['two tools of one name', [fresh, '--mcp', `${node} ${twice}`], /the domain has errors/],
+    ['a schema that is none', [fresh, '--mcp', `${node} ${schemaless}`], /the domain has errors/],
     ['a quote without an end', [fresh, '--mcp', 'node "x'], /--mcp can't be read: a quote \("\) in it has no end/],
     ['an empty command', [fresh, '--mcp', ' '], /--mcp is empty/],
     [

@@ -143,6 +143,16 @@ test('tools that the log defines are taken as they are, and their descriptions n
   expect(checked).toMatchObject({ code: 0, out: expect.stringMatching(/^desk\/domain\.yaml\S+ warning task\/none/) });
 });
 
+test('a tool of a log reads only where its name says so', async () => {
+  const calls = ['get_order', 'return_item', 'charge_card'].map((name) => called(name, name, {}));
+  const cwd = withLog({ messages: [...greets.messages, ...calls] });
+  await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl');
+  const effects = ['get_order', 'return_item', 'charge_card'].map((name) =>
+    textOf(cwd, `desk/tools/${name}.tool.yaml`),
+  );
+  expect(effects.map((text) => /^effect: (\w+) # review/m.exec(text)?.[1])).toEqual(['read', 'write', 'write']);
+});
+
 test('a log that has neither system message nor tools leaves both to be written; personal data stays on demand', async () => {
   const cwd = withLog({ messages: greets.messages.slice(1) });
   const made = await rehearsalIn(cwd, 'new', 'desk', '--chats', 'log.jsonl', '--keep-personal-data');

@@ -78,6 +78,16 @@ function exitCodeOf({ diagnostics, audited }: Found): ExitCode {
   return diagnostics.some(({ severity }) => counts.includes(severity)) ? 1 : 0;
 }
 
+/** The tools of the files, and those that were described. */
+function toolNamesOf({ toolNames, domain }: LoadedDomain): readonly string[] {
+  return [...new Set([...toolNames, ...domain.tools.map(({ name }) => name)])];
+}
+
+/** Servers and environments that nobody asked for their tools. */
+function unaskedOf({ domain: { tools, file } }: LoadedDomain): readonly string[] {
+  return tools.length > 0 ? [] : [...Object.keys(file.mcpServers), ...Object.keys(file.environments)];
+}
+
 function printJson(io: Io, { loaded, diagnostics, fixed, audited }: Found): void {
   const found = diagnostics.map((each) => ({ ...each, soundness: soundnessOf(each.code) }));
   const { undecided, rollouts } = audited ?? {};
@@ -85,7 +95,8 @@ function printJson(io: Io, { loaded, diagnostics, fixed, audited }: Found): void
     name: loaded.domain.name,
     tasks: loaded.tasks.length,
     drafts: draftsOf(loaded.parts).map(({ placed }) => placed.value.id),
-    tools: loaded.toolNames,
+    tools: toolNamesOf(loaded),
+    unasked: unaskedOf(loaded),
     described: loaded.domain.tools,
     diagnostics: found,
     fixed,
@@ -96,7 +107,9 @@ function printJson(io: Io, { loaded, diagnostics, fixed, audited }: Found): void
 function printText(io: Io, { loaded, diagnostics, fixed, audited }: Found): void {
   for (const found of diagnostics) io.out(`${formatDiagnostic(found, io.cwd)}\n`);
   for (const { task, reason } of audited?.undecided ?? []) io.out(`${task}: not audited, ${reason}\n`);
-  const { domain, toolNames } = loaded;
+  const { domain } = loaded;
+  const unasked = unaskedOf(loaded);
+  const tools = `${counted(toolNamesOf(loaded).length, 'tool')}${unasked.length > 0 ? `, those of ${unasked.map((name) => JSON.stringify(name)).join(', ')} not asked` : ''}`;
   const findings = diagnostics.length === 0 ? 'no findings' : counted(diagnostics.length, 'finding');
   const fixable = diagnostics.filter(({ fix }) => fix).length;
   const drafts = draftsOf(loaded.parts).length;
@@ -107,6 +120,6 @@ function printText(io: Io, { loaded, diagnostics, fixed, audited }: Found): void
     ...(audited ? [audited.isCancelled ? 'the audit was cancelled' : `audited with ${audited.rollouts} rollouts`] : []),
   ];
   io.out(
-    `${domain.name}: ${counted(domain.tasks.length, 'task')}, ${counted(domain.personas.length, 'persona')}, ${counted(domain.policy.rules.length, 'rule')}, ${counted(toolNames.length, 'tool')}; ${[findings, ...notes].join(', ')}\n`,
+    `${domain.name}: ${counted(domain.tasks.length, 'task')}, ${counted(domain.personas.length, 'persona')}, ${counted(domain.policy.rules.length, 'rule')}, ${tools}; ${[findings, ...notes].join(', ')}\n`,
   );
 }

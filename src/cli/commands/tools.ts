@@ -1,5 +1,5 @@
 import { describeSimulated } from '../../engine/core/simulatedTool.ts';
-import type { Tool } from '../../engine/core/tool.ts';
+import { isLeftOut, type Tool } from '../../engine/core/tool.ts';
 import { describeCodeTools, describeOutsideTools } from '../../engine/shell/describe.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { hasOutsideTools } from '../../engine/shell/load/loadedDomain.ts';
@@ -34,7 +34,7 @@ async function describedTools(folder: string, isLocal: boolean): Promise<readonl
   const code = loaded.toolsFile === null ? [] : await describeCodeTools(loaded);
   const outside = hasOutsideTools(asked) ? await describeOutsideTools(asked) : [];
   const simulated = loaded.parts.simulated.map(({ value }) => describeSimulated(value));
-  return [...code, ...simulated, ...outside];
+  return [...code, ...simulated, ...outside.filter((tool) => !isLeftOut(tool))];
 }
 
 function lineOf(tool: Tool): string {

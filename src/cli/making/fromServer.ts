@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { relative, resolve } from 'node:path';
 import { counted } from '../../engine/core/counted.ts';
-import { isToolName } from '../../engine/core/tool.ts';
+import { isLeftOut } from '../../engine/core/tool.ts';
 import { type Gated, gate } from '../../engine/shell/audit/draftGate.ts';
 import { commandWords } from '../../engine/shell/drafting/commandWords.ts';
 import {
@@ -13,7 +13,7 @@ import {
   mcpDomainFiles,
   serverName,
 } from '../../engine/shell/drafting/mcpDomain.ts';
-import { writeNew } from '../../engine/shell/drafting/newFolder.ts';
+import { writeWhole } from '../../engine/shell/drafting/newFolder.ts';
 import { type Given, text } from '../command.ts';
 import { gatedRow, gatedText } from '../drafts/gatedText.ts';
 import { type Io, progress, UsageError } from '../io.ts';
@@ -43,22 +43,26 @@ export async function fromServer({ to, now }: Wanted, given: Given, io: Io): Pro
   });
   if (listed.length === 0)
     throw new UsageError(`the MCP server (${where}) has no tools, so there is nothing to make a domain of`);
-  const misnamed = listed.find(({ tool }) => !isToolName(tool.name));
-  if (misnamed)
+  const usable = listed.filter(({ tool }) => !isLeftOut(tool));
+  const misnamed = listed.flatMap(({ tool }) => (isLeftOut(tool) ? [tool.name] : []));
+  if (usable.length === 0)
     throw new UsageError(
-      `the MCP server (${where}) has a tool that no model can be offered: its name is ${JSON.stringify(misnamed.tool.name)}, and not at most 64 letters, digits, dashes and underscores`,
+      `the MCP server (${where}) has no tool that a model can be offered: a name is ${JSON.stringify(misnamed[0])}, and not at most 64 letters, digits, dashes and underscores`,
     );
+  for (const each of misnamed) io.err(`${JSON.stringify(each)} can be no name of a tool; it is left out\n`);
   const tools = judged(
-    listed,
+    usable,
     writesOf(
       given,
-      listed.map(({ tool }) => tool.name),
+      usable.map(({ tool }) => tool.name),
     ),
   );
   if (to === null || given.values['list'] === true) return listTools(tools, given, io);
-  const files = writeNew(to.folder, mcpDomainFiles({ name: to.name, now, serverName: key, server, tools }));
-  const drafts = await gate(to.folder, { signal: io.signal, onProgress: progress(io) });
-  return tellMade({ ...to, files, tools, drafts }, given, io);
+  const made = mcpDomainFiles({ name: to.name, now, serverName: key, server, tools });
+  const { written, proof } = await writeWhole(to.folder, made, () =>
+    gate(to.folder, { signal: io.signal, onProgress: progress(io) }),
+  );
+  return tellMade({ ...to, files: written, tools, drafts: proof }, given, io);
 }
 
 /** The server that a person named, with paths as they hold from anywhere. */

@@ -49,6 +49,10 @@ export type ToolOrigin =
 /** Whether providers of models take a tool under this name. */
 export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name);
 
+/** Whether a tool is left out of its domain: what a server calls its tools the domain's author can't change. */
+export const isLeftOut = ({ name, source }: Pick<Tool, 'name' | 'source'>): boolean =>
+  source.type === 'mcp' && !isToolName(name);
+
 /**
  * What the engine knows of a tool: a typed function on the database. Running it is the shell's work.
  * `parameters` is the JSON Schema of its arguments, kept verbatim.

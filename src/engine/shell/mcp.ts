@@ -130,7 +130,7 @@ class McpInstance implements ToolSource {
     do {
       const page = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: this.#server.timeoutMs });
       found.push(...page.tools.map((tool) => described(this.#name, this.#server, tool)));
-      for (const { name, annotations } of page.tools) this.readOnlyHints.set(name, annotations?.readOnlyHint);
+      for (const { name, annotations } of page.tools) this.readOnlyHints.set(name, saidReadOnly(annotations));
       cursor = page.nextCursor;
       if (cursor !== undefined && (seen.has(cursor) || seen.size >= mostPages))
         throw this.#fault('mcp/endless-list', 'the list of its tools has no end: it goes on from page to page');
@@ -301,9 +301,14 @@ class McpInstance implements ToolSource {
 
 type Listed = Awaited<ReturnType<Client['listTools']>>['tools'][number];
 
+/** What a server says of a tool's effect. `destructiveHint` is about a tool that changes something, so it says that it does. */
+function saidReadOnly(said: Listed['annotations']): boolean | undefined {
+  return said?.readOnlyHint ?? (said?.destructiveHint === true ? false : undefined);
+}
+
 function described(server: string, declared: McpServer, tool: Listed): Tool {
   const limits = declared.tools[tool.name] ?? {};
-  const isWrite = declared.writes.includes(tool.name) || tool.annotations?.readOnlyHint === false;
+  const isWrite = declared.writes.includes(tool.name) || saidReadOnly(tool.annotations) === false;
   const isIdempotent = declared.idempotent.includes(tool.name) || tool.annotations?.idempotentHint === true;
   return {
     name: tool.name,

@@ -12,7 +12,13 @@ vi.mock('vscode', () => ({
 }));
 vi.mock('../../../src/extension/commandLine.ts', () => ({ runCommand: vi.fn() }));
 
-const good = { code: 0, answer: { tools: deskTools }, message: undefined, isStopped: false } satisfies CommandEnd;
+const good = {
+  code: 0,
+  answer: { tools: deskTools },
+  message: undefined,
+  isStopped: false,
+  isCancelled: false,
+} satisfies CommandEnd;
 const bad = { ...good, code: 2, answer: {} } satisfies CommandEnd;
 const ran = vi.mocked(runCommand);
 beforeEach(() => {

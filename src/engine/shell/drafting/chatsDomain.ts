@@ -8,9 +8,10 @@ import { piecesOf } from '../import/importConversations.ts';
 import { taskIdFor } from '../import/writtenDomain.ts';
 import { yamlScalar } from '../load/edit.ts';
 import { wordsOf } from './exampleArguments.ts';
-import { plainPersonaText, soundsWriting } from './mcpDomain.ts';
+import { plainPersonaText } from './mcpDomain.ts';
 import type { Files } from './newFolder.ts';
 import { schemaOf } from './seenSchema.ts';
+import { soundsReading } from './soundsReading.ts';
 
 /** Results of a tool that its simulator is told, and how much of each. */
 const mostExamples = 3;
@@ -55,7 +56,7 @@ export function chatsDomain(options: ChatsDomainOptions): ChatsDomain {
   const usable = names.filter(isToolName);
   const policy = policyIn(masked);
   const taken = new Set<string>();
-  const tools = usable.map((name) => ({ name, isWrite: soundsWriting(name), isDeclared: declared.has(name) }));
+  const tools = usable.map((name) => ({ name, isWrite: !soundsReading(name), isDeclared: declared.has(name) }));
   return {
     files: {
       'domain.yaml': domainText(options),

@@ -1,11 +1,13 @@
 import { isObject, type Json, type JsonObject } from '../../core/json.ts';
 import type { Tool } from '../../core/tool.ts';
+import { patternText } from './patternText.ts';
 
 /** Deeper than any schema that a person would fill in. */
 const deepest = 8;
 /** Values and items of one list at most: a schema of a server can ask for more than a machine holds. */
 const mostValues = 200;
 const mostItems = 20;
+const longestText = 200;
 
 /** What is being made, and how many values it may still get. */
 type Making = { readonly root: JsonObject; left: number };
@@ -33,11 +35,12 @@ function exampleOf(schema: Json | undefined, name: string, making: Making, depth
       return exampleObject(schema, making, depth);
     case 'array': {
       const length = Math.min(Math.max(1, Number(schema.minItems ?? 1)), mostItems);
-      return Array.from({ length }, () => exampleOf(schema.items, singular(name), making, depth + 1));
+      const items = Array.from({ length }, () => exampleOf(schema.items, singular(name), making, depth + 1));
+      return schema.uniqueItems === true ? items.map((each, at) => other(schema.items, each, at, making.root)) : items;
     }
     case 'integer':
     case 'number':
-      return Number(schema.minimum ?? 1);
+      return exampleNumber(schema);
     case 'boolean':
       return true;
     case 'null':
@@ -54,6 +57,45 @@ function exampleObject(schema: JsonObject, making: Making, depth: number): JsonO
   return Object.fromEntries(names.map((name) => [name, exampleOf(properties[name], name, making, depth + 1)]));
 }
 
+/** The least that a schema takes, and 1 where it does not say. */
+function exampleNumber({ minimum, exclusiveMinimum, maximum, multipleOf }: JsonObject): number {
+  const above = typeof exclusiveMinimum === 'number' ? exclusiveMinimum + 1 : 1;
+  const least = typeof minimum === 'number' ? minimum : above;
+  const most = typeof maximum === 'number' ? maximum : Number.POSITIVE_INFINITY;
+  if (typeof multipleOf !== 'number' || multipleOf <= 0)
+    return typeof minimum === 'number' ? least : Math.min(least, most);
+  const up = Math.ceil(least / multipleOf) * multipleOf;
+  return up <= most ? up : Math.floor(most / multipleOf) * multipleOf;
+}
+
+/** The value that stands at a place of a list without repetitions, made of the one that stands first. */
+function other(schema: Json | undefined, value: Json, at: number, root: JsonObject): Json {
+  if (at === 0 || !isObject(schema)) return value;
+  if (typeof schema.$ref === 'string') return other(resolved(root, schema.$ref), value, at, root);
+  const choices = listOf(schema.enum);
+  if (choices.length > 0) return choices[at % choices.length] ?? value;
+  switch (typeof value) {
+    case 'string':
+      return otherText(schema, value, at);
+    case 'number':
+      return value + at * (typeof schema.multipleOf === 'number' ? schema.multipleOf : 1);
+    case 'boolean':
+      return !value;
+    default:
+      return isObject(value) ? otherObject(schema, value, at, root) : value;
+  }
+}
+
+function otherText({ maxLength }: JsonObject, value: string, at: number): string {
+  const end = ` ${at + 1}`;
+  return `${typeof maxLength === 'number' ? value.slice(0, Math.max(0, maxLength - end.length)) : value}${end}`;
+}
+
+function otherObject({ properties }: JsonObject, value: JsonObject, at: number, root: JsonObject): JsonObject {
+  const known = isObject(properties) ? properties : {};
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, other(known[name], each, at, root)]));
+}
+
 const formats = new Map(
   Object.entries({
     date: '2026-03-02',
@@ -65,9 +107,23 @@ const formats = new Map(
   }),
 );
 
-function exampleText({ format, maxLength }: JsonObject, name: string): string {
+function exampleText({ format, pattern, minLength = 0, maxLength }: JsonObject, name: string): string {
   const text = formats.get(String(format)) ?? `example ${wordsOf(name)}`;
-  return typeof maxLength === 'number' ? text.slice(0, maxLength) : text;
+  const most = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
+  const least = Number(minLength);
+  const plain = text.padEnd(Math.min(least, longestText), '.').slice(0, most);
+  if (typeof pattern !== 'string') return plain;
+  const fits = (made: string) => isMatch(pattern, made) && made.length >= least && made.length <= most;
+  return fits(plain) ? plain : (patternText(pattern, least, fits) ?? plain);
+}
+
+/** A pattern that is none is said where the schema is looked at. */
+function isMatch(pattern: string, text: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').test(text);
+  } catch {
+    return false;
+  }
 }
 
 /** The type of a schema; of several the first that is something. */

@@ -2,12 +2,15 @@ import { stringify } from 'yaml';
 import { leavesOf } from '../../core/dialogue/value.ts';
 import { type DomainFile, domainFileSchema, type McpServer } from '../../core/domain.ts';
 import type { Json, JsonObject } from '../../core/json.ts';
+import type { Tool } from '../../core/tool.ts';
 import { taskIdFor } from '../import/writtenDomain.ts';
+import { misfitOf } from '../load/arguments.ts';
 import { yamlScalar } from '../load/edit.ts';
 import type { ListedTool } from '../mcp.ts';
 import { draftText } from './draftText.ts';
 import { exampleArguments, wordsOf } from './exampleArguments.ts';
 import type { Files } from './newFolder.ts';
+import { soundsReading } from './soundsReading.ts';
 
 /** A server as a person named it: the keys of `mcpServers` that are not left to their defaults. */
 export type GivenServer =
@@ -47,12 +50,6 @@ function hostWord(host: string): string {
   return (words.length > 1 ? words.at(-2) : words[0]) ?? 'server';
 }
 
-const writing =
-  /^(?:add|append|apply|archive|assign|book|cancel|change|clear|close|commit|copy|create|delete|drop|edit|execute|fork|insert|make|merge|move|patch|post|publish|push|put|register|remove|rename|replace|reset|restore|run|save|schedule|send|set|start|stop|store|submit|toggle|trigger|update|upload|upsert|write)(?:\b|_|[A-Z])/;
-
-/** Whether a tool changes something, by its name. */
-export const soundsWriting = (name: string): boolean => writing.test(wordsOf(name));
-
 /** A tool that the server is asked about: whether it changes anything, by the server's word, else by its name. */
 export type Judged = ListedTool & { readonly isWrite: boolean; readonly isSure: boolean };
 
@@ -65,7 +62,7 @@ export function judged(listed: readonly ListedTool[], writes?: readonly string[]
     if (writes) return { ...each, isWrite: writes.includes(each.tool.name), isSure: true };
     const { isReadOnly } = each;
     if (isReadOnly !== undefined) return { ...each, isWrite: !isReadOnly, isSure: true };
-    return { ...each, isWrite: soundsWriting(each.tool.name), isSure: false };
+    return { ...each, isWrite: !soundsReading(each.tool.name), isSure: false };
   });
 }
 
@@ -92,7 +89,7 @@ export function mcpDomainFiles(options: McpDomainOptions): Files {
     ...Object.fromEntries(
       rehearsed.map(({ tool }) => {
         const id = taskIdFor(tool.name, taken);
-        return [`tasks/${id}.task.yaml`, taskText(id, tool.name, tool.description, exampleArguments(tool))];
+        return [`tasks/${id}.task.yaml`, taskText(id, tool)];
       }),
     ),
   };
@@ -107,7 +104,9 @@ function domainText({ name, now, serverName: server, server: given, tools }: Mcp
     Object.entries(given).filter(([, value]) => typeof value === 'string' || Object.keys(value).length > 0),
   );
   const effects = tools.flatMap(({ tool, isWrite, isSure }) => {
-    const mark = isSure ? '' : ' # review: the server does not say whether it changes anything; its name sounds so';
+    const mark = isSure
+      ? ''
+      : ' # review: the server does not say whether it changes anything; its name is not one that reads';
     return isWrite ? [`      - ${yamlScalar(tool.name)}${mark}`] : [];
   });
   const open = tools.filter(({ isWrite, isSure }) => !isWrite && !isSure).map(({ tool }) => tool.name);
@@ -205,7 +204,10 @@ export const plainPersonaText = `id: plain
 description: Somebody who says what they want and answers what they are asked.
 `;
 
-function taskText(id: string, tool: string, description: string, args: JsonObject): string {
+function taskText(id: string, { name: tool, description, ...rest }: Tool): string {
+  const args = exampleArguments(rest);
+  // What nothing was found for, as a pattern with choices, is left to the person.
+  const misfit = misfitOf({ name: tool, description, ...rest }, args);
   const known = factsIn(args);
   const what = wordsOf(tool);
   const said = Object.values(known).map(String).join(', ');
@@ -213,7 +215,7 @@ function taskText(id: string, tool: string, description: string, args: JsonObjec
   const task = {
     id,
     draft: true,
-    description: firstSentence(description) || `Calls ${tool}.`,
+    description: `${firstSentence(description) || `Calls ${tool}.`}${misfit === null ? '' : ` TODO: ${misfit}`}`,
     split: 'train',
     persona: 'plain',
     user: {

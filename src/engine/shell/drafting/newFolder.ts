@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fromDisk, makeFolder, onDisk } from '../disk.ts';
 import { Fault } from '../fault.ts';
@@ -43,4 +43,30 @@ export function writeNew(folder: string, files: Files): readonly string[] {
     throw error;
   }
   return written;
+}
+
+/**
+ * Writes the files of a new domain and does with it what shows whether it is whole. Where that fails, the files are taken
+ * away again, so that the folder can be tried once more; what others wrote there meanwhile stays.
+ */
+export async function writeWhole<T>(
+  folder: string,
+  files: Files,
+  prove: () => Promise<T>,
+): Promise<{ readonly written: readonly string[]; readonly proof: T }> {
+  const wasThere = existsSync(folder);
+  const written = writeNew(folder, files);
+  try {
+    return { written, proof: await prove() };
+  } catch (error) {
+    for (const name of written) rmSync(join(folder, name), { force: true });
+    const folders = new Set(written.map((name) => dirname(join(folder, name))).filter((each) => each !== folder));
+    for (const each of [...folders, ...(wasThere ? [] : [folder])]) removeEmpty(each);
+    if (!(error instanceof Fault)) throw error;
+    throw new Fault({ ...error.failure, message: `${error.message}\nNothing was made in ${folder}` });
+  }
+}
+
+function removeEmpty(folder: string): void {
+  if (existsSync(folder) && readdirSync(folder).length === 0) rmdirSync(folder);
 }

@@ -1,5 +1,5 @@
 import { describeSimulated } from '../../core/simulatedTool.ts';
-import type { Tool } from '../../core/tool.ts';
+import { isLeftOut, type Tool } from '../../core/tool.ts';
 import { type Diagnostic, sortDiagnostics } from '../diagnostic.ts';
 import { placeOfTool } from './checkSources.ts';
 import { checkSoundness, crossCheck } from './crossCheck.ts';
@@ -21,14 +21,16 @@ export function completeDomain(
   outsideTools: readonly Tool[] | null = [],
   { soundness = true }: { readonly soundness?: boolean } = {},
 ): LoadedDomain {
-  const all = describedTools(loaded, codeTools, outsideTools ?? []);
+  const misnamed = (outsideTools ?? []).filter(isLeftOut);
+  const usable = (outsideTools ?? []).filter((tool) => !isLeftOut(tool));
+  const all = describedTools(loaded, codeTools, usable);
   const tools = toolsByName(all);
   const complete = outsideTools !== null || !hasOutsideTools(loaded);
   const { parts, world, folder } = loaded;
   const known = { names: new Set(tools.keys()), complete, tools, declared: declaredTools(parts.scan.declared, tools) };
   const found = [...parts.diagnostics, ...crossCheck(parts, world, known, folder)];
   const unsound = soundness ? checkSoundness(parts, world, known, found) : [];
-  const everything = [...found, ...unsound, ...duplicateNames(loaded, all, tools)];
+  const everything = [...found, ...unsound, ...duplicateNames(loaded, all, tools), ...leftOut(loaded, misnamed)];
   const diagnostics = sortDiagnostics(withDraftsNamed(everything, parts));
   return {
     ...loaded,
@@ -53,6 +55,17 @@ function toolsByName(all: readonly Tool[]): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
   for (const tool of all) if (!tools.has(tool.name)) tools.set(tool.name, tool);
   return tools;
+}
+
+/** A server keeps its other tools. */
+function leftOut({ parts }: LoadedDomain, misnamed: readonly Tool[]): readonly Diagnostic[] {
+  return misnamed.map((tool) => ({
+    ...placeOfTool(parts, tool),
+    code: 'tool/bad-name',
+    severity: 'info',
+    message: `${JSON.stringify(tool.name)} can be no name of a tool; it is left out.`,
+    hint: 'Models are offered names of at most 64 letters, digits, dashes and underscores.',
+  }));
 }
 
 function duplicateNames(

@@ -7,6 +7,7 @@ import { commandWords } from '../../../../src/engine/shell/drafting/commandWords
 import { draftText } from '../../../../src/engine/shell/drafting/draftText.ts';
 import { exampleArguments } from '../../../../src/engine/shell/drafting/exampleArguments.ts';
 import { factsIn, judged, mcpDomainFiles, serverName } from '../../../../src/engine/shell/drafting/mcpDomain.ts';
+import { soundsReading } from '../../../../src/engine/shell/drafting/soundsReading.ts';
 import { misfitOf } from '../../../../src/engine/shell/load/arguments.ts';
 
 const toolOf = (parameters: JsonObject, name = 'do_it'): Tool => ({
@@ -74,6 +75,46 @@ describe('arguments made of a JSON Schema', () => {
       'an end of what has none',
       { ...object({ o: { $ref: '#/$defs/o' } }, ['o']), $defs: { o: object({ o: { $ref: '#/$defs/o' } }, ['o']) } },
       expect.anything(),
+    ],
+    [
+      'multiples',
+      object({ m: { type: 'number', multipleOf: 0.5, minimum: 1.2 }, n: { type: 'integer', multipleOf: 5 } }, [
+        'm',
+        'n',
+      ]),
+      { m: 1.5, n: 5 },
+    ],
+    [
+      'lists that repeat nothing',
+      object(
+        Object.fromEntries(
+          [
+            { type: 'string' },
+            { type: 'integer', multipleOf: 3 },
+            { enum: ['x', 'y'] },
+            object({ p: { type: 'string' } }),
+          ].map((items, at) => [`l${at}`, { type: 'array', minItems: 2, uniqueItems: true, items }]),
+        ),
+        ['l0', 'l1', 'l2', 'l3'],
+      ),
+      {
+        l0: ['example l0', 'example l0 2'],
+        l1: [3, 6],
+        l2: ['x', 'y'],
+        l3: [{ p: 'example p' }, { p: 'example p 2' }],
+      },
+    ],
+    [
+      'patterns',
+      object(
+        {
+          sku: { type: 'string', pattern: '^[A-Z]{3}-\\d{2,}$' },
+          word: { type: 'string', pattern: '^[a-z_]+$', minLength: 4 },
+          free: { type: 'string', pattern: 'x' },
+        },
+        ['sku', 'word', 'free'],
+      ),
+      { sku: 'AAA-11', word: 'aaaa', free: 'example free' },
     ],
     ['formats that nobody knows', object({ a: { type: 'string', format: 'constructor' } }, ['a']), { a: 'example a' }],
   ])('%s', (_, parameters, expected) => {
@@ -152,6 +193,22 @@ test.each([
   expect(serverName(server)).toBe(name);
 });
 
+test.each([
+  'get_order find_user list_tags searchNodes read-graph show fetch look_up lookup query count_rows check_stock view describe',
+  'calculate verify validate is_open hasPaid git_show git-list-branches github_get_issue notesList server_search get_status',
+  'search_and_list get_name_and_address check_refund_status list_updates issues_read',
+])('names of tools that read: %s', (names) => {
+  expect(names.split(' ').filter((name) => !soundsReading(name))).toEqual([]);
+});
+
+test.each([
+  'refund_order transfer_money return_item charge_card create_entities sendNote notes do_it order_pizza book-flight mark_read',
+  'get_or_create find_and_replace search_and_book check_out checkIn delete_list clear_view write_query github_create_issue',
+  'mark_as_read escalate_customer_query checkout getaway request_check account_close',
+])('names of tools that may change something: %s', (names) => {
+  expect(names.split(' ').filter(soundsReading)).toEqual([]);
+});
+
 test('what a tool changes is what the server says, else what its name says, else what a person says', () => {
   const listed = [
     { tool: toolOf({}, 'get_note'), isReadOnly: undefined },
@@ -197,6 +254,16 @@ test('tools whose names can name no file are told apart', () => {
     name: 'x: y',
     mcpServers: { s: { command: 's', writes: ['notes/add', 'notes add'] } },
   });
+});
+
+test('a value that nothing is found for is still to be done', () => {
+  const sku = { type: 'string', pattern: '^(?:AB|CD)$' };
+  const tool = toolOf({ type: 'object', properties: { sku }, required: ['sku'] });
+  const tools = judged([{ tool, isReadOnly: false }]);
+  const now = '2026-03-02T09:00:00Z';
+  const files = mcpDomainFiles({ name: 'x', now, serverName: 's', server: program('s'), tools });
+  const [description] = /^description: .*$/m.exec(files['tasks/do_it.task.yaml'] ?? '') ?? [];
+  expect(description).toMatch(/Does it\. TODO: the arguments of do_it do not fit: sku must match pattern/);
 });
 
 test('what a comment above a draft quotes stays in the comment', () => {

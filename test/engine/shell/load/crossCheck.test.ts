@@ -327,11 +327,11 @@ result: { type: object, properties: { sky: { type: string } } }
       [remote, { ...remote, name: 'a b' }, { ...remote, name: 'list', parameters: { type: 'array' } }],
     );
     expect(shown(complete)).toEqual([
-      'domain.yaml:3:3 error tool/bad-name',
+      'domain.yaml:3:3 info tool/bad-name',
       'domain.yaml:3:3 error tool/bad-schema',
       'domain.yaml:3:3 error tool/duplicate-name',
     ]);
-    expect(complete.domain.tools.map(({ name }) => name)).toEqual(['find_order', 'cancel_order', 'a b', 'list']);
+    expect(complete.domain.tools.map(({ name }) => name)).toEqual(['find_order', 'cancel_order', 'list']);
   });
 
   it('judges no name of a server that was not asked', () => {
