@@ -135,6 +135,17 @@ test.each([
   expect(masked(text)).toBe(text);
 });
 
+test.each([
+  ['aa:bb:cc:dd:ee:ff', /^02(?::[0-9a-f]{2}){5}$/],
+  ['AA-BB-CC-DD-EE-01', /^02(?:-[0-9A-F]{2}){5}$/],
+  ['00:11:22:33:44:55', /^02(?::[0-9a-f]{2}){5}$/],
+])('the stand-in of a MAC address is one that no maker gives: %s', (address, shape) => {
+  const made = masked(`It is ${address} here`).split(' ')[2] ?? '';
+  expect(made).toMatch(shape);
+  expect(made.slice(3)).not.toBe(address.slice(3));
+  expect(masked(made)).not.toBe(address);
+});
+
 test('an order that stands in the domain stays, another does not', () => {
   const kept = (text: string) => [...text.matchAll(/W1003/g)].map(({ index }) => ({ start: index, end: index + 5 }));
   const text = 'order number W1003, and order number W7788';
