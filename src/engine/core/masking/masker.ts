@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../json.ts';
 import { put } from '../json.ts';
 import { isTooDeep } from '../nesting.ts';
+import { answersIn } from './answers.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
 import { isPersonName, kindOfField } from './fields.ts';
 import type { Found, PersonalKind } from './kind.ts';
@@ -25,7 +26,12 @@ export type MaskOptions = {
 };
 
 /** A text or a value of a conversation, and what it is of: a call of `find_customer` is about a person. */
-export type Piece = { readonly value: Json; readonly within?: string };
+export type Piece = {
+  readonly value: Json;
+  readonly within?: string;
+  /** What was said before it, which it may answer. */
+  readonly asked?: string;
+};
 
 /** Masks the texts and values of one conversation. */
 export type Masked = {
@@ -49,14 +55,17 @@ export function maskerOf(options: MaskOptions): Masker {
   for (const name of options.names ?? []) book.learnName(name);
   const keptIn = (conversation: readonly Piece[]) =>
     options.keptNames?.(textsIn(conversation.map(({ value }) => value))) ?? new Set<string>();
+  const learn = (conversation: readonly Piece[], keptNames: ReadonlySet<string>) => {
+    for (const { value, within, asked } of conversation) {
+      book.learn(value, keptNames, '', {}, within);
+      if (asked !== undefined && typeof value === 'string') book.learnAnswer(asked, value, keptNames);
+    }
+  };
   return {
-    look: (conversation) => {
-      const keptNames = keptIn(conversation);
-      for (const { value, within } of conversation) book.learn(value, keptNames, '', {}, within);
-    },
+    look: (conversation) => learn(conversation, keptIn(conversation)),
     conversation: (conversation) => {
       const keptNames = keptIn(conversation);
-      for (const { value, within } of conversation) book.learn(value, keptNames, '', {}, within);
+      learn(conversation, keptNames);
       return {
         text: (text) => {
           book.learn(text, keptNames);
@@ -121,6 +130,17 @@ class Book {
           /^(?:name|data|result|attributes)$/.test(field) ? within : field || within,
         );
       }
+    }
+  }
+
+  /** What a text tells because it was asked for. */
+  learnAnswer(asked: string, text: string, keptNames: ReadonlySet<string>): void {
+    const kept = this.keptIn(text);
+    for (const { kind, start, end } of answersIn(asked, text)) {
+      if (kept.some((span) => span.start <= start && span.end >= end)) continue;
+      const value = text.slice(start, end);
+      if (kind === 'name') this.learnName(value, keptNames);
+      else this.#add(kind, value);
     }
   }
 

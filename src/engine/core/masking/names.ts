@@ -119,7 +119,7 @@ function nameAtStart(said: string, { mayBeSmall }: Writing): string {
 }
 
 /** Whether a word is one of the language, and not likely somebody's name. */
-function isNoName(said: string): boolean {
+export function isNoName(said: string): boolean {
   const bare = said.toLowerCase().replace(/['’](?:m|s|d|ve|ll|re)$/, '');
   return bare.length < 2 || noName.has(bare);
 }
