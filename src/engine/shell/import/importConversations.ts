@@ -145,8 +145,10 @@ export function piecesOf({ id, file, messages }: Conversation): readonly Piece[]
         const name = calls.find((call) => call.id === message.callId)?.name;
         return [{ value: message.content, ...(name === undefined ? {} : { within: name }) }];
       }
-      if (message.role === 'user') return [{ value: message.content, asked: askedBefore(messages, index) }];
-      if (message.role === 'system') return [{ value: message.content }];
+      if (message.role !== 'agent') {
+        const asked = message.role === 'user' ? { asked: askedBefore(messages, index) } : {};
+        return [{ value: message.content, ...asked }];
+      }
       const said = [message.content, message.reasoning].flatMap((value) => (value ? [{ value }] : []));
       return [...said, ...message.calls.map(({ name, arguments: value }) => ({ value: value as Json, within: name }))];
     }),

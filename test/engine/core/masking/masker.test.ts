@@ -100,6 +100,38 @@ test.each([
   expect(masked([text])).toEqual([text]);
 });
 
+const colours: JsonObject = { colours: { C1: { label: 'black' }, C2: { label: 'desk lamp' } } };
+
+test.each([
+  [["My name is Gustavo. Gustavo O'Riley"], ['Gustavo', 'Riley']],
+  [['MY NAME IS KAREN BLACK AND I WANT A BLACK LAMP'], ['KAREN BLACK']],
+  [
+    ['My name is Karen Black.', 'Karen Black, your lamp is here'],
+    ['Karen', 'Karen Black', 'n Black'],
+  ],
+  [['my name is Black'], ['Black']],
+  [
+    ['Hello, I am Karen Black.', 'Dear Ms Black'],
+    ['Karen', 'Black'],
+  ],
+  [['my name is will smith'], ['will', 'smith']],
+  [
+    ["hi i'm maria gonzalez", 'Hello maria!'],
+    ['maria', 'gonzalez'],
+  ],
+] as const)('no half of a name stays, be it a value of the database: %j', (texts, gone) => {
+  const made = masked(texts, keptBy([colours])).join('\n');
+  for (const part of gone) expect(made).not.toContain(part);
+});
+
+test.each([
+  [['I want it in black, the Black one: a Desk Lamp.', 'This is black.']],
+  [["hi i'm missing parts", 'Hello there!', 'I am Gold.']],
+  [['MY NAME IS WRONG', "i'm stuck here, hello team"]],
+])('words of the database and of the language stay beside names: %j', (texts) => {
+  expect(masked(texts, keptBy([{ ...colours, tiers: { T1: { label: 'gold' } } }]))).toEqual(texts);
+});
+
 /** What comes of an answer to a question. */
 function answered(question: string, answer: string): string {
   const conversation = [{ value: question }, { value: answer, asked: question }];
