@@ -93,6 +93,22 @@ test('a chat becomes a recording that is whole, masked, and vouched for', async 
   expect(reported.out).toMatch(/0 scored of 1, mean reward none/);
 });
 
+test('a name that answers what the agent opens with is masked', async () => {
+  const found = await imported(
+    'chats',
+    jsonl({
+      messages: [
+        { role: 'assistant', content: 'Can I have your full name please?' },
+        { role: 'user', content: 'Philippa Ackerley' },
+        { role: 'assistant', content: 'And the four digit PIN?' },
+        { role: 'user', content: '4821' },
+      ],
+    }),
+  );
+  expect(found.report.masked).toEqual({ name: 2, id: 1 });
+  expect(JSON.stringify(eventsAt(found))).not.toMatch(/Philippa|Ackerley|"4821"/);
+});
+
 test('the same log has the same stand-ins, and every conversation of one person the same', async () => {
   const twice = jsonl(chat, { ...chat, id: 'call-18', messages: chat.messages.slice(0, 2) });
   const [one, other] = [await imported('chats', twice), await imported('chats', twice)];

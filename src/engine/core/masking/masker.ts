@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from '../json.ts';
 import { put } from '../json.ts';
 import { isTooDeep } from '../nesting.ts';
+import { answersIn } from './answers.ts';
 import { eastAsianNamesIn, partsOfName } from './eastAsianNames.ts';
 import { isPersonName, kindOfField } from './fields.ts';
 import type { Found, PersonalKind } from './kind.ts';
 import { KnownNames } from './knownNames.ts';
-import { isAlsoWord, isParticle, namesIn } from './names.ts';
+import { fullNamesIn, isAlsoWord, isNoName, isParticle, namesIn, toldNamesIn } from './names.ts';
 import { patternsIn } from './patterns.ts';
 import { isEastAsian, isJoined, piecesApart, wordPattern } from './script.ts';
 import { inCase, keyOf, standInFor } from './standIn.ts';
@@ -25,7 +26,12 @@ export type MaskOptions = {
 };
 
 /** A text or a value of a conversation, and what it is of: a call of `find_customer` is about a person. */
-export type Piece = { readonly value: Json; readonly within?: string };
+export type Piece = {
+  readonly value: Json;
+  readonly within?: string;
+  /** What was said before it, which it may answer. */
+  readonly asked?: string;
+};
 
 /** Masks the texts and values of one conversation. */
 export type Masked = {
@@ -49,14 +55,18 @@ export function maskerOf(options: MaskOptions): Masker {
   for (const name of options.names ?? []) book.learnName(name);
   const keptIn = (conversation: readonly Piece[]) =>
     options.keptNames?.(textsIn(conversation.map(({ value }) => value))) ?? new Set<string>();
+  const learn = (conversation: readonly Piece[], keptNames: ReadonlySet<string>) => {
+    for (const { value, within, asked } of conversation) {
+      book.learn(value, keptNames, '', {}, within);
+      if (asked !== undefined && typeof value === 'string') book.learnAnswer(asked, value, keptNames);
+    }
+    book.learnFullNames(textsIn(conversation.map(({ value }) => value)), keptNames);
+  };
   return {
-    look: (conversation) => {
-      const keptNames = keptIn(conversation);
-      for (const { value, within } of conversation) book.learn(value, keptNames, '', {}, within);
-    },
+    look: (conversation) => learn(conversation, keptIn(conversation)),
     conversation: (conversation) => {
       const keptNames = keptIn(conversation);
-      for (const { value, within } of conversation) book.learn(value, keptNames, '', {}, within);
+      learn(conversation, keptNames);
       return {
         text: (text) => {
           book.learn(text, keptNames);
@@ -82,6 +92,17 @@ function textsIn(values: readonly Json[]): readonly string[] {
     if (typeof value !== 'object' || value === null) return value === null ? [] : [String(value)];
     return [...(Array.isArray(value) ? [] : Object.keys(value)), ...textsIn(Object.values(value as JsonObject))];
   });
+}
+
+/** Somebody says a name that is written small: it is one where the other greets by it. */
+const smallIntroduction =
+  /(?<![\p{L}\p{N}])(?:i['’]?m|i am|this is)[ \t]+(?<first>\p{Ll}{3,20})(?:[ \t]+(?<last>\p{Ll}[\p{Ll}'’-]{2,20}))?(?=[ \t]*(?:[.,!?;\n]|$|and\b|from\b))/gimu;
+
+/** Words by which somebody is greeted, in lower case. */
+function greetedIn(text: string): readonly string[] {
+  const greetings =
+    /(?<![\p{L}\p{N}])(?:hi|hello|hey|dear|hallo|hola)[ \t]+(?<name>\p{L}{3,20})(?=[ \t]*(?:[,.!?;\n]|$))/giu;
+  return [...text.matchAll(greetings)].map(({ groups }) => groups?.['name']?.toLowerCase() ?? '');
 }
 
 /** What was found so far, and what stands for it. */
@@ -124,13 +145,55 @@ class Book {
     }
   }
 
+  /** What a text tells because it was asked for. */
+  learnAnswer(asked: string, text: string, keptNames: ReadonlySet<string>): void {
+    const kept = this.keptIn(text);
+    for (const { kind, start, end } of answersIn(asked, text)) {
+      if (kept.some((span) => span.start <= start && span.end >= end)) continue;
+      const value = text.slice(start, end);
+      if (kind === 'name') this.learnName(value, keptNames);
+      else this.#add(kind, value);
+    }
+  }
+
+  /** Names that one text tells in part and another in full: "I'm maria gonzalez" where the answer is "Hello maria!". */
+  learnFullNames(texts: readonly string[], keptNames: ReadonlySet<string>): void {
+    const told = texts.flatMap((text) => namesIn(text).map(({ start, end }) => text.slice(start, end)));
+    const known = new Set(told.flatMap((name) => name.split(/[ \t]+/u)).map((each) => each.toLowerCase()));
+    for (const each of [...known])
+      if (keptNames.has(each) || isAlsoWord(each) || each.length < 3 || this.#isKept(each)) known.delete(each);
+    const greeted = new Set([...known, ...texts.flatMap(greetedIn)]);
+    for (const text of texts) {
+      const kept = this.keptIn(text);
+      for (const { start, end } of fullNamesIn(text, known))
+        if (!kept.some((span) => span.start <= start && span.end >= end))
+          this.learnName(text.slice(start, end), keptNames);
+      for (const { groups: { first = '', last } = {} } of text.matchAll(smallIntroduction)) {
+        if (!greeted.has(first) || isNoName(first) || this.#isKept(first)) continue;
+        this.learnName(
+          last !== undefined && !isNoName(last) && !this.#isKept(last) ? `${first} ${last}` : first,
+          keptNames,
+        );
+      }
+    }
+  }
+
+  #isKept(word: string): boolean {
+    return this.keptIn(word).length > 0;
+  }
+
   /** A name in full: each of its words is masked, wherever it stands. */
   learnName(name: string, keptNames: ReadonlySet<string> = new Set()): void {
     const [whole] = isEastAsian(name) ? (/[\p{L}々·・][\p{L}々ー·・ 　]*/u.exec(name) ?? []) : [];
     if (whole !== undefined) this.#learnEastAsian(whole.trim(), keptNames);
-    else
-      for (const [word] of name.matchAll(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu))
-        if (!keptNames.has(word.toLowerCase()) && !isParticle(word)) this.#add('name', word);
+    else {
+      const words = [...name.matchAll(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu)].map(([word]) => word);
+      for (const word of words) if (!keptNames.has(word.toLowerCase()) && !isParticle(word)) this.#add('name', word);
+      // One of its words that is also a word of the language, or a value of the database, stays where it stands alone.
+      const isNameOnly = (word: string) => !isAlsoWord(word) && !this.#isKept(word);
+      if (words.length > 1 && !words.every(isNameOnly) && !words.some((word) => keptNames.has(word.toLowerCase())))
+        this.#add('name', name);
+    }
   }
 
   /** Where a text says names in Chinese, Japanese or Korean: those known, and those that it tells itself. */
@@ -168,7 +231,22 @@ class Book {
     return [...(this.#options.kept?.(text) ?? []), ...this.#given.spansIn(text)];
   }
 
+  /** The same, but for single words of the database within a name that somebody is told to have: Karen Black. */
+  keptBesideNames(text: string): readonly Span[] {
+    const own = this.#options.kept?.(text) ?? [];
+    const given = this.#given.spansIn(text);
+    const told = own.length === 0 ? [] : toldNamesIn(text);
+    const isOfName = (span: Span) =>
+      !/\s/.test(text.slice(span.start, span.end)) &&
+      told.some(({ start, end }) => start <= span.start && end >= span.end);
+    return [...own.filter((span) => !isOfName(span)), ...given];
+  }
+
   standIn(kind: PersonalKind, value: string): string {
+    if (kind === 'name' && /[ \t]/.test(value))
+      return value.replace(/\p{L}[\p{L}\p{M}'’]*[\p{L}\p{M}]/gu, (each) =>
+        isParticle(each) || this.#given.has(each) ? each : this.standIn('name', each),
+      );
     const key = `${kind} ${keyOf(kind, value)}${kind === 'phone' || kind === 'card' || kind === 'iban' ? ` ${value.replace(/[A-Za-z0-9]/g, '0')}` : ''}`;
     const found = this.#standIns.get(key);
     if (found !== undefined) return kind === 'name' ? inCase(value, found) : found;
@@ -191,7 +269,7 @@ class Book {
   counts(): Readonly<Partial<Record<PersonalKind, number>>> {
     const all = [...this.#entries.values()].flatMap((each) => [...each.values()]);
     const counts: Partial<Record<PersonalKind, number>> = {};
-    for (const { kind } of all) counts[kind] = (counts[kind] ?? 0) + 1;
+    for (const { kind, value } of all) if (kind !== 'name' || !/\s/.test(value)) counts[kind] = (counts[kind] ?? 0) + 1;
     if (this.#eastAsian.count > 0) counts.name = (counts.name ?? 0) + this.#eastAsian.count;
     return counts;
   }
@@ -211,7 +289,7 @@ class Book {
     this.#learned.add(known);
     for (const [word] of text.toLowerCase().matchAll(wordPattern)) this.#said.add(word);
     this.#said.add(text.toLowerCase());
-    const kept = this.keptIn(text);
+    const kept = this.keptBesideNames(text);
     const whole = this.#ofField(text, field, beside, within);
     const found = whole === null ? [] : [{ kind: whole, start: 0, end: text.length }];
     const all = [...found, ...piecesApart(text).flatMap((piece) => this.#foundIn(piece, text))];
@@ -327,7 +405,7 @@ function plainText(text: string, book: Book, keptNames: ReadonlySet<string>): st
 }
 
 function withStandIns(text: string, book: Book, keptNames: ReadonlySet<string>): string {
-  const kept = book.keptIn(text);
+  const kept = book.keptBesideNames(text);
   let [made, done] = ['', 0];
   for (const { 0: word, index } of text.matchAll(wordPattern)) {
     if (index < done) continue;

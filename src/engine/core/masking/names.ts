@@ -19,6 +19,11 @@ const sayings: readonly RegExp[] = [
     String.raw`\b(?:[Mm]y (?:full |first |last |sur)?names?(?: is|'s|’s|:)|[Nn]ame(?: is|'s|:)|[Ii] am called)[ \t]+${anyCase}`,
     'gu',
   ),
+  // In capitals throughout no word tells where the name ends, so it is three at most.
+  new RegExp(
+    String.raw`(?<![\p{L}\p{N}])(?:${introductions.toUpperCase()}|MY (?:FULL |FIRST |LAST |SUR)?NAMES?(?: IS|['’]S|:)|I AM CALLED):?[ \t]+(?<name>${anyWord}(?:[ \t]+${anyWord}){0,2})`,
+    'gu',
+  ),
   new RegExp(
     String.raw`(?<![\p{L}\p{N}])(?:${withoutCapitals})(?: هو)?:?[ \t]+(?<name>${anyWord}(?:[ \t]+${anyWord})?)`,
     'gu',
@@ -81,6 +86,29 @@ export function namesIn(text: string): readonly Found[] {
   return [...namesBy(sayings, text, { mayBeSmall: true }), ...namesBy(surroundings, text, { mayBeSmall: false })];
 }
 
+const titles = [new RegExp(String.raw`\b(?:Mr|Mrs|Ms|Miss|Mx|Herr|Frau|Mme)\.?[ \t]+${names}`, 'gu')];
+
+/** Names that nothing else can be meant by, since somebody says so: "my name is", and forms of address. */
+export function toldNamesIn(text: string): readonly Found[] {
+  return [...namesBy(sayings, text, { mayBeSmall: true }), ...namesBy(titles, text, { mayBeSmall: false })];
+}
+
+/** Names of which one word is known, and which stand as a sentence of their own: "Gustavo O'Riley." */
+export function fullNamesIn(text: string, known: ReadonlySet<string>): readonly Found[] {
+  return [...text.matchAll(aloneStanding)].flatMap((match): readonly Found[] => {
+    const said = match.groups?.['name'] ?? '';
+    const start = match.index + match[0].indexOf(said);
+    const words = said.split(/[ \t]+/u);
+    const isKnown = known.has(words[0]?.toLowerCase() ?? '') && !words.some((each) => isNoName(each));
+    return isKnown ? [{ kind: 'name', start, end: start + said.length }] : [];
+  });
+}
+
+const aloneStanding = new RegExp(
+  String.raw`(?<=^|[.!?:,\n][ \t]{0,4}|[ \t](?:is|for|under)[ \t])(?<name>${word}(?:${more}){1,3})(?=[ \t]*(?:[.!?,;\n]|$))`,
+  'gu',
+);
+
 type Writing = { readonly mayBeSmall: boolean };
 
 function namesBy(patterns: readonly RegExp[], text: string, writing: Writing): readonly Found[] {
@@ -119,7 +147,7 @@ function nameAtStart(said: string, { mayBeSmall }: Writing): string {
 }
 
 /** Whether a word is one of the language, and not likely somebody's name. */
-function isNoName(said: string): boolean {
+export function isNoName(said: string): boolean {
   const bare = said.toLowerCase().replace(/['’](?:m|s|d|ve|ll|re)$/, '');
   return bare.length < 2 || noName.has(bare);
 }

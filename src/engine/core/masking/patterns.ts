@@ -22,6 +22,15 @@ const noPostcodeBehind = String.raw`\b(?:[Ff]light|[Tt]rain|[Bb]us|[Rr]oom|[Gg]a
 const account = String.raw`[\p{L}\p{N}_](?:[\p{L}\p{N}._-]{1,62}[\p{L}\p{N}_])`;
 const noPersonHere = `(?!(?:${noPerson})(?![\\p{L}\\p{N}._-]))`;
 
+/** What stands between a word and its value: "PIN is 4711", "PIN - 4711", "PIN => 4711". */
+const sign = '(?:[:=|–—-]|->|=>|→)';
+const joint = String.raw`(?:[ \t]{0,4}${sign}|[ \t]{1,4}(?:is|was|are|of|ist|lautet|est|es|è|é)(?![\p{L}\p{N}])|,){0,2}[ \t]{0,8}(?<![\p{L}\p{N}])`;
+/** The same behind words that stand in many sentences: there a dash needs a number to be announced. */
+const jointOfNumber = String.raw`(?: is| was|:|,|=|(?<=(?:number|no\.?|nr\.?|id|code|ref|reference|#))[ \t]{0,4}${sign})?`;
+
+/** How a date is written. */
+export const date = String.raw`\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ ./-]{1,2}\p{L}{3,9}[ ./-]{1,2}\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{1,2}[.º]?(?: de)? \p{L}{3,10}(?: de)?,? \d{4}`;
+
 /** An address as people say it: jane dot roe at mail dot example dot org, and so in brackets. */
 function spelledEmail(at: string, dot: string): string {
   const joint = (words: string) => String.raw`(?:[ ](?:${words})[ ]|[ ]?[(\[][ ]?(?:${words})[ ]?[)\]][ ]?)`;
@@ -116,7 +125,10 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   ['postcode', /(?<![\p{L}\p{N}])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![\p{L}\p{N}])/gu],
   [
     'postcode',
-    /\b(?:post ?code|postal code|zip(?: ?code)?|PLZ)(?:'s)?(?: number)?(?: is| are|:|,)?[ \t]+(?:is[ \t]+)?(?<value>[\p{L}]{0,2}-?\d[\p{L}\d -]{1,7}[\p{L}\d])(?![\p{L}\p{N}])/giu,
+    new RegExp(
+      String.raw`\b(?:post ?code|postal code|zip(?: ?code)?|PLZ)(?:'s)?(?: number)?${joint}(?<value>[\p{L}]{0,2}-?\d[\p{L}\d -]{1,7}[\p{L}\d])(?![\p{L}\p{N}])`,
+      'giu',
+    ),
   ],
   [
     'postcode',
@@ -147,41 +159,56 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   ['card', /(?<![\p{L}\p{N}])(?:[xX*•#]{2,4}[ -]?){1,4}(?<value>\d{4})(?![\p{L}\p{N}])/gu],
   [
     'card',
-    /\b(?:cvv2?|cvc2?|security code|verification (?:value|code|number))(?: is|:)?[ \t]+(?:is[ \t]+)?(?<value>\d{3,4})(?![\p{L}\p{N}])/giu,
-  ],
-  [
-    'birthDate',
-    /(?<![\p{L}\p{N}])(?:geboren(?: am| op)?|geburtstag|geburtsdatum|geb\.|née? le|date de naissance|nacid[oa] el|fecha de nacimiento|nat[oa] il|data di nascita|nascid[oa] em|data de nascimento|geboortedatum|född(?: den)?|urodzon[ya])(?: ist| est| es| è| is|:)?(?: der| am| le| el| il)?[ \t]+(?<value>\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[.º]?(?: de)? \p{L}{3,10}(?: de)?,? \d{4})/giu,
-  ],
-  [
-    'birthDate',
-    /\b(?:born(?: on)?|birth ?date|date of birth|birthday|dob|d\.o\.b\.)(?: is|:|,| was)?[ \t]+(?:on )?(?:the )?(?<value>\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{1,2}[ ./-]{1,2}\p{L}{3,9}[ ./-]{1,2}\d{2,4}|\d{1,2}(?:st|nd|rd|th)?(?: of)? \p{L}{3,9},? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4})/giu,
-  ],
-  [
-    'id',
     new RegExp(
-      String.raw`\b(?:${identified})s?(?:[ -]?(?:number|no\.?|nr\.?|id|code|ref(?:erence)?|#))*(?: is| was|:|,|=)?[ \t]*(?:is[ \t]+)?[#№]?(?<value>(?=[\p{L}\d_-]*\d[\p{L}\d_-]*\d)[\p{L}\d][\p{L}\d_-]{2,}[\p{L}\d])(?![\p{L}\p{N}])`,
+      String.raw`\b(?:cvv2?|cvc2?|security code|verification (?:value|code|number))${joint}(?<value>\d{3,4})(?![\p{L}\p{N}])`,
+      'giu',
+    ),
+  ],
+  [
+    'birthDate',
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}])(?:geboren(?: am| op)?|geburtstag|geburtsdatum|geb\.|née? le|date de naissance|nacid[oa] el|fecha de nacimiento|nat[oa] il|data di nascita|nascid[oa] em|data de nascimento|geboortedatum|född(?: den)?|urodzon[ya])${joint}(?:(?:der|am|le|el|il)[ \t]+)?(?<value>${date})`,
+      'giu',
+    ),
+  ],
+  [
+    'birthDate',
+    new RegExp(
+      String.raw`\b(?:born(?: on)?|birth ?date|date of birth|birthday|birth ?day|dob|d\.o\.b\.)(?:[ \t]?\([^()\n]{1,20}\))?${joint}(?:on )?(?:the )?(?<value>${date})`,
       'giu',
     ),
   ],
   [
     'id',
-    /(?<![\p{L}\p{N}])(?:(?:Bestell|Kunden|Rechnungs|Auftrags|Vertrags|Sendungs|Mitglieds|Konto)(?:nummer|-?nr\.?)|(?:bestel|klant|order|factuur|kund|faktura)nummer|(?:número|nº|n\.º|numero) (?:de |d['’] ?|di )?(?:pedido|cliente|factura|fatura|ordine|encomenda)|numéro de (?:commande|client|facture|contrat))(?: ist| lautet| is| es| é| è| est|:)?[ \t]+#?(?<value>(?=[\p{L}\d_-]*\d[\p{L}\d_-]*\d)[\p{L}\d][\p{L}\d_-]{2,}[\p{L}\d])(?![\p{L}\p{N}])/giu,
-  ],
-  ['id', /\bsort ?code(?: is|:)?[ \t]+(?<value>\d{2}[- ]?\d{2}[- ]?\d{2})(?![\p{L}\p{N}])/giu],
-  [
-    'id',
-    /\b(?:(?:licen[cs]e|number|registration) plate|registration number|Kennzeichen|matrícula)(?: number)?(?: is|:| ist)?[ \t]+(?:is[ \t]+)?(?<value>(?=[A-Z \d-]{0,9}\d)[A-Z\d]{1,4}(?:[ -]?[A-Z\d]{1,4}){1,3})(?![\p{L}\p{N}])/gu,
+    new RegExp(
+      String.raw`\b(?:${identified})s?(?:[ -]?(?:number|no\.?|nr\.?|id|code|ref(?:erence)?|#))*${jointOfNumber}[ \t]*(?:is[ \t]+)?[#№]?(?<value>(?=[\p{L}\d_-]*\d[\p{L}\d_-]*\d)[\p{L}\d][\p{L}\d_-]{2,}[\p{L}\d])(?![\p{L}\p{N}])`,
+      'giu',
+    ),
   ],
   [
     'id',
-    /\b(?:insta(?:gram)?|twitter|telegram|tiktok|snapchat|discord|skype)(?: handle| name| account| id| user(?:name)?)?(?: is|:)[ \t]+@?(?<value>[\p{L}\p{N}_][\p{L}\p{N}._-]+[\p{L}\p{N}_])/giu,
+    new RegExp(
+      String.raw`(?<![\p{L}\p{N}])(?:(?:Bestell|Kunden|Rechnungs|Auftrags|Vertrags|Sendungs|Mitglieds|Konto)(?:nummer|-?nr\.?)|(?:bestel|klant|order|factuur|kund|faktura)nummer|(?:número|nº|n\.º|numero) (?:de |d['’] ?|di )?(?:pedido|cliente|factura|fatura|ordine|encomenda)|numéro de (?:commande|client|facture|contrat))${joint}#?(?<value>(?=[\p{L}\d_-]*\d[\p{L}\d_-]*\d)[\p{L}\d][\p{L}\d_-]{2,}[\p{L}\d])(?![\p{L}\p{N}])`,
+      'giu',
+    ),
+  ],
+  ['id', new RegExp(String.raw`\bsort ?code${joint}(?<value>\d{2}[- ]?\d{2}[- ]?\d{2})(?![\p{L}\p{N}])`, 'giu')],
+  [
+    'id',
+    new RegExp(
+      String.raw`\b(?:(?:licen[cs]e|number|registration) plate|registration number|Kennzeichen|matrícula)(?: number)?${joint}(?<value>(?=[A-Z \d-]{0,9}\d)[A-Z\d]{1,4}(?:[ -]?[A-Z\d]{1,4}){1,3})(?![\p{L}\p{N}])`,
+      'gu',
+    ),
+  ],
+  [
+    'id',
+    /\b(?:insta(?:gram)?|twitter|telegram|tiktok|snapchat|discord|skype)(?: handle| name| account| id| user(?:name)?)?(?: is|:| was|[ \t]{1,4}(?:[=|–—-]|->|=>|→))[ \t]+@?(?<value>[\p{L}\p{N}_][\p{L}\p{N}._-]+[\p{L}\p{N}_])/giu,
   ],
   // The number of the British National Insurance, as it is written with spaces.
   ['id', /(?<![\p{L}\p{N}])[A-Z]{2}(?:[ -]\d{2}){3}[ -][A-D](?![\p{L}\p{N}])/gu],
   [
     'id',
-    /\b(?:user[ -]?name|log ?in(?: name)?|screen[ -]?name|nick(?:name)?|handle|gamertag)(?: is|:| was)[ \t]+@?(?<value>(?=[\p{L}\p{N}._-]*[\p{N}_])[\p{L}\p{N}][\p{L}\p{N}._-]*[\p{L}\p{N}_])/giu,
+    /\b(?:user[ -]?name|log ?in(?: name)?|screen[ -]?name|nick(?:name)?|handle|gamertag)(?: is|:| was|[ \t]{1,4}(?:[=|–—-]|->|=>|→))[ \t]+@?(?<value>(?=[\p{L}\p{N}._-]*[\p{N}_])[\p{L}\p{N}][\p{L}\p{N}._-]*[\p{L}\p{N}_])/giu,
   ],
   // Who somebody is stands in addresses of pages and files, too.
   [
@@ -209,8 +236,9 @@ const patterns: readonly (readonly [PersonalKind, RegExp])[] = [
   ],
   [
     'id',
-    /\b(?:pass ?(?:word|code|phrase)|passwd|pwd|pin(?: code)?|secret|(?:access |auth |bearer |refresh )?token|api[ _-]?key|access[ _-]?key|otp|one[ -]time (?:code|password))(?:[ ]?[:=][ ]?|[ ](?:is|was)[ ](?=[^\s"',;]{0,60}[\d!#$%&*+@^~]))["'`]?(?<value>[^\s"'`,;]{3,200}[^\s"'`,;.!?])/giu,
+    /\b(?:pass ?(?:word|code|phrase)|passwd|pwd|pin(?: code| number)?|secret|(?:access |auth |bearer |refresh )?token|api[ _-]?key|access[ _-]?key|otp|one[ -]time (?:code|password))(?:[ ]?[:=][ ]?|[ ](?:(?:is|was)[ :]|(?:[|–—-]|->|=>|→)[ ]|(?<!token )of[ ])[ ]?(?=[^\s"',;]{0,60}[\d!#$%&*+@^~]))["'`]?(?<value>[^\s"'`,;]{3,200}[^\s"'`,;.!?])/giu,
   ],
+  ['id', /\bpin(?: code| number)?[ ](?<value>\d{4,8})(?![\p{L}\p{N}]|[.,]\d)/giu],
   ['id', /\bbearer[ ](?<value>[\w.~+/-]{12,400}=*)/giu],
   ['id', /(?<![\p{L}\p{N}.@])@[\p{L}\p{N}_]{3,}/gu],
   ['id', /[#№](?<value>(?=[\p{L}\d-]*\d)[\p{L}\d][\p{L}\d-]{2,})/gu],

@@ -129,9 +129,16 @@ function phoneFor(value: string, seed: string, attempt: number): string {
 }
 
 function ipFor(value: string, random: Random): string {
+  if (/^(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}$/i.test(value)) return macFor(value, random);
   if (!value.includes(':')) return `10.${random.integer(256)}.${random.integer(256)}.${1 + random.integer(254)}`;
   const group = () => (4096 + random.integer(61_440)).toString(16);
   return `2001:db8:${group()}:${group()}::${group()}`;
+}
+
+/** The address of a device that no maker gives: its first pair says that it was set locally. */
+function macFor(value: string, random: Random): string {
+  const made = `02${hexFor(value.slice(2).replace(/[a-f]/gi, '0'), random)}`;
+  return /[A-F]/.test(value) ? made.toUpperCase() : made;
 }
 
 function dateFor(value: string, random: Random): string {

@@ -43,6 +43,15 @@ export const noName = new Set(
     /\s+/,
   ),
 );
+/** Other words with which a question for a name or a password is answered. */
+export const noAnswer = new Set(
+  `none nope nah yep yeah yup skip pass anonymous private secret hidden unknown whatever nevermind never nobody dunno idk
+  forgot forgotten stop quit exit operator human representative hold maybe both either neither hurry rather prefer decline
+  refuse already obviously seriously guest cool awesome worked works don't won't can't cannot didn't isn't doesn't
+  sent later soon alright fine excellent password username above below says said keep confirmed verified use using see`.split(
+    /\s+/,
+  ),
+);
 /** Words that are names too: they are masked where they are written large, and make a name only beside another. */
 export const alsoWords = new Set(
   `will may april june august mark bill rose grace art frank hope joy faith dawn summer penny rich drew chase grant pat rob

@@ -141,16 +141,29 @@ export function piecesOf({ id, file, messages }: Conversation): readonly Piece[]
   return [
     ...(id === null ? [] : [{ value: id }]),
     { value: basename(file) },
-    ...messages.flatMap((message): readonly Piece[] => {
+    ...messages.flatMap((message, index): readonly Piece[] => {
       if (message.role === 'tool') {
         const name = calls.find((call) => call.id === message.callId)?.name;
         return [{ value: message.content, ...(name === undefined ? {} : { within: name }) }];
       }
-      if (message.role !== 'agent') return [{ value: message.content }];
+      if (message.role !== 'agent') {
+        const asked = message.role === 'user' ? { asked: askedBefore(messages, index) } : {};
+        return [{ value: message.content, ...asked }];
+      }
       const said = [message.content, message.reasoning].flatMap((value) => (value ? [{ value }] : []));
       return [...said, ...message.calls.map(({ name, arguments: value }) => ({ value: value as Json, within: name }))];
     }),
   ];
+}
+
+/** What the agent said since the user spoke before, also where it speaks first. */
+function askedBefore(messages: readonly SpokenMessage[], index: number): string {
+  const agent = messages.slice(0, index).findLastIndex((each) => each.role === 'agent' && each.content);
+  const user = messages.slice(0, Math.max(0, agent)).findLastIndex((each) => each.role === 'user');
+  return messages
+    .slice(user + 1, index)
+    .flatMap((each) => (each.role === 'agent' && each.content ? [each.content] : []))
+    .join('\n');
 }
 
 /** A conversation under the name that its recording gets. */

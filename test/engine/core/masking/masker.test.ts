@@ -100,6 +100,78 @@ test.each([
   expect(masked([text])).toEqual([text]);
 });
 
+const colours: JsonObject = { colours: { C1: { label: 'black' }, C2: { label: 'desk lamp' } } };
+
+test.each([
+  [["My name is Gustavo. Gustavo O'Riley"], ['Gustavo', 'Riley']],
+  [['MY NAME IS KAREN BLACK AND I WANT A BLACK LAMP'], ['KAREN BLACK']],
+  [
+    ['My name is Karen Black.', 'Karen Black, your lamp is here'],
+    ['Karen', 'Karen Black', 'n Black'],
+  ],
+  [['my name is Black'], ['Black']],
+  [
+    ['Hello, I am Karen Black.', 'Dear Ms Black'],
+    ['Karen', 'Black'],
+  ],
+  [['my name is will smith'], ['will', 'smith']],
+  [
+    ["hi i'm maria gonzalez", 'Hello maria!'],
+    ['maria', 'gonzalez'],
+  ],
+] as const)('no half of a name stays, be it a value of the database: %j', (texts, gone) => {
+  const made = masked(texts, keptBy([colours])).join('\n');
+  for (const part of gone) expect(made).not.toContain(part);
+});
+
+test.each([
+  [['I want it in black, the Black one: a Desk Lamp.', 'This is black.']],
+  [["hi i'm missing parts", 'Hello there!', 'I am Gold.']],
+  [['MY NAME IS WRONG', "i'm stuck here, hello team"]],
+])('words of the database and of the language stay beside names: %j', (texts) => {
+  expect(masked(texts, keptBy([{ ...colours, tiers: { T1: { label: 'gold' } } }]))).toEqual(texts);
+});
+
+/** What comes of an answer to a question. */
+function answered(question: string, answer: string): string {
+  const conversation = [{ value: question }, { value: answer, asked: question }];
+  return maskerOf({ seed: 'test' }).conversation(conversation).text(answer);
+}
+
+test.each([
+  ['Can I have your full name please?', 'Philippa Ackerley', ['Philippa', 'Ackerley']],
+  ['And your last name?', 'ackerley', ['ackerley']],
+  ['Could you tell me the name on the account?', "it's Ackerley, Philippa", ['Philippa', 'Ackerley']],
+  ['Your full name and ZIP code, please.', 'Sure, Philippa Ackerley, 90210', ['Philippa', 'Ackerley', '90210']],
+  ['What is your ZIP code?', '90210', ['90210']],
+  ['What is your postcode?', 'it is nw1 6xe', ['nw1', '6xe']],
+  ['What is the four digit PIN?', '4821', ['4821']],
+  ['And your password?', 'tr0ub4dor', ['tr0ub4dor']],
+  ['Please enter your password.', 'sunshine', ['sunshine']],
+  ['last four digits of your SSN?', '6789', ['6789']],
+  ['What is your account number?', '4431', ['4431']],
+  ['Your street address?', 'Oak House, Mill Road', ['Oak', 'Mill']],
+  ['What is your date of birth?', 'August 9, 1988', ['1988']],
+  ['Your user name?', 'kjell.o', ['kjell']],
+] as const)('what answers a question is masked: %s %s', (question, answer, gone) => {
+  const made = answered(question, answer).toLowerCase();
+  for (const part of gone) expect(made).not.toContain(part.toLowerCase());
+});
+
+test.each([
+  ['Can I have your full name please?', 'Why do you need it?'],
+  ['Can I have your full name please?', 'never mind'],
+  ['Have you changed your password?', 'twice'],
+  ['Please reset your password and try again.', 'worked'],
+  ['And your password?', 'I forgot.'],
+  ['What is your order number?', 'I bought 1200 screws'],
+  ['What is your email address?', 'Same as before'],
+  ['Your street address?', 'Use the one on file.'],
+  ['Which colour do you want?', 'Brass'],
+])('what answers a question with nothing of somebody’s stays: %s %s', (question, answer) => {
+  expect(answered(question, answer)).toBe(answer);
+});
+
 test('the same person has the same stand-in throughout, in every spelling', () => {
   const [hello = '', mail = '', call = '', later = ''] = masked([
     'Hello, I am Anna Berg.',

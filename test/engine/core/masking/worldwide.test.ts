@@ -86,6 +86,17 @@ const planted: readonly (readonly [kind: string, text: string, gone: string])[] 
   ['birth date', 'my birthday is the 3rd of March 1984', '1984'],
   ['birth date', 'birth date 3-Mar-1984', '3-Mar-1984'],
   ['birth date', 'DOB 03/03/84', '03/03/84'],
+  ['birth date', 'Date of birth - August 9, 1988.', '1988'],
+  ['birth date', 'Date of birth - 5 May 1977', '5 1977'],
+  ['birth date', 'DOB – 03/03/84 and birthday = 4 June 1990, Geburtsdatum — 5.6.1971', '03/03/84 1990 5.6.1971'],
+  ['birth date', 'Date of birth (dd/mm/yyyy): 09/08/1988', '09/08/1988'],
+  ['secret', 'password - hunter2, PIN – 4821, PIN number -> 3917', 'hunter2 4821 3917'],
+  ['secret', 'with the PIN of 4821 or the pin 3917', '4821 3917'],
+  ['postcode', 'ZIP – 90210, postcode = 56385', '90210 56385'],
+  ['card', 'cvv - 837', '837'],
+  ['id', 'account number - 8812, customer no. – K-4471, Kundennummer — 5512', '8812 4471 5512'],
+  ['id', 'sort code - 20-00-00, licence plate – M-XY 1234', '20-00 1234'],
+  ['user name', 'username - jroe_77, skype = kjell.o', 'jroe kjell'],
   ['ip', '::ffff:203.0.113.9 and 2001:0db8:85a3:0000:0000:8a2e:0370:7334', '203.0.113.9 85a3'],
   ['ip', 'MAC 00:1A:2B:3C:4D:5E or b8-27-eb-12-34-56', '1A:2B b8-27'],
   ['user name', 'https://www.linkedin.com/in/jane-roe-4b12/', 'jane roe'],
@@ -115,12 +126,24 @@ test.each([
   'I paid 1200 EUR or 1000 Euro for 1500 Screws and 3000 Points, 1,250 Vienna mugs and 1.000 Linz mugs.',
   'In 2024 Wien was full, so we went by Flight 1234 Vienna in March 2026 Oslo time.',
   'model 12, 2024 Edition, aisle 12, 1000 Screws, and Order 12, 4500 Points',
+  'An order of 1200 screws - 2026 was good - and a PIN of 4 digits; my password - please reset it; a token of 5000 EUR',
   'Place Order 12, Route 66, the 5000 Series, Fibre 1000 Plus',
   'My username is wrong, and my last name is spelled wrong.',
   'It was booked by mistake, and the order was placed by phone under protest.',
   'See https://shop.example/products/desk-lamp and https://github.com/settings',
 ])('what is nobody’s stays: %s', (text) => {
   expect(masked(text)).toBe(text);
+});
+
+test.each([
+  ['aa:bb:cc:dd:ee:ff', /^02(?::[0-9a-f]{2}){5}$/],
+  ['AA-BB-CC-DD-EE-01', /^02(?:-[0-9A-F]{2}){5}$/],
+  ['00:11:22:33:44:55', /^02(?::[0-9a-f]{2}){5}$/],
+])('the stand-in of a MAC address is one that no maker gives: %s', (address, shape) => {
+  const made = masked(`It is ${address} here`).split(' ')[2] ?? '';
+  expect(made).toMatch(shape);
+  expect(made.slice(3)).not.toBe(address.slice(3));
+  expect(masked(made)).not.toBe(address);
 });
 
 test('an order that stands in the domain stays, another does not', () => {
