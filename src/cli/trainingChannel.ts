@@ -157,7 +157,7 @@ async function rollout(
 ): Promise<object> {
   const task = taskIn(supervisor.domain, params.task);
   if (!task) throw new Refusal('unknown-task', `there is no task "${params.task}" in ${params.domain}`);
-  const agent = agentOf(params.agent, [cwd, supervisor.loaded.folder]);
+  const agent = agentOf(params.agent, [cwd, supervisor.loaded.folder], params.timeout_s);
   const user = seatOf(params.user, 'user');
   const readKey = (name: string) => keyOf(name === 'agent' ? params.agent : params.user);
   const askPerson = () => Promise.reject(new Error('no person sits at a training rollout'));
@@ -249,13 +249,24 @@ function factsOf(measure: Measure, { actions }: Task, tools: readonly { readonly
 
 type Endpoint = z.infer<typeof endpointSchema> | string;
 
-function seatOf(given: Endpoint, keyName: string): SeatSpec {
+/** How long one reply may take where nothing says how long a rollout may. */
+const defaultReplyMs = 600_000;
+
+function seatOf(given: Endpoint, keyName: string, timeoutMs = defaultReplyMs): SeatSpec {
   if (typeof given === 'string') return { type: given as 'gold' | 'scripted' | 'agenda' };
-  return { type: 'openai', model: given.model, baseUrl: given.base_url, keyName, timeoutMs: 600_000 };
+  return { type: 'openai', model: given.model, baseUrl: given.base_url, keyName, timeoutMs };
 }
 
-function agentOf(given: z.infer<typeof agentSchema> | 'gold' | 'scripted', folders: readonly string[]): SeatSpec {
-  const model = seatOf(given, 'agent');
+/**
+ * The agent's seat. Its model is waited for as long as the rollout may take: the gateway still samples the reply that
+ * nobody waits for any more, and refuses to be asked again meanwhile.
+ */
+function agentOf(
+  given: z.infer<typeof agentSchema> | 'gold' | 'scripted',
+  folders: readonly string[],
+  timeoutS: number | null | undefined,
+): SeatSpec {
+  const model = seatOf(given, 'agent', timeoutS ? timeoutS * 1000 : undefined);
   if (typeof given === 'string' || given.program === undefined || model.type !== 'openai') return model;
   const own = parseSeat(`agent:${given.program}`, 'agent', 'person', process.env, folders);
   if (typeof own === 'string') throw new Refusal('bad-request', own);
