@@ -89,11 +89,11 @@ function checkContents(tasks: readonly Placed<Task>[], note: Note): void {
   }
 }
 
-function checkPersona(placed: Placed<Task>, { personas }: Parts, note: Note): void {
+function checkPersona(placed: Placed<Task>, parts: Parts, note: Note): void {
   const { persona: id, under, user } = placed.value;
-  const persona = personaNamed(placed, 'persona', id, personas, 'this task has nobody to play its user', note);
+  const persona = personaNamed(placed, 'persona', id, parts, 'this task has nobody to play its user', note);
   if (!persona) return;
-  if (under !== undefined) personaNamed(placed, 'under', under, personas, 'it can be laid over no other', note);
+  if (under !== undefined) personaNamed(placed, 'under', under, parts, 'it can be laid over no other', note);
   for (const [behaviour, key] of [
     ['changes', 'change'],
     ['insists', 'insist'],
@@ -127,7 +127,7 @@ function personaNamed(
   placed: Placed<Task>,
   key: 'persona' | 'under',
   id: string,
-  personas: Parts['personas'],
+  { personas, texts }: Parts,
   loss: string,
   note: Note,
 ): Persona | undefined {
@@ -137,13 +137,21 @@ function personaNamed(
     const message = `The persona ${id} is a draft, so ${loss}.`;
     note(at, 'error', 'task/draft-persona', message, `Accept the persona ${id} first.`);
   }
-  if (persona) return persona;
+  if (persona || isWritten(texts, id)) return persona;
   const ids = personas.map(({ value }) => value.id);
   const all =
     ids.length === 0 ? 'This domain has no personas yet: add one in personas/.' : `The personas are ${ids.join(', ')}.`;
   const hint = didYouMean(id, ids, all);
   note(at, 'error', 'task/unknown-persona', `There is no persona ${id}.`, hint, respelt(at, id, ids));
   return undefined;
+}
+
+/** Whether a file of personas has this id, although it can't be read: what is wrong there is said there. */
+function isWritten(texts: Parts['texts'], id: string): boolean {
+  const ids = /^[ \t]*(?:-[ \t]+)?id[ \t]*:[ \t]*["']?([\w-]+)/gm;
+  return [...texts.values()].some(
+    ({ kind, source }) => kind === 'persona' && [...source.text.matchAll(ids)].some(([, written]) => written === id),
+  );
 }
 
 function checkFacts(placed: Placed<Task>, note: Note): void {

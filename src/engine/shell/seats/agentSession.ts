@@ -27,7 +27,9 @@ type Arrived = {
 };
 
 /** How long calls are waited for that the model has announced beside the one that arrived. */
-const siblingsMs = 100;
+const siblingsMs = 1000;
+/** The same for an agent that let that time pass: it makes one call after the other. */
+const laterSiblingsMs = 100;
 /** How long calls that no model announced count as made at once. */
 const togetherMs = 10;
 
@@ -57,6 +59,7 @@ export class AgentSession {
   /** Since when the lent model is at work, and for how long it was since the seat was asked. */
   #model = { since: [] as number[], ms: 0 };
   #gathering: NodeJS.Timeout | undefined;
+  #siblingsMs = siblingsMs;
   #deadline: NodeJS.Timeout | undefined;
 
   /** @param log is told what the program writes to its standard error */
@@ -194,7 +197,13 @@ export class AgentSession {
       const isWhole = this.#turn?.text !== null || (first.message !== null && first.message.open.length === 0);
       if (isWhole) this.#answerCalls(first.message);
       else
-        this.#gathering = setTimeout(() => this.#answerCalls(first.message), first.message ? siblingsMs : togetherMs);
+        this.#gathering = setTimeout(
+          () => {
+            if (first.message) this.#siblingsMs = laterSiblingsMs;
+            this.#answerCalls(first.message);
+          },
+          first.message ? this.#siblingsMs : togetherMs,
+        );
     } else if (this.#turn && this.#turn.text !== null) this.#answerText(this.#turn.text);
   }
 
