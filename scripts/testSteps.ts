@@ -59,7 +59,7 @@ export const steps: readonly Step[] = [
     name: 'unit',
     title: 'vitest',
     downloads: () => [...dialogueCorpus.downloads()],
-    run: (filters) => vitest('unit', filters).then(({ counts }) => counts),
+    run: (filters) => vitestTwice('unit', filters),
   },
   {
     name: 'python',
@@ -149,21 +149,24 @@ async function vitest(name: string, args: readonly string[]): Promise<{ counts: 
 }
 
 /**
- * A real VS Code draws when it likes, and two of them share the machine. A file that failed is run once more, alone:
- * what passes then is told of as unsteady, what fails again has failed.
+ * Many tests watch other processes, or a real VS Code, which draws when it likes, and several files share the machine.
+ * A file that failed is run once more, alone: what passes then is told of as unsteady, what fails again has failed.
  */
+async function vitestTwice(name: string, filters: readonly string[], config: readonly string[] = []): Promise<Counts> {
+  const first = await vitest(name, [...config, ...filters]);
+  const failed = failedFiles(first.files);
+  if (failed.length === 0) return first.counts;
+  warn(`Failed, and run once more alone: ${failed.map((file) => basename(file)).join(', ')}`);
+  const second = await vitest(`${name}-again`, [...config, '--maxWorkers=1', ...failed]);
+  // A second attempt that did not come to report anything leaves the first one's failures as they are.
+  return second.files.length === 0 ? first.counts : countVitest(first.files, second.files);
+}
+
 async function endToEnd(filters: readonly string[]): Promise<Counts> {
   process.env.REHEARSAL_VSIX = await packageExtension();
   if (filters.length > 0) process.env.REHEARSAL_SUITE = 'full';
   if (process.env.REHEARSAL_SUITE !== 'full') announce('The long stories are played by npm run test:full.');
-  const config = ['--config', 'test/e2e/vitest.config.ts'];
-  const first = await vitest('e2e', [...config, ...filters]);
-  const failed = failedFiles(first.files);
-  if (failed.length === 0) return first.counts;
-  warn(`Failed, and run once more alone: ${failed.map((file) => basename(file)).join(', ')}`);
-  const second = await vitest('e2e-again', [...config, '--maxWorkers=1', ...failed]);
-  // A second attempt that did not come to report anything leaves the first one's failures as they are.
-  return second.files.length === 0 ? first.counts : countVitest(first.files, second.files);
+  return vitestTwice('e2e', filters, ['--config', 'test/e2e/vitest.config.ts']);
 }
 
 function vscodeDownloads(): Download[] {

@@ -7,7 +7,7 @@ const fixture = fileURLToPath(new URL('../engine/shell/fixtures/httpMcpServer.mj
 
 /** An MCP server made with the SDK, in a process of its own on loopback; it ends with the test. */
 export async function httpMcpServer(
-  mode: 'good' | 'json' = 'good',
+  mode: 'good' | 'json' | 'calm' = 'good',
   token = '',
 ): Promise<{ readonly url: string; readonly child: ChildProcess }> {
   const child = spawn(process.execPath, [fixture, mode, token], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -17,6 +17,12 @@ import { broughtBy, programTrees } from './trees.ts';
 const module = 'rehearsal_trainer.backends.verl.job';
 
 /**
+ * Ray kills a job three seconds after it asked it to end, which is too short for a busy machine to write the last event
+ * of a run; in seconds, and read by Ray's own supervisor of the job.
+ */
+const jobEnvironment = { PYTHONUNBUFFERED: '1', RAY_JOB_STOP_WAIT_TIME_S: '120' };
+
+/**
  * Training with verl on a Ray cluster, as a job of the cluster. The engine, the trainer and the domain travel with the
  * job; checkpoints stay in the cluster's storage until they are fetched.
  * @param name its address, `ray://HOST:8265`
@@ -50,7 +56,10 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       return start(jobs, launch, uploaded, io);
     },
     follow: async (run, io) => {
-      if (await followJob(run, jobOf(run, jobs), jobs, io)) throwIfFailed(run);
+      const job = jobOf(run, jobs);
+      if (!(await followJob(run, job, jobs, io))) return;
+      const { status } = await jobs.job(job);
+      throwIfFailed(run, status === 'FAILED' ? 1 : 0);
     },
     stop: async (run) => {
       const job = jobOf(run, jobs);
@@ -97,7 +106,7 @@ async function start(jobs: RayJobs, launch: Launch, workingDir: string, io: Io):
     {
       entrypoint: commandOf(launch),
       submission_id: id,
-      runtime_env: { working_dir: workingDir, env_vars: { PYTHONUNBUFFERED: '1' } },
+      runtime_env: { working_dir: workingDir, env_vars: jobEnvironment },
     },
     io.signal,
   );

@@ -15,8 +15,8 @@ import { domain, lineOf, policy, session, tasks, tools } from './harness.ts';
 const engine = new SharedEngine();
 afterAll(() => engine.close());
 
-/** 1,000 sequences, and 10,000 in the full suite. */
-const sequences = Math.min(10_000, runs(1000));
+/** 500 sequences, and 10,000 in the full suite. */
+const sequences = Math.min(10_000, runs(500));
 const patienceMs = 10_000;
 /** A movement that leads to no stop is not waited for. */
 const shortMs = 40;

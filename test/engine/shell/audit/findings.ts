@@ -1,4 +1,5 @@
-import { relative } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { audit } from '../../../../src/engine/shell/audit/audit.ts';
 import type { check } from '../../../../src/engine/shell/check.ts';
@@ -15,6 +16,26 @@ export async function auditedBy(checked: Checked, folder: string): Promise<reado
   expect(played?.undecided ?? []).toEqual([]);
   return [...diagnostics, ...(played?.diagnostics ?? [])];
 }
+
+/** Every finding of `rehearsal check --audit`, as a person reads it. Texts that were audited before are not again. */
+export function auditOnce(checked: Checked): (folder: string) => Promise<readonly string[]> {
+  const audits = new Map<string, Promise<readonly string[]>>();
+  return (folder) => once(audits, textsIn(folder), async () => shown(folder, await auditedBy(checked, folder)));
+}
+
+export function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+  const found = known.get(key) ?? ask();
+  known.set(key, found);
+  return found;
+}
+
+const textsIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+    .map((path) => `${relative(folder, path)}\n${readFileSync(path, 'utf8')}`)
+    .join('\n');
 
 /** Findings as a person reads them. */
 export const shown = (folder: string, found: readonly Diagnostic[]) =>

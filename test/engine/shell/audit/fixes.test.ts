@@ -7,7 +7,7 @@ import { completeDomain } from '../../../../src/engine/shell/load/completeDomain
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { rehearsal } from '../../../support/terminal.ts';
 import { folderOf } from '../load/domainFolder.ts';
-import { auditedBy, type Checked, mendFirst, shown } from './findings.ts';
+import { auditOnce, type Checked, mendFirst } from './findings.ts';
 import { desk, faulty, fixableFaults, persona, tasks } from './fixableFaults.ts';
 
 /** Every finding of `rehearsal check`. */
@@ -18,17 +18,19 @@ const checked: Checked = (folder) =>
     describeOutside: describeOutsideTools,
   });
 
+const auditOf = auditOnce(checked);
+
 describe('the fix of a finding', () => {
   it('is tried on a domain in which the audit finds nothing', async () => {
     const folder = folderOf(desk);
-    expect(shown(folder, await auditedBy(checked, folder))).toEqual([]);
+    expect(await auditOf(folder)).toEqual([]);
   });
 
   it.each(fixableFaults)('$code in $file: the audit is clean after it', async (fault) => {
     const { code, noted } = fault;
     const folder = folderOf(faulty(fault));
     await mendFirst(checked, folder, code);
-    expect(shown(folder, await auditedBy(checked, folder))).toEqual(noted.map((each) => expect.stringMatching(each)));
+    expect(await auditOf(folder)).toEqual(noted.map((each) => expect.stringMatching(each)));
   });
 });
 

@@ -1,31 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Tool } from '../../../../src/engine/core/tool.ts';
 import { check } from '../../../../src/engine/shell/check.ts';
 import { describeCodeTools } from '../../../../src/engine/shell/describe.ts';
 import { loadDomain } from '../../../../src/engine/shell/load/loadDomain.ts';
 import { folderOf } from '../load/domainFolder.ts';
-import { auditedBy, type Checked, mendFirst, shown } from './findings.ts';
+import { auditOnce, type Checked, mendFirst, once } from './findings.ts';
 import { faultySamples, planted, type SampleFault, sampleFaults, sampleFiles } from './sampleFaults.ts';
 
 /** What was found before in the same texts: most fixes give the text back that is there in the sample. */
 const described = new Map<string, Promise<readonly Tool[]>>();
-const audits = new Map<string, Promise<readonly string[]>>();
-
-function once<T>(known: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
-  const found = known.get(key) ?? ask();
-  known.set(key, found);
-  return found;
-}
-
-const textsIn = (folder: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-    .map((path) => `${relative(folder, path)}\n${readFileSync(path, 'utf8')}`)
-    .join('\n');
 
 /** Every finding of `rehearsal check`. */
 const checked: Checked = (folder) =>
@@ -35,8 +20,7 @@ const checked: Checked = (folder) =>
       once(described, readFileSync(join(folder, 'tools.ts'), 'utf8'), () => describeCodeTools(loadDomain(folder))),
   });
 
-const auditOf = (folder: string) =>
-  once(audits, textsIn(folder), async () => shown(folder, await auditedBy(checked, folder)));
+const auditOf = auditOnce(checked);
 
 /** Fixes that give another text than the sample's, each with an audit of its own. */
 const rewriting = [

@@ -75,6 +75,7 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
     tasks = asyncio.run(tasks_of(config))
     verl = verl_config(config, run.path, *tasks)
     ray.init(address="auto", log_to_driver=True, runtime_env={"env_vars": environment_of(verl, run.path)})
+    run.stop_on_signals()  # again: Ray takes SIGTERM for itself when it connects
     logged = run.path / "verl.jsonl"
     logged.unlink(missing_ok=True)  # of the attempt before
     runner, store = start(verl, run.path)
