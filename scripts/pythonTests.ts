@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
-import { relative } from 'node:path';
+import { basename, relative } from 'node:path';
 import { findOnPath, runCommand } from './process.ts';
 import { inRoot, root } from './repository.ts';
 import { type Counts, gateCounts, readJunit, sumCounts, withExitCode } from './results.ts';
@@ -61,8 +61,16 @@ export async function runPythonTests(filters: readonly string[]): Promise<Counts
     console.log(code === 0 ? `${relative(root, cwd) || '.'}: ${command.join(' ')}: ok` : output.trim());
     counts.push(gateCounts(code === 0));
   }
-  return sumCounts([...counts, await pytest(python, filters)]);
+  if (filters.length > 0) return sumCounts([...counts, await pytest(python, filters)]);
+  const [killing, others] = await Promise.all([
+    pytest(python, [], kills, { isEchoed: false }),
+    pytest(python, [], 'tests', { leftOut: kills }),
+  ]);
+  return sumCounts([...counts, killing, others]);
 }
+
+/** They mostly wait for processes to start and to end, so they run beside the others. */
+const kills = 'tests/test_kills.py';
 
 /**
  * Runs the tests of a Ray cluster in the environment that verl has of its own, and basedpyright over what needs it.
@@ -76,12 +84,19 @@ export async function runRayTests(filters: readonly string[]): Promise<Counts> {
   return sumCounts([gateCounts(code === 0), await pytest(python, filters, 'tests_verl')]);
 }
 
-async function pytest(python: string, filters: readonly string[], folder = 'tests'): Promise<Counts> {
-  const report = inRoot('dist', 'test', `python-${folder}.xml`);
+async function pytest(
+  python: string,
+  filters: readonly string[],
+  where = 'tests',
+  { leftOut, isEchoed = true }: { leftOut?: string; isEchoed?: boolean } = {},
+): Promise<Counts> {
+  const report = inRoot('dist', 'test', `python-${basename(where, '.py')}.xml`);
   mkdirSync(inRoot('dist', 'test'), { recursive: true });
   rmSync(report, { force: true });
   const select = filters.length > 0 ? ['-k', filters.join(' or ')] : [];
-  const args = ['-m', 'pytest', folder, `--junitxml=${report}`, ...select];
-  const { code } = await runCommand(python, args, { cwd: trainer, echo: true });
+  const less = leftOut === undefined ? [] : [`--ignore=${leftOut}`];
+  const args = ['-m', 'pytest', where, `--junitxml=${report}`, ...less, ...select];
+  const { code, output } = await runCommand(python, args, { cwd: trainer, echo: isEchoed });
+  if (!isEchoed) console.log(output.trim());
   return withExitCode(readJunit(report), code);
 }

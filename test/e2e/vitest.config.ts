@@ -11,6 +11,7 @@ const longStories = [
   'forks',
   'insideTool',
   'making',
+  'modelDrafting',
   'pausedEditor',
   'targets',
   'testExplorer',
