@@ -90,7 +90,10 @@ async function killed(run: string, random: Random, made: Kills): Promise<readonl
     if (child.exitCode !== null) child = evaluation(run);
     const lanes = lanesOf(child.pid ?? 0);
     const lane = lanes[random.integer(Math.max(lanes.length, 1))];
-    if (lane !== undefined && random.chance(0.4)) {
+    const isHalf = made.supervisor + made.lane >= kills / 2;
+    // Of few kills, chance might choose one kind only.
+    const isLane = isHalf && made.lane === 0 ? true : random.chance(0.4) && !(isHalf && made.supervisor === 0);
+    if (lane !== undefined && isLane) {
       if (isAlive(lane)) process.kill(lane, 'SIGKILL');
       made.lane += 1;
     } else {
