@@ -35,6 +35,8 @@ export type Server = {
   address(query: Record<string, string>): string;
   log(): string;
   stop(): Promise<void>;
+  /** Ends every process of it at once, with no chance to put anything in order. */
+  kill(): Promise<void>;
 };
 
 /** User settings that keep the page free of welcome pages, assistants and network traffic. */
@@ -84,7 +86,11 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     const log = await untilListening(child);
     const { port, address, close } = await openDoor(socket, options.port);
     const stop = () => close().then(clean);
-    return { origin: `http://127.0.0.1:${port}`, port, userData, address, log, stop };
+    const kill = () => {
+      signalGroup(child, 'SIGKILL');
+      return stop();
+    };
+    return { origin: `http://127.0.0.1:${port}`, port, userData, address, log, stop, kill };
   } catch (error) {
     await clean();
     throw error;

@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sshObstacle } from '../../scripts/ssh.ts';
+import { randomStream } from '../../src/engine/core/random.ts';
 import { type SshServer, startSshServer } from '../support/sshServer.ts';
 import { newestRun } from './support/runs.ts';
 import { until } from './support/until.ts';
@@ -17,8 +19,10 @@ describe.skipIf(obstacle)('training on a target of the settings', () => {
   let server: SshServer;
   let workbench: Workbench;
 
-  beforeAll(async () => {
-    server = await startSshServer();
+  const seed = process.env['REHEARSAL_SEED'] ?? String(Date.now());
+  const random = randomStream('targets', seed);
+
+  async function openEditor(): Promise<void> {
     const targets = [
       { name: 'Lab', target: server.target },
       { name: 'Cellar', target: server.target.replace(/:\d+/, ':1') },
@@ -27,6 +31,12 @@ describe.skipIf(obstacle)('training on a target of the settings', () => {
     // As from a terminal: else VS Code takes the PATH of a login shell, which does not know the ssh of the test.
     const env = { VSCODE_CLI: '1', PATH: server.environment['PATH'] ?? '' };
     workbench = await Workbench.open(domain.folder, { settings, env });
+  }
+
+  beforeAll(async () => {
+    console.log(`REHEARSAL_SEED=${seed}`);
+    server = await startSshServer();
+    await openEditor();
   });
 
   afterAll(async () => {
@@ -59,8 +69,8 @@ describe.skipIf(obstacle)('training on a target of the settings', () => {
     await workbench.webviewFrame().locator('.status.failed').waitFor();
   });
 
-  test('a run on another machine is drawn here, is found again after everything here has ended, and stops', {
-    timeout: 8 * minutes,
+  test('a run on another machine is drawn here, outlives an editor that is killed with all it has, and stops', {
+    timeout: 10 * minutes,
   }, async () => {
     await workbench.runCommand('View: Close All Editors');
     await train('Lab');
@@ -71,9 +81,11 @@ describe.skipIf(obstacle)('training on a target of the settings', () => {
     await until('two optimizer steps', async () => expect(await rows().count()).toBeGreaterThan(1), 6 * minutes);
     await workbench.screenshot('targets-dashboard');
     const run = newestRun(training);
+    await sleep(random.integer(3000));
+    await workbench.kill();
     process.kill(Number(readFileSync(join(run, 'pid'), 'utf8')), 'SIGKILL');
     const before = metrics();
-    await workbench.reload();
+    await openEditor();
     await until('steps that came after that', async () => expect(metrics()).toBeGreaterThan(before), 2 * minutes);
     await workbench.runCommand('Rehearsal: Stop Training');
     await until('the run is over', async () => expect(existsSync(join(run, 'pid'))).toBe(false), 3 * minutes);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { randomStream } from '../../src/engine/core/random.ts';
 import { readMetrics } from '../../src/extension/training/metricsFile.ts';
 import { commandLine } from '../support/commandLine.ts';
 import { type SshServer, startSshServer } from '../support/sshServer.ts';
@@ -39,6 +40,13 @@ function command(...args: readonly string[]): { readonly child: ChildProcess; re
   const ended = new Promise<Ended>((done) => child.once('close', (code) => done({ code, out, err })));
   return { child, ended };
 }
+
+const seed = process.env['REHEARSAL_SEED'] ?? String(Date.now());
+const random = randomStream('ssh', seed);
+console.log(`REHEARSAL_SEED=${seed}`);
+
+/** Whatever is cut or killed, at a moment that nobody chose. */
+const aWhile = () => sleep(random.integer(1500));
 
 const grpo = (run: string, steps: number) => [
   ...['grpo', join(process.cwd(), 'domains', 'parcel-desk'), '--model', 'tiny', '--steps', String(steps)],
@@ -91,7 +99,7 @@ const trainerThere = (run: string) => Number(readFileSync(join(farRun(run), 'pid
 
 test('a connection that is cut in the middle costs nothing, and a key lies nowhere', async () => {
   const run = join(scratch, 'cut');
-  const { ended } = command(...grpo(run, 6));
+  const { ended } = command(...grpo(run, 10));
   await until('the first step', () => metrics(run).length >= 1);
   const trainer = trainerThere(run);
   expect(readFileSync(`/proc/${trainer}/environ`, 'utf8')).toContain(secret);
@@ -99,16 +107,18 @@ test('a connection that is cut in the middle costs nothing, and a key lies nowhe
     const path = `/proc/${name}/cmdline`;
     if (existsSync(path)) expect(readFileSync(path, 'utf8')).not.toContain(secret);
   }
+  await aWhile();
   server.killSessions();
   const before = metrics(run).length;
   await until('a step after the cut', () => metrics(run).length > before);
+  await aWhile();
   server.killSessions();
   expect(await ended).toMatchObject({ code: 0 });
-  expect(metrics(run).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6]);
-  expect(events(run).at(-1)).toMatchObject({ type: 'finished', step: 6 });
+  expect(metrics(run).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  expect(events(run).at(-1)).toMatchObject({ type: 'finished', step: 10 });
   const connection = lines(join(run, 'connection.jsonl')).map(({ type }) => type);
   expect(connection).toEqual(['disconnected', 'connected', 'disconnected', 'connected']);
-  expectSame(run, 6);
+  expectSame(run, 10);
   for (const folder of [run, server.folder])
     for (const [path, content] of everything(folder)) expect(content.includes(secret), path).toBe(false);
 });
@@ -152,8 +162,10 @@ function engines(): readonly string[] {
 
 test('a trainer that is killed there goes on from its last checkpoint, and what it repeats is superseded', async () => {
   const run = join(scratch, 'killed');
-  const first = command(...grpo(run, 4));
+  const steps = 12;
+  const first = command(...grpo(run, steps));
   await until('a step after a checkpoint', () => events(run).some(({ path }) => path === 'checkpoint-2'));
+  await aWhile();
   process.kill(trainerThere(run), 'SIGKILL');
   const { code, err } = await first.ended;
   expect(code).toBe(2);
@@ -162,19 +174,20 @@ test('a trainer that is killed there goes on from its last checkpoint, and what 
   );
   await until('the end of the engine of the trainer that was killed', () => engines().length === 0);
   // What the trainer had measured beyond its last checkpoint is measured again.
-  rmSync(join(farRun(run), 'checkpoints', 'checkpoint-2'), { recursive: true });
+  const lost = Math.max(...metrics(run).map(({ step }) => Number(step)));
+  for (const name of readdirSync(join(farRun(run), 'checkpoints')))
+    if (Number(name.split('-')[1]) >= lost) rmSync(join(farRun(run), 'checkpoints', name), { recursive: true });
   expect(await command('resume', run).ended).toMatchObject({ code: 0 });
   expect(events(run).map(({ type }) => type)).toContain('resumed');
-  expect(metrics(run).map(({ step, attempt }) => `${step} by ${attempt}`)).toEqual(
-    expect.arrayContaining(['1 by 1', '2 by 1', '2 by 2', '3 by 2', '4 by 2']),
-  );
+  const attempts = metrics(run).map(({ step, attempt }) => `${step} by ${attempt}`);
+  expect(attempts).toEqual(expect.arrayContaining(['1 by 1', `${lost} by 1`, `${lost} by 2`, `${steps} by 2`]));
   const read = readMetrics(run);
   await read.refresh();
-  expect(read.points().map(({ step }) => step)).toEqual([1, 2, 3, 4]);
-  const repeated = metrics(run).find(({ step, attempt }) => step === 2 && attempt === 2);
-  expect(read.points()[1]?.metrics['reward']).toBe(repeated?.['reward']);
+  expect(read.points().map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, at) => at + 1));
+  const repeated = metrics(run).find(({ step, attempt }) => step === lost && attempt === 2);
+  expect(read.points()[lost - 1]?.metrics['reward']).toBe(repeated?.['reward']);
   expect(read.status()).toEqual({ type: 'finished' });
-  expectSame(run, 4);
+  expectSame(run, steps);
 });
 
 test('a run outlives its window, is followed again, stops with a checkpoint, and that comes here', async () => {
@@ -182,6 +195,7 @@ test('a run outlives its window, is followed again, stops with a checkpoint, and
   const { code, out } = await command(...grpo(run, 200), '--detach', '--json').ended;
   expect({ code, run: JSON.parse(out).run }).toEqual({ code: 0, run });
   await until('a step that came here', () => metrics(run).length >= 1);
+  await aWhile();
   process.kill(Number(readFileSync(join(run, 'pid'), 'utf8')), 'SIGKILL');
   const before = metrics(farRun(run)).length;
   await until('a step that nobody follows', () => metrics(farRun(run)).length > before);

@@ -100,6 +100,12 @@ export class Workbench {
     await this.#server?.stop();
   }
 
+  /** Ends VS Code as a crash or a power cut does: no process of it can say or save anything. */
+  async kill(): Promise<void> {
+    await this.#server?.kill();
+    await this.#browser.close();
+  }
+
   /** Loads the page again, as a person would; the extension host starts anew. */
   async reload(): Promise<void> {
     await this.page.reload();
