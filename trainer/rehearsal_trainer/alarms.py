@@ -214,8 +214,8 @@ def _failed(facts: Facts, who: str, code: str | None = None) -> bool:
 KINDS: Mapping[str, Kind] = {
     "kl-explosion": Kind(
         _kl_explosion,
-        "`kl` reaches {kl:g}, or leaps above {kl_least:g} and {kl_growth:g} times the highest of the last {window:g} "
-        "optimizer steps.",
+        "`kl` reaches {kl:g}, or leaps above both {kl_least:g} and {kl_growth:g} times the highest of the last "
+        "{window:g} optimizer steps.",
         "The model drifts too far from its reference. Raise the KL coefficient (beta) or lower the learning rate.",
     ),
     "entropy-collapse": Kind(

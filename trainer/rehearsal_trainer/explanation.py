@@ -57,8 +57,9 @@ def _explained(kind: RunKind, module: ModuleType, key: Key) -> dict[str, Json]:
     return {
         "name": key.name,
         "type": spelled(key.hint),
-        "schema": {**schema_of(key), **_named(kind, key)},
         **words,
+        **({"names": _names(kind, key)} if key.setting.names else {}),
+        "schema": {**schema_of(key), **_of_names(kind, key)},
         "isRequired": key.is_required,
         "isPath": key.setting.is_path,
         "isGiven": key.setting.is_given,
@@ -67,7 +68,11 @@ def _explained(kind: RunKind, module: ModuleType, key: Key) -> dict[str, Json]:
     }
 
 
-def _named(kind: RunKind, key: Key) -> dict[str, Json]:
+def _names(kind: RunKind, key: Key) -> list[str]:
+    return list(alarms.LIMITS if key.setting.names == "limits" else alarms.kinds_of(kind))
+
+
+def _of_names(kind: RunKind, key: Key) -> dict[str, Json]:
     """What the schema of a key says of the names that stand in its value."""
     if key.setting.names == "alarms":
         known = alarms.kinds_of(kind)

@@ -73,8 +73,8 @@ SFT_KINDS: Mapping[str, Kind] = {
     ),
     "gradient-explosion": Kind(
         _gradient_explosion,
-        "`grad_norm` reaches {grad_norm:g}, or leaps above {grad_least:g} and {grad_growth:g} times the median of the "
-        "last {window:g} optimizer steps.",
+        "`grad_norm` reaches {grad_norm:g}, or leaps above both {grad_least:g} and {grad_growth:g} times the median of "
+        "the last {window:g} optimizer steps.",
         "One batch pulls the weights far away. Lower the learning rate, warm up longer (warmup_steps), or look for "
         "recordings that are unlike the others.",
         runs=("sft",),
