@@ -187,6 +187,7 @@ async function watchAll(): Promise<void> {
 const stampFile = join('dist', 'stamp');
 const buildInputs = [
   'src',
+  'trainer/rehearsal_trainer/keys.json',
   'package.json',
   'package-lock.json',
   'scripts/build.ts',

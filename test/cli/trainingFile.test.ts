@@ -49,7 +49,7 @@ test('a file that is not there is named', () => {
 
 describe('the schema', () => {
   const fits = new Ajv2020({ allowUnionTypes: true })
-    .addKeyword('markdownDescription')
+    .addVocabulary(['markdownDescription', 'enumDescriptions'])
     .compile(trainingSchema() as object);
   const example =
     /```yaml\n(.*?)```/s.exec(readFileSync(inRoot('docs', 'reference', 'training.md'), 'utf8'))?.[1] ?? '';
@@ -64,6 +64,13 @@ describe('the schema', () => {
     ['another type', 'kind: grpo\nsteps: many\n', false],
     ['a number that is too small', 'kind: grpo\ngroup_size: 1\n', false],
     ['an unknown algorithm', 'kind: grpo\nalgorithm: ppo\n', false],
+    ['limits and alarms by name', 'kind: grpo\nalarms: { kl: 0.2, patience: 5 }\npause_on: [kl-explosion]\n', true],
+    ['an unknown limit', 'kind: grpo\nalarms: { kll: 0.2 }\n', false],
+    ['a limit that is no number', 'kind: sft\nalarms: { kl: much }\n', false],
+    ['a limit of 0', 'kind: sft\nalarms: { kl: 0 }\n', false],
+    ['less than one optimizer step', 'kind: sft\nalarms: { window: 0.5 }\n', false],
+    ['an unknown alarm', 'kind: grpo\npause_on: [boredom]\n', false],
+    ['an alarm of another kind of run', 'kind: grpo\npause_on: [overfitting]\n', false],
     ['a domain without its folder', 'kind: grpo\ndomain: [{ weight: 1 }]\n', false],
   ])('%s', (_name, text, isRight) => {
     expect(fits(parse(text)), JSON.stringify(fits.errors)).toBe(isRight);
@@ -92,6 +99,12 @@ test('--explain says what a key does, its defaults, the paper, and its names els
   ]);
   expect((await rehearsal('train', 'grpo', 'foo', '--explain')).err).toMatch(/there is no key foo; known are domain, /);
   expect((await rehearsal('train', '--explain')).err).toMatch(/say whose keys/);
+});
+
+test('--explain names the alarms that may pause a run, and the limits', async () => {
+  const { out } = await rehearsal('train', 'sft', 'alarms', 'pause_on', '--explain');
+  expect(out).toMatch(/^alarms \(object\).*Names: window, patience, kl, .*^pause_on \(list\)/ms);
+  expect(out).toMatch(/Names: not-a-number, loss-divergence, gradient-explosion, rows-too-long, overfitting\./);
 });
 
 const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))']).status === 0;

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
 import {
+  alarmReference,
   commandLineReference,
   commandReference,
   fileReference,
   launchReference,
+  metricReference,
   recordingReference,
   settingReference,
   trainingReference,
@@ -18,6 +20,8 @@ test.each([
   ['command-line.md', commandLineReference],
   ['files.md', fileReference],
   ['training.md', trainingReference],
+  ['metrics.md', metricReference],
+  ['alarms.md', alarmReference],
   ['launch.md', launchReference],
   ['recording.md', recordingReference],
 ])('docs/reference/%s says what the product says', async (page, text) => {

@@ -9,6 +9,7 @@ import { jsonSchemas } from '../../src/engine/shell/load/schemas.ts';
 import { byName, defaultOf, trainingKeys } from '../../src/engine/shell/trainingKeys.ts';
 import { commandUses } from '../../src/extension/commandUses.ts';
 import type { CommandId } from '../../src/extension/contributions.ts';
+import trainer from '../../trainer/rehearsal_trainer/keys.json' with { type: 'json' };
 
 type Placed = { readonly command: string; readonly when?: string };
 type Setting = {
@@ -203,11 +204,61 @@ learning_rate: 2e-5
 evaluate_every: 10
 \`\`\`
 
-A default is the profile's. What an algorithm's own paper asks for stands above it, and what a person says above both. \`rehearsal train grpo DOMAIN --profile paper\` is MUA-RL's recipe as it stands.
+A default is the profile's. What an algorithm's own paper asks for stands above it, and what a person says above both. \`rehearsal train grpo DOMAIN --profile paper\` is MUA-RL's recipe as it stands. What \`alarms\` and \`pause_on\` may name stands in [alarms.md](alarms.md).
 
 ${sections.join('\n\n')}
 `;
 }
+
+/** Every metric of a run, as the dashboard names it. */
+export function metricReference(): string {
+  const rows = trainer.metrics.map(({ name, label, about, unit, runs }) => {
+    const charts = trainer.charts.filter(({ metrics }) => metrics.includes(name));
+    const chart = charts.map((each) => each.label).join(', ');
+    return `| \`${name}\` | ${label.replaceAll('<', '\\<')} | ${runNames(runs)} | ${unit ?? ''} | ${oneLine(about)} | ${chart} |`;
+  });
+  return `# Metrics of a training run
+
+A line of \`metrics.jsonl\` holds what was measured in an optimizer step. The metrics of rollouts are means over those of the step that have a reward, unless they say otherwise. A group is the rollouts of one task that an optimizer step compares with each other: two groups of a step count as two, also where they are of one task, and tasks of two domains never share one. In an evaluation it is all rollouts of a task.
+
+In a name \`<tool>\`, \`<domain>\` and \`<name>\` stand for words of the run, and \`<metric>\` for another metric of the table. An evaluation (\`kind: evaluate\`) has its metrics in \`result.json\`. The last column is the chart of the dashboard that draws the metric; all others stand in its table.
+
+| metric | called | of | unit | what it is | chart |
+| --- | --- | --- | --- | --- | --- |
+${rows.join('\n')}
+`;
+}
+
+/** Every alarm of a run, and the limits that raise it. */
+export function alarmReference(): string {
+  const alarms = trainer.alarms.map(
+    ({ name, about, advice, runs }) => `| \`${name}\` | ${runNames(runs)} | ${oneLine(about)} | ${oneLine(advice)} |`,
+  );
+  const limits = trainer.limits.map((limit) => `| \`${limit.name}\` | ${limit.default} | ${oneLine(limit.about)} |`);
+  return `# Alarms of a training run
+
+GRPO and SFT look at their metrics after every optimizer step. An alarm is raised at the optimizer step at which its condition becomes true, and again only after it was false; a resumed run goes on with the metrics up to its checkpoint. The table says when with the limits’ defaults.
+
+| alarm | of | raised when | advice |
+| --- | --- | --- | --- |
+${alarms.join('\n')}
+
+\`pause_on\` names alarms that pause the run: it writes a checkpoint and ends with the event \`paused\`, and \`--resume\` goes on. \`alarms\` changes limits:
+
+\`\`\`yaml
+kind: grpo
+pause_on: [kl-explosion]
+alarms: { kl: 0.2 }
+\`\`\`
+
+| limit | default | what it is |
+| --- | --- | --- |
+${limits.join('\n')}
+`;
+}
+
+const runNames = (runs: readonly string[]): string =>
+  runs.map((run) => (run === 'evaluate' ? 'evaluation' : run.toUpperCase())).join(', ');
 
 type Key = { readonly path: string; readonly type: string; readonly isRequired: boolean; readonly about: string };
 

@@ -29,6 +29,8 @@ class Kind:
     """One kind of alarm. `look` gives the message and the evidence where the last row is bad, else None."""
 
     look: Callable[[Sequence[Row], Limits], Finding | None]
+    about: str
+    """When it is raised; a limit stands there as `{name}`."""
     advice: str
     shows: Callable[[Facts], bool] = lambda _facts: False
     """Whether a rollout shows it, so that its recording is evidence."""

@@ -30,33 +30,50 @@ LOOP = 4
 MOST_RECORDINGS = 5
 """Recordings that an alarm names as its evidence."""
 
-LIMITS: Mapping[str, tuple[float, str]] = {
-    "window": (10, "optimizer steps that a value is compared with: the last ones, and for entropy the first ones"),
-    "patience": (3, "optimizer steps in a row that entropy, truncation, dead groups and loss must be bad for"),
-    "kl": (0.5, "KL to the reference, per token, from which on it explodes"),
-    "kl_growth": (5, "times the highest of the window at which KL explodes, too"),
-    "kl_least": (0.05, "KL below which its growth means nothing"),
-    "entropy": (0.01, "entropy per token below which it has collapsed"),
-    "entropy_share": (0.2, "share of the run's first entropies below which it has collapsed, too"),
-    "looping": (0.1, f"share of rollouts with a call made {LOOP} times in a row"),
-    "simulator": (0.1, "share of rollouts that the simulated user broke"),
-    "dead_groups": (0.9, "share of groups without a difference in reward"),
-    "truncated": (0.25, "share of rollouts in which an answer was cut off"),
-    "drift": (0.05, "mean difference of sampled and recomputed log-probabilities"),
-    "stalled": (0.02, "share of rollouts that ran into their time limit"),
-    "stall_growth": (10, "times the median of the window that the rollouts of a step may take"),
-    "idle_s": (600, "seconds in which no rollout of a step ends; told while the step still waits"),
-    "stall_least_s": (120, "seconds of a step's rollouts below which their growth means nothing"),
-    "loss_growth": (1.5, "times the run's first losses above which the loss of SFT diverges"),
-    "loss_share": (0.75, "share of what was learned, in loss, that must be lost again for it to diverge, too"),
-    "loss_least": (0.3, "fall of the loss below which losing it again means nothing"),
-    "grad_norm": (1000, "norm of SFT's gradient, before clipping, from which on it explodes"),
-    "grad_growth": (10, "times the median of the window at which it explodes, too"),
-    "grad_least": (5, "norm of the gradient below which its growth means nothing"),
-    "too_long": (0.1, "share of the recordings that are longer than `context` and so left out"),
-    "overfit": (0.05, "share by which the validation loss must be above its lowest, patience measurements in a row"),
+
+@dataclass(frozen=True)
+class Limit:
+    """A number that an alarm compares with; a run's `alarms` sets another one."""
+
+    default: float
+    about: str
+    least: float = 0
+    """Smaller ones are refused; 0 is, too."""
+
+
+LIMITS: Mapping[str, Limit] = {
+    "window": Limit(
+        10, "optimizer steps that a value is compared with: the last ones, and for entropy the first ones", least=1
+    ),
+    "patience": Limit(
+        3, "optimizer steps in a row that entropy, truncation, dead groups and loss must be bad for", least=1
+    ),
+    "kl": Limit(0.5, "KL to the reference, per token, from which on it explodes"),
+    "kl_growth": Limit(5, "times the highest of the window at which KL explodes, too"),
+    "kl_least": Limit(0.05, "KL below which its growth means nothing"),
+    "entropy": Limit(0.01, "entropy per token below which it has collapsed"),
+    "entropy_share": Limit(0.2, "share of the run's first entropies below which it has collapsed, too"),
+    "looping": Limit(0.1, f"share of rollouts with a call made {LOOP} times in a row"),
+    "simulator": Limit(0.1, "share of rollouts that the simulated user broke"),
+    "dead_groups": Limit(0.9, "share of groups without a difference in reward"),
+    "truncated": Limit(0.25, "share of rollouts in which an answer was cut off"),
+    "drift": Limit(0.05, "mean difference of sampled and recomputed log-probabilities"),
+    "stalled": Limit(0.02, "share of rollouts that ran into their time limit"),
+    "stall_growth": Limit(10, "times the median of the window that the rollouts of a step may take"),
+    "idle_s": Limit(600, "seconds in which no rollout of a step ends; told while the step still waits"),
+    "stall_least_s": Limit(120, "seconds of a step's rollouts below which their growth means nothing"),
+    "loss_growth": Limit(1.5, "times the run's first losses above which the loss of SFT diverges"),
+    "loss_share": Limit(0.75, "share of what was learned, in loss, that must be lost again for it to diverge, too"),
+    "loss_least": Limit(0.3, "fall of the loss below which losing it again means nothing"),
+    "grad_norm": Limit(1000, "norm of SFT's gradient, before clipping, from which on it explodes"),
+    "grad_growth": Limit(10, "times the median of the window at which it explodes, too"),
+    "grad_least": Limit(5, "norm of the gradient below which its growth means nothing"),
+    "too_long": Limit(0.1, "share of the recordings that are longer than `context` and so left out"),
+    "overfit": Limit(
+        0.05, "share by which the validation loss must be above its lowest, patience measurements in a row"
+    ),
 }
-"""Each limit with its default and what it is."""
+"""The limits by name."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +94,14 @@ def completed(limits: Limits) -> dict[str, float]:
             raise ConfigurationError(f"alarms: there is no limit {name}; known are {', '.join(LIMITS)}")
         if not isinstance(value, int | float) or isinstance(value, bool) or value <= 0:
             raise ConfigurationError(f"alarms: {name}: expected a number above 0, found {value!r}")
-    if limits.get("window", 1) < 1 or limits.get("patience", 1) < 1:
-        raise ConfigurationError("alarms: window and patience: expected at least 1")
-    return {name: limits.get(name, default) for name, (default, _) in LIMITS.items()}
+        if value < LIMITS[name].least:
+            raise ConfigurationError(f"alarms: {name}: expected at least {LIMITS[name].least:g}, found {value!r}")
+    return {name: limits.get(name, limit.default) for name, limit in LIMITS.items()}
+
+
+def when_raised(kind: Kind) -> str:
+    """When an alarm is raised, by the limits' defaults."""
+    return kind.about.format(**completed({}))
 
 
 def known(names: Sequence[str], run: RunKind) -> list[str]:
@@ -192,19 +214,25 @@ def _failed(facts: Facts, who: str, code: str | None = None) -> bool:
 KINDS: Mapping[str, Kind] = {
     "kl-explosion": Kind(
         _kl_explosion,
+        "`kl` reaches {kl:g}, or leaps above both {kl_least:g} and {kl_growth:g} times the highest of the last "
+        "{window:g} optimizer steps.",
         "The model drifts too far from its reference. Raise the KL coefficient (beta) or lower the learning rate.",
     ),
     "entropy-collapse": Kind(
         _entropy_collapse,
+        "`entropy` is below {entropy:g}, or below {entropy_share:.0%} of what the run began with, {patience:g} "
+        "optimizer steps in a row.",
         "The model became deterministic too early. Clip less (a larger epsilon) or sample at a higher temperature.",
     ),
     "tool-loop": Kind(
         at_least("looping", "looping", f"{{value:.0%}} of the rollouts make one call {LOOP} times in a row or more"),
+        "`looping` reaches {looping:.0%}.",
         "The model makes the same call again and again. Check the loss mask and whether the reward is clear.",
         lambda facts: _number(facts, "longest_repeat") >= LOOP,
     ),
     "simulator-breakdown": Kind(
         at_least("simulator_failed", "simulator", "the simulated user broke {value:.0%} of the rollouts"),
+        "`simulator_failed` reaches {simulator:.0%}.",
         "The simulated user answers incoherently or not at all. Check its prompt and the user's model.",
         lambda facts: _failed(facts, "simulator"),
     ),
@@ -215,6 +243,7 @@ KINDS: Mapping[str, Kind] = {
             "{value:.0%} of the groups have one reward for all rollouts, {count} optimizer steps in a row",
             lasting=True,
         ),
+        "`dead_groups` reaches {dead_groups:.0%}, {patience:g} optimizer steps in a row.",
         "Nothing can be learned from a group whose rollouts all have one reward. Where all are wrong, begin with SFT "
         "or with easier tasks; where all are right, train on harder ones; larger groups and a higher temperature "
         "differ more.",
@@ -226,21 +255,26 @@ KINDS: Mapping[str, Kind] = {
             "{value:.0%} of the rollouts have an answer that was cut off, {count} optimizer steps in a row",
             lasting=True,
         ),
+        "`truncated` reaches {truncated:.0%}, {patience:g} optimizer steps in a row.",
         "Answers end before the model ends them. Raise max_tokens or context, or look for endless answers.",
         lambda facts: facts.get("truncated") is True,
     ),
     "token-drift": Kind(
         at_least("drift", "drift", "sampled and recomputed log-probabilities differ by {value:.3g} on average"),
+        "`drift` reaches {drift:g}.",
         "The trainer scores other tokens or other weights than were sampled. Check that the gateway has the newest "
         "weights, the chat template and the number format (dtype).",
     ),
     "stalled-rollouts": Kind(
         _stalled_rollouts,
+        "`stalled` reaches {stalled:.0%}, the rollouts of an optimizer step take {stall_growth:g} times as long as "
+        "those before and more than {stall_least_s:g} s, or none of them ends for {idle_s:g} s.",
         "Rollouts hang. Check the user's model, tools and MCP servers for time-outs, and lower concurrency.",
         lambda facts: _failed(facts, "infrastructure", "timeout"),
     ),
     "not-a-number": Kind(
         _not_a_number,
+        "The loss or the norm of its gradient is no number any more.",
         "The weights are lost from this optimizer step on. Delete the checkpoints since, and go on from the one before "
         "with a lower learning rate, or with dtype float32.",
         runs=("sft", "grpo"),

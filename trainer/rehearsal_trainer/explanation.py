@@ -1,5 +1,6 @@
-"""`python -m rehearsal_trainer explain`: every key of the configurations as JSON, for the command line, the editor's
-schema and the documentation. `keys.json` beside this file is what it prints. Torch-free."""
+"""`python -m rehearsal_trainer explain`: every key of the configurations, metric, chart, alarm and limit as JSON, for
+the command line, the editor's schema, the dashboard and the documentation. `keys.json` beside this file is what it
+prints. Torch-free."""
 
 from __future__ import annotations
 
@@ -10,29 +11,41 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rehearsal_trainer import evaluate, grpo_config, sft
+from rehearsal_trainer import alarms, evaluate, grpo_config, metrics, sft
+from rehearsal_trainer.alarm_kind import RunKind
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.setting import Key, keys_of, schema_of, spelled
 
 KEYS_FILE = Path(__file__).with_name("keys.json")
-KINDS: dict[str, ModuleType] = {"sft": sft, "grpo": grpo_config, "evaluate": evaluate}
+KINDS: dict[RunKind, ModuleType] = {"sft": sft, "grpo": grpo_config, "evaluate": evaluate}
 
 
 def main(argv: Sequence[str]) -> int:
-    """Prints the explanation of every key."""
+    """Prints the explanation of everything."""
     print(explanation(), end="")
     return 0
 
 
 def explanation() -> str:
-    """What `keys.json` holds: by kind of run, each key with its type, its words, and its default in each profile."""
-    kinds = {
-        name: [_explained(module, key) for key in keys_of(module.Config).values()] for name, module in KINDS.items()
+    """What `keys.json` holds: by kind of run, each key with its type, its words, and its default in each profile; and
+    the tables of metrics, charts, alarms and limits."""
+    keys = {
+        kind: [_explained(kind, module, key) for key in keys_of(module.Config).values()]
+        for kind, module in KINDS.items()
     }
-    return json.dumps(kinds, indent=1, ensure_ascii=False) + "\n"
+    tables = {
+        "metrics": [dataclasses.asdict(metric) for metric in metrics.METRICS],
+        "charts": [_chart(chart) for chart in metrics.CHARTS],
+        "alarms": [
+            {"name": name, "about": alarms.when_raised(kind), "advice": kind.advice, "runs": kind.runs}
+            for name, kind in alarms.KINDS.items()
+        ],
+        "limits": [{"name": name, **dataclasses.asdict(limit)} for name, limit in alarms.LIMITS.items()],
+    }
+    return json.dumps(keys | tables, indent=1, ensure_ascii=False) + "\n"
 
 
-def _explained(module: ModuleType, key: Key) -> dict[str, Json]:
+def _explained(kind: RunKind, module: ModuleType, key: Key) -> dict[str, Json]:
     setting = dataclasses.asdict(key.setting)
     if module is sft and key.setting.verl_sft:
         setting["verl"] = key.setting.verl_sft
@@ -44,13 +57,49 @@ def _explained(module: ModuleType, key: Key) -> dict[str, Json]:
     return {
         "name": key.name,
         "type": spelled(key.hint),
-        "schema": schema_of(key),
         **words,
+        **({"names": _names(kind, key)} if key.setting.names else {}),
+        "schema": {**schema_of(key), **_of_names(kind, key)},
         "isRequired": key.is_required,
         "isPath": key.setting.is_path,
         "isGiven": key.setting.is_given,
         "defaults": {} if key.is_required or key.name == "profile" else defaults,
         **({"algorithms": by_algorithm} if by_algorithm else {}),
+    }
+
+
+def _names(kind: RunKind, key: Key) -> list[str]:
+    return list(alarms.LIMITS if key.setting.names == "limits" else alarms.kinds_of(kind))
+
+
+def _of_names(kind: RunKind, key: Key) -> dict[str, Json]:
+    """What the schema of a key says of the names that stand in its value."""
+    if key.setting.names == "alarms":
+        known = alarms.kinds_of(kind)
+        words = [f"{alarms.when_raised(each)} {each.advice}" for each in known.values()]
+        return {"items": {"enum": list(known), "enumDescriptions": words}, "uniqueItems": True}
+    if key.setting.names == "limits":
+        properties = {name: _limit(limit) for name, limit in alarms.LIMITS.items()}
+        return {"properties": properties, "additionalProperties": False}
+    return {}
+
+
+def _limit(limit: alarms.Limit) -> dict[str, Json]:
+    least = {"minimum": limit.least} if limit.least > 0 else {"exclusiveMinimum": 0}
+    return {"type": "number", **least, "default": limit.default, "description": limit.about}
+
+
+def _chart(chart: metrics.Chart) -> dict[str, Json]:
+    """A chart of one metric is called by it."""
+    only = metrics.metric_of(chart.metrics[0])
+    return {
+        "label": chart.label or (only and only.label),
+        "about": chart.about or (only and only.about),
+        "color": chart.color,
+        "metrics": list(chart.metrics),
+        "least": chart.least,
+        "most": chart.most,
+        "isLead": chart.is_lead,
     }
 
 

@@ -351,10 +351,11 @@ SkipDeadGroups = Annotated[
 
 AlarmLimits = Annotated[
     dict[str, float],
-    Setting("Limits of the alarms that are not the default ones; docs/training-protocol.md says what each is."),
+    Setting("Limits of the alarms that are not the default ones, by name, such as {kl: 0.2}.", names="limits"),
 ]
 PauseOn = Annotated[
-    list[str], Setting("Alarms that pause the run: it writes a checkpoint and ends, and can be resumed.")
+    list[str],
+    Setting("Alarms that pause the run: it writes a checkpoint and ends, and can be resumed.", names="alarms"),
 ]
 UserPrices = Annotated[
     dict[str, float],

@@ -7,7 +7,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rehearsal_trainer.messages import Json
 
@@ -33,6 +33,8 @@ class Setting:
     """It names files, relative to the file that it is written in."""
     is_given: bool = False
     """The command line fills it in: no file of a person holds it."""
+    names: Literal["alarms", "limits"] | None = None
+    """What its values, or the keys of its value, are names of."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,9 @@ from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.generation import Generator
 from rehearsal_trainer.messages import Tool
+from rehearsal_trainer.metrics import metric_of
 from rehearsal_trainer.models import load_model, load_tokenizer
+from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.serving import gateway_over
 from rehearsal_trainer.session import Sampling
 
@@ -52,6 +54,19 @@ def node_of() -> str:
     found = os.environ.get("REHEARSAL_NODE") or (str(OWN_NODE) if OWN_NODE.exists() else shutil.which("node"))
     assert found is not None and ENGINE.exists(), "the engine is not built: npm run build"
     return found
+
+
+@pytest.fixture(autouse=True)
+def _only_known_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run measures stands in the table of metrics.py."""
+    write = RunFolder.metrics
+
+    def checked(run: RunFolder, step: int, values: Mapping[str, float | None]) -> None:
+        unknown = [name for name in values if metric_of(name) is None]
+        assert not unknown, f"metrics.py does not know {', '.join(unknown)}"
+        write(run, step, values)
+
+    monkeypatch.setattr(RunFolder, "metrics", checked)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from test_training import gold_recordings, grpo_config, lines, sft_config
 from trl import SFTTrainer  # noqa: TID251
 
 from rehearsal_trainer.alarm_kind import RunKind
-from rehearsal_trainer.alarms import KINDS, LIMITS, Row, completed, kinds_of, raised
+from rehearsal_trainer.alarms import KINDS, LIMITS, Row, completed, kinds_of, raised, when_raised
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.generation import Generator
@@ -128,6 +128,8 @@ def test_every_alarm_has_a_failing_case_and_advice() -> None:
     assert {name for _, expected in SFT_FAILING for name, _ in expected} == set(kinds_of("sft"))
     assert (len(kinds_of("grpo")), len(kinds_of("sft")), len(KINDS)) == (9, 5, 13)
     assert [kind.advice for kind in KINDS.values() if len(kind.advice) < 40] == []
+    assert [name for name, kind in KINDS.items() if not when_raised(kind).endswith(".")] == []
+    assert when_raised(KINDS["dead-groups"]) == "`dead_groups` reaches 90%, 3 optimizer steps in a row."
 
 
 def test_limits_are_configuration() -> None:
@@ -143,7 +145,7 @@ def test_limits_are_configuration() -> None:
         ({"alarms": {"kll": 1}}, "alarms: there is no limit kll; known are window, patience, kl,"),
         ({"alarms": {"kl": "much"}}, "alarms: kl: expected a number above 0, found 'much'"),
         ({"alarms": {"kl": 0}}, "alarms: kl: expected a number above 0, found 0"),
-        ({"alarms": {"patience": 0.5}}, "alarms: window and patience: expected at least 1"),
+        ({"alarms": {"patience": 0.5}}, "alarms: patience: expected at least 1, found 0.5"),
         ({"pause_on": ["boredom"]}, "pause_on: grpo has no alarm boredom; known are kl-explosion, "),
         ({"user_prices": {"inputs": 1}}, "user_prices: there is no inputs; known are input and output"),
     ],

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
+from rehearsal_trainer.alarm_kind import RunKind
 from rehearsal_trainer.explanation import KEYS_FILE, KINDS, explanation
 from rehearsal_trainer.setting import keys_of
 
@@ -15,7 +17,20 @@ def test_the_keys_file_says_what_the_code_says() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_key_is_explained_in_a_sentence(kind: str) -> None:
+def test_every_key_is_explained_in_a_sentence(kind: RunKind) -> None:
     keys = keys_of(KINDS[kind].Config)
     assert list(keys) == [field.name for field in dataclasses.fields(KINDS[kind].Config)]
     assert [name for name, key in keys.items() if not key.setting.about.endswith(".")] == []
+
+
+def test_the_schema_names_the_limits_and_the_alarms_of_the_run() -> None:
+    told = json.loads(explanation())
+    schemas = {kind: {key["name"]: key["schema"] for key in told[kind]} for kind in ("sft", "grpo")}
+    for kind, own in (("sft", "overfitting"), ("grpo", "dead-groups")):
+        names = schemas[kind]["pause_on"]["items"]["enum"]
+        assert names == [alarm["name"] for alarm in told["alarms"] if kind in alarm["runs"]]
+        assert own in names
+        limits = schemas[kind]["alarms"]
+        assert list(limits["properties"]) == [limit["name"] for limit in told["limits"]]
+        assert limits["additionalProperties"] is False
+    assert "overfitting" not in schemas["grpo"]["pause_on"]["items"]["enum"]

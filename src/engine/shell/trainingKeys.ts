@@ -16,6 +16,8 @@ const keySchema = z.object({
   paper: z.string().optional(),
   trl: z.string().optional(),
   verl: z.string().optional(),
+  /** What stands in its value, where only these names may. */
+  names: z.array(z.string()).optional(),
   /** Names files, relative to the file that it is written in. */
   isPath: z.boolean(),
   /** The command line fills it in. */
@@ -39,10 +41,11 @@ export function trainingKeys(kind: TrainingKind): readonly TrainingKey[] {
 
 /** What a person reads of a key beside its type: its words, its unit, its defaults, and its names elsewhere. */
 export function explain(key: TrainingKey): readonly string[] {
-  const { about, unit, paper, trl, verl, defaults, algorithms } = key;
+  const { about, unit, paper, trl, verl, names, defaults, algorithms } = key;
   return [
     about,
     ...(unit === undefined ? [] : [`Unit: ${unit}.`]),
+    ...(names === undefined ? [] : [`Names: ${names.join(', ')}.`]),
     ...(Object.keys(defaults).length === 0 ? [] : [`Default: ${defaultOf(key)}.`]),
     ...(algorithms === undefined ? [] : [`By algorithm: ${byName(algorithms)}.`]),
     ...(paper === undefined ? [] : [`MUA-RL: ${paper}.`]),

@@ -35,7 +35,7 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
   const index = cursor ?? (opened === null ? null : steps.indexOf(opened));
   const marked = index === null || index < 0 ? null : index;
   // A range that is a share has no use for powers of ten.
-  const isLog = props.isLog && kind.range[1] === null;
+  const isLog = props.isLog && kind.most === null;
   const looks = looksOf(chart);
   const { canvas, picture } = useChart({ ...props, isLog, looks, marked, onHover: setHovered });
   const readout = hovered ?? cursor;
@@ -44,7 +44,7 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
   return (
     <section class="card chart-card" aria-label={kind.label}>
       <div class="card-title">
-        <h2 title={kind.meaning}>{kind.label}</h2>
+        <h2 title={kind.about}>{kind.label}</h2>
         <span class="readout">
           {readout !== null && steps[readout] !== undefined && (
             <span class="muted">optimizer step {steps[readout]} </span>
@@ -91,7 +91,7 @@ function Legend({ chart, looks, palette, readout }: LegendProps): JSX.Element {
   return (
     <ul class="legend">
       {chart.curves.map(({ label, metric, values, latest }, index) => (
-        <li key={label} title={metric.meaning}>
+        <li key={label} title={metric.about}>
           <svg width="26" height="8" aria-hidden="true">
             <line
               x1="1"

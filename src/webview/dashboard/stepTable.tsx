@@ -26,7 +26,7 @@ export function StepTable({ series, overlays, shown, opened, onOpen }: StepTable
   if (points.length === 0) return null;
   const columns = [
     { key: 'step', label: 'Optimizer step' },
-    ...table.columns.map(({ name, label, meaning }) => ({ key: name, label, title: meaning })),
+    ...table.columns.map(({ name, label, about }) => ({ key: name, label, title: about })),
   ];
   const rows = table.rows.map(({ step, cells }) => ({
     key: String(step),

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { type Chart, drawChart } from '../chart.ts';
 import type { CurveLook } from '../curveLook.ts';
 import type { ChartSummary } from '../models/charts.ts';
-import { formatMetric } from '../models/metrics.ts';
+import { formatMetric, metricNamed } from '../models/metrics.ts';
 import { type Zoom, zoomedTo } from '../models/zoom.ts';
 import type { Palette } from '../theme.ts';
 
@@ -34,14 +34,18 @@ export function useChart(props: UseChart) {
       const step = latest.current.chart.steps[index];
       if (step !== undefined) latest.current.onOpen?.(step);
     };
-    const [metric] = kind.metrics;
-    const format = (value: number): string => (metric && !isLog ? formatMetric(metric, value) : String(value));
+    const [first = ''] = kind.metrics;
+    const format = (value: number): string => (isLog ? String(value) : formatMetric(metricNamed(first), value));
     const onZoom = (from: number, to: number): void => {
       const { zoom: before, chart: now, onZoom: say } = latest.current;
       say(zoomedTo(before, now.steps, from, to));
     };
-    const options = { looks: latest.current.looks, palette, height, range: kind.range, isLog, format };
-    drawn.current = drawChart(parent.current, { ...options, onHover, onPick: pick, onZoom }, latest.current.chart);
+    const events = { onHover, onPick: pick, onZoom };
+    drawn.current = drawChart(
+      parent.current,
+      { looks: latest.current.looks, palette, height, range: [kind.least, kind.most], isLog, format, ...events },
+      latest.current.chart,
+    );
     return () => drawn.current?.destroy();
   }, [kind, palette, height, isLog, shape, onHover]);
   useEffect(() => drawn.current?.update(chart), [chart]);

@@ -1,5 +1,5 @@
 import type { Alarm } from '../protocol.ts';
-import { formatMetric, measuredMetrics } from './metrics.ts';
+import { formatMetric, metricNamed } from './metrics.ts';
 
 /** An alarm as a person reads it. */
 export type AlarmSummary = {
@@ -37,6 +37,5 @@ export function alarmSummaries(alarms: readonly Alarm[]): readonly AlarmSummary[
 
 /** With four significant digits, whatever the metric is rounded to elsewhere: here a number meets its limit. */
 function evidenceOf([name, value]: readonly [string, number]): readonly [string, string] {
-  const label = words[name] ?? measuredMetrics(new Set([name]))[0]?.label ?? name;
-  return [label, formatMetric({ name, label, meaning: '' }, value)];
+  return [words[name] ?? metricNamed(name).label, formatMetric({ decimals: null }, value)];
 }

@@ -1,5 +1,5 @@
 import type { Alarm, Run } from '../protocol.ts';
-import { type ChartKind, chartKinds, formatMetric, type Metric } from './metrics.ts';
+import { type ChartKind, chartKinds, drawnMetrics, formatMetric, type Metric, metricNamed } from './metrics.ts';
 import { type Series, smoothed, valuesOf } from './series.ts';
 
 /** One line of a chart: a metric of a run. Its values have the length of the chart's steps. */
@@ -43,19 +43,18 @@ export function chartsOf(
   const drawn: readonly DrawnRun[] = [{ run: run?.id ?? '', series }, ...overlays];
   const names = new Set(drawn.flatMap((each) => [...metricNames(each.series)]));
   return chartKinds
-    .map((kind) => ({ kind, metrics: metricsOf(kind, names) }))
+    .map((kind) => ({ kind, metrics: drawnMetrics(kind, names) }))
     .filter(({ kind, metrics }) => metrics.length > 0 || isExpected(kind, run, names))
-    .map(({ kind, metrics }) => chartOf(kind, metrics.length > 0 ? metrics : kind.metrics, drawn, window, alarms));
+    .map(({ kind, metrics }) =>
+      chartOf(kind, metrics.length > 0 ? metrics : kind.metrics.map(metricNamed), drawn, window, alarms),
+    );
 }
 
-function isExpected(kind: ChartKind, run: Run | null, names: ReadonlySet<string>): boolean {
-  if (!kind.isLead) return false;
-  return run?.kind === 'grpo' || (run?.kind === 'sft' ? kind.label === 'Loss' : names.size === 0);
-}
-
-function metricsOf({ metrics, more }: ChartKind, names: ReadonlySet<string>): readonly Metric[] {
-  const own = metrics.filter(({ name }) => names.has(name));
-  return [...own, ...[...names].sort().flatMap((name) => more?.(name) ?? [])];
+function isExpected({ isLead, metrics }: ChartKind, run: Run | null, names: ReadonlySet<string>): boolean {
+  if (!isLead) return false;
+  const kind = run?.kind;
+  if (kind !== 'grpo' && kind !== 'sft') return names.size === 0;
+  return metrics.some((name) => metricNamed(name).runs.includes(kind));
 }
 
 function chartOf(

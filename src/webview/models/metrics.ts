@@ -1,175 +1,94 @@
-import type { SeriesColor } from '../theme.ts';
+import * as z from 'zod/mini';
+import { charts, metrics } from '../../../trainer/rehearsal_trainer/keys.json';
 
 /** How a metric is named and written. */
-export type Metric = {
-  readonly name: string;
-  readonly label: string;
+const metricSchema = z.object({
+  name: z.string(),
+  label: z.string(),
   /** What it says, for people who see it for the first time. */
-  readonly meaning: string;
+  about: z.string(),
   /** Decimal places; without it, four significant digits. */
-  readonly decimals?: number;
-};
+  decimals: z.nullable(z.int()),
+  /** The kinds of run that measure it. */
+  runs: z.array(z.string()),
+});
+export type Metric = Readonly<z.infer<typeof metricSchema>>;
 
-/** A chart of one metric or of several that are read together. `range` is what the y axis shows at least. */
-export type ChartKind = {
-  readonly label: string;
-  readonly meaning: string;
-  readonly metrics: readonly Metric[];
-  /** Takes in further metrics, whose names only the run knows. */
-  readonly more?: (name: string) => Metric | null;
-  readonly color: SeriesColor;
-  readonly range: readonly [number | null, number | null];
-  /** Drawn from a GRPO run's beginning, before anything is measured. */
-  readonly isLead?: boolean;
-};
+const chartSchema = z.object({
+  label: z.string(),
+  about: z.string(),
+  metrics: z.array(z.string()),
+  color: z.enum(['green', 'red', 'purple', 'blue']),
+  /** What the y axis shows at least. */
+  least: z.nullable(z.number()),
+  most: z.nullable(z.number()),
+  /** Drawn from a run's beginning, before anything is measured. */
+  isLead: z.boolean(),
+});
 
-const share = { decimals: 3 } as const;
-const toShare: readonly [number, number] = [0, 1];
-const upwards: readonly [number, null] = [0, null];
-const anywhere: readonly [null, null] = [null, null];
+/** A chart of one metric or of several that are read together. A name may stand for several metrics: `calls/<tool>`. */
+export type ChartKind = Readonly<z.infer<typeof chartSchema>>;
 
-const reward = { name: 'reward', label: 'Reward', meaning: 'Mean reward of the optimizer step’s rollouts', ...share };
-const loss = { name: 'loss', label: 'Loss', meaning: 'Training loss' };
-const validation = {
-  name: 'validation_loss',
-  label: 'Validation loss',
-  meaning: 'Loss on recordings that SFT does not learn from',
-};
-const kl = { name: 'kl', label: 'KL', meaning: 'Distance from the reference model' };
-const turns = { name: 'turns', label: 'Turns', meaning: 'Mean number of turns of a rollout', decimals: 1 };
+const told = z.array(metricSchema).parse(metrics).map(plain);
+const byName = new Map(told.map((metric) => [metric.name, metric]));
+const patterns = told
+  .filter(({ name }) => name.includes('<'))
+  .map((metric) => ({ metric, pattern: patternOf(metric.name) }));
 
 /** The dashboard's charts, in their order. */
-export const chartKinds: readonly ChartKind[] = [
-  { ...reward, metrics: [reward], color: 'green', range: toShare, isLead: true },
-  { ...loss, metrics: [loss, validation], color: 'red', range: anywhere, isLead: true },
-  { ...kl, metrics: [kl], color: 'purple', range: upwards, isLead: true },
-  { ...turns, metrics: [turns], color: 'blue', range: upwards, isLead: true },
-  {
-    label: 'All correct and all wrong',
-    meaning: 'Share of groups whose rollouts all have reward 1, or all reward 0',
-    metrics: [
-      {
-        name: 'all_correct',
-        label: 'All correct',
-        meaning: 'Share of groups whose rollouts all have reward 1',
-        ...share,
-      },
-      { name: 'all_wrong', label: 'All wrong', meaning: 'Share of groups whose rollouts all have reward 0', ...share },
-    ],
-    color: 'green',
-    range: toShare,
-  },
-  {
-    label: 'Test split',
-    meaning: 'Evaluations while training: mean reward, and share of the tasks’ declared checks that were met',
-    metrics: [],
-    more: evaluated,
-    color: 'green',
-    range: toShare,
-  },
-  single('completion', 'Completion', 'Share of a task’s declared checks that were met', 'green', toShare, 3),
-  single('entropy', 'Entropy', 'Mean entropy of the sampled tokens', 'purple', upwards),
-  single('response_length', 'Response length', 'Mean number of sampled tokens of a rollout', 'blue', upwards, 1),
-  single('grad_norm', 'Gradient norm', 'Norm of the gradient', 'red', upwards),
-  {
-    label: 'Tool calls',
-    meaning: 'Mean number of calls of a rollout, by tool',
-    metrics: [],
-    more: (name) =>
-      name.startsWith('calls/')
-        ? { name, label: name.slice('calls/'.length), meaning: `Calls of ${name.slice(6)} in a rollout`, decimals: 2 }
-        : null,
-    color: 'blue',
-    range: upwards,
-  },
-  single('generic_calls', 'Generic tools', 'Calls of think, calculate and the like in a rollout', 'blue', upwards, 2),
-  single('handoff', 'Human handoff', 'Share of rollouts that were handed to a human', 'purple', toShare, 3),
-  {
-    label: 'Lost to learning',
-    meaning: 'What teaches nothing, or little: groups with one reward, answers cut off, and broken simulated users',
-    metrics: [
-      {
-        name: 'dead_groups',
-        label: 'Dead groups',
-        meaning: 'Share of groups without a difference in reward',
-        ...share,
-      },
-      { name: 'truncated', label: 'Truncated', meaning: 'Share of rollouts in which an answer was cut off', ...share },
-      {
-        name: 'simulator_failed',
-        label: 'Broken users',
-        meaning: 'Share of rollouts that the simulated user broke',
-        ...share,
-      },
-      { name: 'looping', label: 'Looping', meaning: 'Share of rollouts with a call made again and again', ...share },
-    ],
-    color: 'red',
-    range: toShare,
-  },
-  single('drift', 'Token drift', 'Mean difference of sampled and recomputed log-probabilities', 'purple', upwards),
-  {
-    label: 'Seconds by phase',
-    meaning: 'Wall time of an optimizer step: its rollouts, and the update of the weights',
-    metrics: [
-      { name: 'rollout_seconds', label: 'Rollouts', meaning: 'Wall time of the rollouts', decimals: 1 },
-      { name: 'update_seconds', label: 'Update', meaning: 'Wall time of everything else', decimals: 1 },
-    ],
-    color: 'blue',
-    range: upwards,
-  },
-  single('tokens_per_second', 'Tokens per second', 'Sampled tokens in a second of rollouts', 'blue', upwards, 1),
-  single('cost', 'Cost', 'What the model in the user’s seat cost, in the currency of its prices', 'red', upwards),
-];
+export const chartKinds: readonly ChartKind[] = z.array(chartSchema).parse(charts).map(plain);
 
-function single(
-  name: string,
-  label: string,
-  meaning: string,
-  color: SeriesColor,
-  range: ChartKind['range'],
-  decimals?: number,
-): ChartKind {
-  const metric: Metric = { name, label, meaning, ...(decimals === undefined ? {} : { decimals }) };
-  return { label, meaning, metrics: [metric], color, range };
+/** The trainer marks the names of keys and metrics in its sentences. */
+function plain<Told extends { readonly about: string }>(each: Told): Told {
+  return { ...each, about: each.about.replaceAll('`', '') };
 }
 
-/** Reward and completion of an evaluation, over all domains or of one. */
-function evaluated(name: string): Metric | null {
-  const [, domain, what] = /^evaluate\/(?:(.+)\/)?(reward|completion)$/.exec(name) ?? [];
-  if (what === undefined) return null;
-  const label = `${what === 'reward' ? 'Reward' : 'Completion'}${domain === undefined ? '' : `, ${domain}`}`;
-  return { name, label, meaning: `${label} on the test split`, ...share };
+/** What a name of the trainer's table matches; its `<tool>` is any word. */
+function patternOf(name: string): RegExp {
+  return new RegExp(`^${name.replaceAll(/<(\w+)>/g, '(?<$1>.+)')}$`);
 }
 
-/** Metrics that stand in the table only, in the table's order. */
-const tabled: readonly Metric[] = [
-  {
-    name: 'reward_std',
-    label: 'Reward std',
-    meaning: 'Standard deviation of the rewards within an optimizer step',
-    decimals: 3,
-  },
-  { name: 'learning_rate', label: 'Learning rate', meaning: 'Learning rate of the optimizer step' },
-  { name: 'failed', label: 'Failed', meaning: 'Rollouts that say nothing about the model' },
-  { name: 'step_seconds', label: 'Seconds', meaning: 'Wall time of the optimizer step', decimals: 1 },
-];
+/** The metrics of a chart among those that a run has measured. */
+export function drawnMetrics({ metrics: own }: ChartKind, names: ReadonlySet<string>): readonly Metric[] {
+  const sorted = [...names].sort();
+  const drawn = own.flatMap((name) => {
+    if (names.has(name)) return [name];
+    const pattern = patternOf(name);
+    return sorted.filter((each) => pattern.test(each));
+  });
+  return drawn.map(metricNamed);
+}
 
-const known: readonly Metric[] = [...chartKinds.flatMap(({ metrics }) => metrics), ...tabled];
-
-/** The metrics that a run has measured: known ones first and in their order, then the rest by name. */
+/** The metrics that a run has measured: those of the trainer's table first and in its order, then the rest by name. */
 export function measuredMetrics(names: ReadonlySet<string>): readonly Metric[] {
-  const others = [...names].filter((name) => !known.some((metric) => metric.name === name)).sort();
-  return [...known.filter(({ name }) => names.has(name)), ...others.map(unknownMetric)];
+  const others = [...names].filter((name) => !byName.has(name)).sort();
+  return [...told.filter(({ name }) => names.has(name)), ...others.map(metricNamed)];
 }
 
-function unknownMetric(name: string): Metric {
-  return { name, label: name.replaceAll('_', ' '), meaning: name };
+/** A metric by its name, also one that the trainer's table does not know. */
+export function metricNamed(name: string): Metric {
+  return knownMetric(name) ?? { name, label: name.replaceAll('_', ' '), about: name, decimals: null, runs: [] };
+}
+
+function knownMetric(name: string): Metric | null {
+  const known = byName.get(name);
+  if (known) return known;
+  for (const { metric, pattern } of patterns) {
+    const parts = pattern.exec(name)?.groups;
+    if (!parts) continue;
+    const inner = parts['metric'] === undefined ? metric : knownMetric(parts['metric']);
+    if (!inner) continue;
+    const words: Readonly<Record<string, string>> = { ...parts, metric: inner.label };
+    const label = metric.label.replaceAll(/<(\w+)>/g, (placeholder, part: string) => words[part] ?? placeholder);
+    return { ...metric, name, label, decimals: inner.decimals };
+  }
+  return null;
 }
 
 /** A value of a metric as text; a dash where it was not measured. */
-export function formatMetric(metric: Metric, value: number | null | undefined): string {
+export function formatMetric({ decimals }: Pick<Metric, 'decimals'>, value: number | null | undefined): string {
   if (value === null || value === undefined) return '–';
-  if (metric.decimals !== undefined) return value.toFixed(metric.decimals);
+  if (decimals !== null) return value.toFixed(decimals);
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return String(value);
   const size = Math.abs(value);
   if (size < 1e-3 || size >= 1e6) return value.toExponential(2);

@@ -31,16 +31,16 @@ describe('chartsOf', () => {
     expect(labels(charts)).toEqual(['Reward', 'Loss', 'KL', 'Turns', 'All correct and all wrong', 'Tool calls']);
     expect(curvesOf(charts, 'All correct and all wrong')).toEqual([['All wrong', 0.5]]);
     expect(curvesOf(charts, 'Tool calls')).toEqual([
-      ['find', 2],
-      ['think', 1],
+      ['Calls of find', 2],
+      ['Calls of think', 1],
     ]);
   });
 
   it('draws evaluations of all domains and of each', () => {
     const metrics = { 'evaluate/reward': 0.5, 'evaluate/desk/completion': 0.75, 'evaluate/turns': 4 };
     expect(curvesOf(chartsOf(run('grpo'), [point(1), point(2, metrics)], 1), 'Test split')).toEqual([
-      ['Completion, desk', null, 0.75],
-      ['Reward', null, 0.5],
+      ['Evaluated: Reward', null, 0.5],
+      ['Evaluated, desk: Completion', null, 0.75],
     ]);
   });
 

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import { formatMetric, measuredMetrics } from '../../../src/webview/models/metrics.ts';
-
-const named = (name: string) => {
-  const [metric] = measuredMetrics(new Set([name]));
-  if (!metric) throw new Error(`no metric ${name}`);
-  return metric;
-};
+import { describe, expect, it, test } from 'vitest';
+import {
+  chartKinds,
+  drawnMetrics,
+  formatMetric,
+  measuredMetrics,
+  metricNamed,
+} from '../../../src/webview/models/metrics.ts';
 
 describe('formatMetric', () => {
   it.each([
@@ -16,9 +16,10 @@ describe('formatMetric', () => {
     ['loss', 0.00001234, '1.23e-5'],
     ['loss', -12345.6, '-12346'],
     ['failed', 3, '3'],
+    ['evaluate/desk/reward', 0.5, '0.500'],
     ['something_new', 1.5, '1.500'],
   ])('%s %s is %s', (name, value, text) => {
-    expect(formatMetric(named(name), value)).toBe(text);
+    expect(formatMetric(metricNamed(name), value)).toBe(text);
   });
 });
 
@@ -27,4 +28,23 @@ describe('measuredMetrics', () => {
     const names = measuredMetrics(new Set(['zeta', 'turns', 'reward', 'alpha_beta'])).map(({ label }) => label);
     expect(names).toEqual(['Reward', 'Turns', 'alpha beta', 'zeta']);
   });
+});
+
+test.each([
+  ['simulator_failed', 'Simulator failed'],
+  ['calls/find_parcel', 'Calls of find_parcel'],
+  ['domain/desk/all_wrong', 'desk: All wrong'],
+  ['evaluate/turns', 'Evaluated: Turns'],
+  ['evaluate/calls/find', 'Evaluated: Calls of find'],
+  ['evaluate/help-line/reward', 'Evaluated, help-line: Reward'],
+  ['evaluate/help-line/boredom', 'evaluate/help-line/boredom'],
+])('%s is called %s', (name, label) => {
+  expect(metricNamed(name)).toMatchObject({ name, label });
+});
+
+test('every chart draws metrics of the table, and says what they are without marks', () => {
+  for (const kind of chartKinds) {
+    expect(drawnMetrics(kind, new Set(kind.metrics)).map(({ runs }) => runs.length)).not.toContain(0);
+    expect(kind.about).toMatch(/^[^`]+\.$/);
+  }
 });

@@ -1,0 +1,71 @@
+"""The table of metrics holds every metric that is written, and the charts only what the table holds."""
+
+from __future__ import annotations
+
+from dataclasses import make_dataclass
+from pathlib import Path
+
+import pytest
+
+from rehearsal_trainer.backends import trl
+from rehearsal_trainer.backends.verl.metrics import METRIC_NAMES as VERL_NAMES
+from rehearsal_trainer.backends.verl.metrics import named
+from rehearsal_trainer.metrics import CHARTS, METRICS, metric_of
+from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.rollouts import OF_A_DOMAIN
+
+PACKAGE = Path(__file__).resolve().parents[1] / "rehearsal_trainer"
+
+
+def test_every_metric_is_called_once_and_explained_in_a_sentence() -> None:
+    names = [metric.name for metric in METRICS]
+    assert len(set(names)) == len(names)
+    assert [metric.name for metric in METRICS if not metric.about.endswith(".") or not metric.label] == []
+
+
+def test_a_chart_draws_metrics_of_the_table_and_is_called_something() -> None:
+    known = {metric.name for metric in METRICS}
+    for chart in CHARTS:
+        assert all(name in known or metric_of(name) for name in chart.metrics)
+        assert len(chart.metrics) == 1 or chart.label
+
+
+@pytest.mark.parametrize(
+    ("name", "known_as"),
+    [
+        ("reward", "reward"),
+        ("calls/find_parcel", "calls/<tool>"),
+        ("domain/desk/all_wrong", "domain/<domain>/<metric>"),
+        ("evaluate/seconds", "evaluate/seconds"),
+        ("evaluate/calls/find_parcel", "evaluate/<metric>"),
+        ("evaluate/desk/success_low", "evaluate/<domain>/success_low"),
+        ("evaluate/desk/turns", "evaluate/<domain>/<metric>"),
+        ("verl/perf/mfu/actor", "verl/<name>"),
+        ("rewards", None),
+        ("calls/", None),
+        ("domain/desk/rewards", None),
+        ("evaluate/desk/", None),
+        ("", None),
+    ],
+)
+def test_names_of_a_run_are_those_of_the_table(name: str, known_as: str | None) -> None:
+    metric = metric_of(name)
+    assert (metric and metric.name) == known_as
+
+
+def test_the_table_knows_what_backends_and_domains_measure() -> None:
+    written = [*trl.METRIC_NAMES.values(), *trl.OF_NO_STEP, *named(dict.fromkeys(VERL_NAMES, 1.0)), *OF_A_DOMAIN]
+    assert [name for name in written if metric_of(name) is None] == []
+
+
+def test_somebody_measures_what_the_table_knows() -> None:
+    source = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py") if path != PACKAGE / "metrics.py")
+    words = {metric.name: metric.name.split("<")[0] or metric.name for metric in METRICS}
+    last = {name: word if word.endswith("/") else word.rpartition("/")[2] for name, word in words.items()}
+    assert [name for name, word in last.items() if word not in source] == []
+
+
+def test_a_metric_that_the_table_does_not_know_fails_the_test_that_writes_it(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "run", "grpo", make_dataclass("Config", [])())
+    with pytest.raises(AssertionError, match=r"metrics\.py does not know boredom"):
+        run.metrics(1, {"reward": 1.0, "boredom": 1.0})
