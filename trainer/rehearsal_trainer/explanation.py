@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from rehearsal_trainer import evaluate, grpo_config, sft
+from rehearsal_trainer.backends.verl import plan
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.setting import Key, keys_of, schema_of, spelled
 
@@ -27,17 +28,21 @@ def main(argv: Sequence[str]) -> int:
 def explanation() -> str:
     """What `keys.json` holds: by kind of run, each key with its type, its words, and its default in each profile."""
     kinds = {
-        name: [_explained(module, key) for key in keys_of(module.Config).values()] for name, module in KINDS.items()
+        name: [_explained(module, module.Config, key) for key in keys_of(module.Config).values()]
+        for name, module in KINDS.items()
     }
+    everywhere = keys_of(grpo_config.Config)
+    of_a_cluster = [key for name, key in keys_of(plan.ClusterConfig).items() if name not in everywhere]
+    kinds["grpo"] += [{**_explained(plan, plan.ClusterConfig, key), "isForRay": True} for key in of_a_cluster]
     return json.dumps(kinds, indent=1, ensure_ascii=False) + "\n"
 
 
-def _explained(module: ModuleType, key: Key) -> dict[str, Json]:
+def _explained(module: ModuleType, kind: type[Any], key: Key) -> dict[str, Json]:
     setting = dataclasses.asdict(key.setting)
     if module is sft and key.setting.verl_sft:
         setting["verl"] = key.setting.verl_sft
     words = {name: setting[name] for name in ("about", "unit", "paper", "trl", "verl") if setting[name] is not None}
-    own = _default(module.Config, key.name)
+    own = _default(kind, key.name)
     defaults = {profile: values.get(key.name, own) for profile, values in module.PROFILES.items()}
     algorithms = getattr(module, "ALGORITHMS", {})
     by_algorithm = {name: values[key.name] for name, values in algorithms.items() if key.name in values}
