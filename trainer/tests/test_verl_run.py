@@ -174,9 +174,10 @@ def test_what_is_waited_for_is_counted_once(tmp_path: Path) -> None:
     store = RolloutStore(str(tmp_path), "desk", lambda: now[0])
     store.begin(6, True, "one", 0)
     assert store.waiting() is None
-    for member in (0, 1, 1):  # a worker that died leaves one open, and another plays it again
+    for member in (0, 1, 1, 2):  # a worker that died leaves one open, and another plays it again
         store.begin(7, False, "one", member)
     store.take(7, False, rollout("one", 0, 1.0), None)
+    store.drop(7, False, "one", 2)
     now[0] = 700.0
     assert store.waiting() == Waiting(7, 1, 700.0)
     store.take(7, False, rollout("one", 1, 1.0), None)

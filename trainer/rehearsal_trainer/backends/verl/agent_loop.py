@@ -35,7 +35,12 @@ class EngineAgentLoop(AgentLoopBase):
         keeper: Any = None if plan.store is None else ray.get_actor(plan.store)
         if keeper is not None:
             await keeper.begin.remote(step, is_evaluation, request.task, request.member)
-        played = await station.play(request, is_evaluation)
+        try:
+            played = await station.play(request, is_evaluation)
+        except Exception:
+            if keeper is not None:
+                await keeper.drop.remote(step, is_evaluation, request.task, request.member)
+            raise
         if keeper is not None:
             await keeper.take.remote(step, is_evaluation, *packed(played))
         if played.result.reward is None:

@@ -40,6 +40,11 @@ class RolloutStore:
         self._news = self._clock()
         self._open.setdefault((step, is_evaluation), set()).add((task, member))
 
+    def drop(self, step: int, is_evaluation: bool, task: str, member: int) -> None:
+        """Nothing of a rollout is waited for any more."""
+        self._news = self._clock()
+        self._open.get((step, is_evaluation), set()).discard((task, member))
+
     def take(self, step: int, is_evaluation: bool, played: PlayedRollout, recording: bytes | None) -> None:
         """Keeps a rollout; its recording lies in the step's folder when this returns."""
         request = played.request
@@ -49,8 +54,7 @@ class RolloutStore:
             part.write_bytes(recording)
             part.replace(path)
         kept = replace(played, result=replace(played.result, recording=str(path) if recording is not None else None))
-        self._news = self._clock()
-        self._open.get((step, is_evaluation), set()).discard((request.task, request.member))
+        self.drop(step, is_evaluation, request.task, request.member)
         self._played.setdefault((step, is_evaluation), {})[request.task, request.member] = kept
 
     def waiting(self) -> Waiting | None:
