@@ -9,11 +9,12 @@ import { signingKey } from '../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { runName } from '../engine/shell/runName.ts';
 import { openSupervisor } from '../engine/shell/supervisor.ts';
+import { trainingKeys } from '../engine/shell/trainingKeys.ts';
 import { type Given, text } from './command.ts';
 import { type ExitCode, type Io, progress, UsageError } from './io.ts';
 import { askAtTerminal, trialsOf } from './rolloutOptions.ts';
 import type { Launch } from './targets/target.ts';
-import { keepPlace, placeOf, targetAt } from './targets/targets.ts';
+import { keepPlace, type Place, placeOf, targetAt } from './targets/targets.ts';
 import { launchTrainer } from './trainerLaunch.ts';
 import { type TrainingRequest, trainingConfiguration, trainingRequest } from './trainingConfiguration.ts';
 import { readTrainingFile } from './trainingFile.ts';
@@ -63,7 +64,18 @@ function asked(given: Given, io: Io, placed?: Launch['placed']) {
     python: text(given, 'python'),
     disk: diskOf(given),
   };
+  throwIfForRay(launch, place);
   return { request, place, target: targetAt(place), lesson, launch };
+}
+
+/** Throws a `UsageError` for a key that only a Ray cluster has, where training is to be elsewhere. */
+function throwIfForRay({ kind, config, placed = (words) => words }: Launch, { target }: Place): void {
+  if (/^rays?:/.test(target)) return;
+  const key = trainingKeys(kind).find(({ name, isForRay }) => isForRay && name in config);
+  if (key)
+    throw new UsageError(
+      placed(`${key.name}: only a Ray cluster has this key: take it out, or train with --target ray://HOST:8265`),
+    );
 }
 
 function runFolder(given: Given, io: Io, kind: TrainingKind): string {

@@ -58,6 +58,12 @@ test.each([
   expect(() => readExperiment(written(text), folder)).toThrow(message);
 });
 
+test('a stage may say where a Ray cluster keeps its run, and how many machines it takes', () => {
+  const grpo = { nodes: 2, storage: '/shared/runs' };
+  const text = `domain: .\narms:\n  a: { grpo: ${JSON.stringify(grpo)} }\n`;
+  expect(readExperiment(written(text), folder).experiment.arms).toEqual({ a: { grpo } });
+});
+
 test('a file that is not there is named, and a command without one says so', async () => {
   expect(() => readExperiment('none.experiment.yaml', folder)).toThrow(/none\.experiment\.yaml does not exist/);
   expect(await rehearsal('experiment')).toMatchObject({ code: 2, err: expect.stringMatching(/say which experiment/) });

@@ -59,6 +59,8 @@ describe('the schema', () => {
     ['SFT', 'kind: sft\nlearning_rate: 5e-6\nrecordings: [gold]\n', true],
     ['an endpoint as the user', 'kind: grpo\nuser: { base_url: http://h/v1, model: m }\n', true],
     ['null for a key that may be null', 'kind: grpo\nsteps: null\n', true],
+    ['keys of a Ray cluster', 'kind: grpo\nnodes: 2\nserver: sglang\nstorage: /shared\n', true],
+    ['a Ray cluster of no machine', 'kind: grpo\nnodes: 0\n', false],
     ['an unknown key', 'kind: grpo\nlearningRate: 1\n', false],
     ['a key of another kind', 'kind: sft\ngroup_size: 8\n', false],
     ['another type', 'kind: grpo\nsteps: many\n', false],
@@ -97,6 +99,7 @@ test('--explain says what a key does, its defaults, the paper, and its names els
     'verl: actor_rollout_ref.actor.kl_loss_coef, with kl_loss_type=low_var_kl.',
     '',
   ]);
+  expect((await rehearsal('train', 'grpo', 'nodes', '--explain')).out).toMatch(/Only on a Ray cluster/);
   expect((await rehearsal('train', 'grpo', 'foo', '--explain')).err).toMatch(/there is no key foo; known are domain, /);
   expect((await rehearsal('train', '--explain')).err).toMatch(/say whose keys/);
 });
@@ -180,6 +183,7 @@ esac
     [['grpo', desk, '--weights', '1,2'], /--weights has 2 numbers for 1 domains/],
     [['grpo', desk, '--weights', '0'], /--weights is a list of numbers above 0/],
     [['evaluate', desk, '--held-out', desk], /--held-out is for GRPO/],
+    [['grpo', desk, '--set', 'nodes=2'], /nodes: only a Ray cluster has this key: take it out, or train with --target/],
     [['grpo', desk, '--held-out', desk], /domain: two domains are called parcel-desk/],
   ] as const)('%j is refused', async (args, message) => {
     expect(await asked(...args)).toMatch(message);

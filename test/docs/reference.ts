@@ -6,7 +6,7 @@ import { eventSchema, recordedSchema, recordingFormat } from '../../src/engine/c
 import type { Json, JsonObject } from '../../src/engine/core/json.ts';
 import { type TrainingKind, trainingKinds } from '../../src/engine/core/trainingKind.ts';
 import { jsonSchemas } from '../../src/engine/shell/load/schemas.ts';
-import { byName, defaultOf, trainingKeys } from '../../src/engine/shell/trainingKeys.ts';
+import { byName, defaultOf, type TrainingKey, trainingKeys } from '../../src/engine/shell/trainingKeys.ts';
 import { commandUses } from '../../src/extension/commandUses.ts';
 import type { CommandId } from '../../src/extension/contributions.ts';
 import trainer from '../../trainer/rehearsal_trainer/keys.json' with { type: 'json' };
@@ -181,13 +181,27 @@ export function trainingReference(): string {
   };
   const sections = trainingKinds.map((kind) => {
     const keys = trainingKeys(kind).filter(({ isGiven }) => !isGiven);
-    const rows = keys.map((key) => {
+    const rowOf = (key: TrainingKey) => {
       const about = key.unit === undefined ? key.about : `${key.about} (${key.unit})`;
       const own = key.algorithms === undefined ? '' : `; by algorithm: ${byName(key.algorithms)}`;
       const cells = [key.type, about, `${defaultOf(key)}${own}`, key.paper, key.trl, key.verl];
       return `| \`${key.name}\` | ${cells.map((cell) => oneLine(cell ?? '')).join(' | ')} |`;
-    });
-    return `## ${heads[kind]}\n\n| key | type | what it does | default | MUA-RL | TRL | verl |\n| --- | --- | --- | --- | --- | --- | --- |\n${rows.join('\n')}`;
+    };
+    const head =
+      '| key | type | what it does | default | MUA-RL | TRL | verl |\n| --- | --- | --- | --- | --- | --- | --- |';
+    const tableOf = (some: readonly TrainingKey[]) => [head, ...some.map(rowOf)].join('\n');
+    const ofRay = keys.filter(({ isForRay }) => isForRay);
+    return [
+      `## ${heads[kind]}`,
+      tableOf(keys.filter(({ isForRay }) => !isForRay)),
+      ...(ofRay.length === 0
+        ? []
+        : [
+            '### Only on a Ray cluster',
+            'With `--target ray://HOST:8265` ([Ray](../training-ray.md)).',
+            tableOf(ofRay),
+          ]),
+    ].join('\n\n');
   });
   return `# Keys of a training run
 

@@ -1,4 +1,7 @@
-"""The engine channel: asks a child process for tasks and rollouts, in JSON lines. docs/training-protocol.md."""
+"""The engine channel: asks a child process for tasks and rollouts, in JSON lines. docs/training-protocol.md.
+
+Torch-free.
+"""
 
 from __future__ import annotations
 

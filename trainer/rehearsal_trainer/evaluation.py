@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from rehearsal_trainer.evaluate import Part, play, success
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.progress import evaluation_folder
 from rehearsal_trainer.rollouts import OF_A_DOMAIN, PlayedRollout, measure
 from rehearsal_trainer.task_sets import TaskSet
 
@@ -57,15 +58,10 @@ class Evaluation:
         trained: list[PlayedRollout] = []
         values: dict[str, float] = {}
         for each in self._sets:
-            folder = self._run.path / "trajectories" / f"evaluate-{step:06d}" / each.name
+            folder = self._run.path / evaluation_folder(step, each.name)
             played = play(self._worker, each.settings, folder, self._seed, each.tasks, self._part)
-            found = success(played)
-            fields = {name: value for name, value in found.items() if name != "by_kind"}
-            self._run.event("evaluated", step=step, domain=each.name, held_out=each.is_held_out, **fields)
-            if not found["rollouts"]:
-                said = next((one.result.failure.message for one in played if one.result.failure), "no reason given")
-                message = f"step {step}: no rollout of the evaluation on {each.name} could be scored: {said}"
-                self._run.event("warning", message=message)
+            found = say_evaluated(self._run, step, each, played)
+            if not found:
                 continue
             before = self._before.setdefault(each.name, found)
             if each.is_held_out and (message := fall(each.name, step, before, found)):
@@ -76,6 +72,21 @@ class Evaluation:
                 values |= named(f"evaluate/{each.name}", played, OF_A_DOMAIN)
         generator.refresh()
         return values | named("evaluate", trained) | {"evaluate/seconds": time.monotonic() - started}
+
+
+def say_evaluated(
+    run: RunFolder, step: int, one: TaskSet, played: Sequence[PlayedRollout]
+) -> Mapping[str, Json] | None:
+    """Says in an event what an evaluation on a domain came to; None, with a warning, where nothing could be scored."""
+    found = success(played)
+    fields = {name: value for name, value in found.items() if name != "by_kind"}
+    run.event("evaluated", step=step, domain=one.name, held_out=one.is_held_out, **fields)
+    if found["rollouts"]:
+        return found
+    said = next((each.result.failure.message for each in played if each.result.failure), "no reason given")
+    message = f"step {step}: no rollout of the evaluation on {one.name} could be scored: {said}"
+    run.event("warning", message=message)
+    return None
 
 
 def named(prefix: str, played: Sequence[PlayedRollout], kept: Sequence[str] = ()) -> dict[str, float]:

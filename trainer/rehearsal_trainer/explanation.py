@@ -13,6 +13,7 @@ from typing import Any
 
 from rehearsal_trainer import alarms, evaluate, grpo_config, metrics, sft
 from rehearsal_trainer.alarm_kind import RunKind
+from rehearsal_trainer.backends.verl import plan
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.setting import Key, keys_of, schema_of, spelled
 
@@ -30,9 +31,12 @@ def explanation() -> str:
     """What `keys.json` holds: by kind of run, each key with its type, its words, and its default in each profile; and
     the tables of metrics, charts, alarms and limits."""
     keys = {
-        kind: [_explained(kind, module, key) for key in keys_of(module.Config).values()]
+        kind: [_explained(kind, module, module.Config, key) for key in keys_of(module.Config).values()]
         for kind, module in KINDS.items()
     }
+    everywhere = keys_of(grpo_config.Config)
+    of_a_cluster = [key for name, key in keys_of(plan.ClusterConfig).items() if name not in everywhere]
+    keys["grpo"] += [{**_explained("grpo", plan, plan.ClusterConfig, key), "isForRay": True} for key in of_a_cluster]
     tables = {
         "metrics": [dataclasses.asdict(metric) for metric in metrics.METRICS],
         "charts": [_chart(chart) for chart in metrics.CHARTS],
@@ -45,12 +49,12 @@ def explanation() -> str:
     return json.dumps(keys | tables, indent=1, ensure_ascii=False) + "\n"
 
 
-def _explained(kind: RunKind, module: ModuleType, key: Key) -> dict[str, Json]:
+def _explained(kind: RunKind, module: ModuleType, config: type[Any], key: Key) -> dict[str, Json]:
     setting = dataclasses.asdict(key.setting)
     if module is sft and key.setting.verl_sft:
         setting["verl"] = key.setting.verl_sft
     words = {name: setting[name] for name in ("about", "unit", "paper", "trl", "verl") if setting[name] is not None}
-    own = _default(module.Config, key.name)
+    own = _default(config, key.name)
     defaults = {profile: values.get(key.name, own) for profile, values in module.PROFILES.items()}
     algorithms = getattr(module, "ALGORITHMS", {})
     by_algorithm = {name: values[key.name] for name, values in algorithms.items() if key.name in values}
@@ -103,8 +107,8 @@ def _chart(chart: metrics.Chart) -> dict[str, Json]:
     }
 
 
-def _default(kind: type[Any], name: str) -> Json:
-    field = next(each for each in dataclasses.fields(kind) if each.name == name)
+def _default(config: type[Any], name: str) -> Json:
+    field = next(each for each in dataclasses.fields(config) if each.name == name)
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return None if field.default is dataclasses.MISSING else field.default

@@ -17,24 +17,25 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from aiohttp import web
 
+from rehearsal_trainer.answers import Answerer, ContextExceededError, Generated
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.chat_request import ChatRequest, RequestError, read_chat_request, read_session_request
-from rehearsal_trainer.generation import ContextExceededError, Generated, Generator
 from rehearsal_trainer.messages import Conversation, Json, Message
 from rehearsal_trainer.preview import preview_of
 from rehearsal_trainer.session import Sampling, Session, split_system
 
 MAX_BODY = 16 * 2**20
+Model = TypeVar("Model", bound=Answerer)
 
 
-class Gateway:
-    """Sessions over one generator. `token` opens everything; each session's own token opens only that session."""
+class Gateway(Generic[Model]):
+    """Sessions over one model. `token` opens everything; each session's own token opens only that session."""
 
-    def __init__(self, generator: Generator, chat: Chat, model: str, sampling: Sampling, context: int) -> None:
+    def __init__(self, generator: Model, chat: Chat, model: str, sampling: Sampling, context: int) -> None:
         self.generator = generator
         self.chat = chat
         self.model = model
@@ -46,7 +47,7 @@ class Gateway:
         self._busy: set[str] = set()
 
     @contextlib.asynccontextmanager
-    async def serving(self, port: int = 0) -> AsyncIterator[Gateway]:
+    async def serving(self, port: int = 0) -> AsyncIterator[Gateway[Model]]:
         """Serves on loopback; port 0 takes a free one. `base_url` is known inside."""
         app = web.Application(middlewares=[self._guarded], client_max_size=MAX_BODY)
         app.add_routes(

@@ -22,21 +22,12 @@ from random import Random
 
 import torch
 
+from rehearsal_trainer.answers import ContextExceededError, Generated
 from rehearsal_trainer.decoder import Decoder
 from rehearsal_trainer.session import Sampling
 
 SHARED_PREFILL = 64
 """New tokens above which a prompt is computed alone, so that others can copy its prefix in the next pass."""
-
-
-@dataclass(frozen=True)
-class Generated:
-    """Sampled ids (the end mark included, if it was reached) with one log-probability each."""
-
-    ids: list[int]
-    logprobs: list[float]
-    finish_reason: str
-    cached_tokens: int
 
 
 @dataclass
@@ -55,10 +46,6 @@ class _Request:
 class _Cache:
     ids: list[int]
     used: float = 0.0
-
-
-class ContextExceededError(Exception):
-    """The prompt leaves no room in the model's context; the message says how long both are."""
 
 
 class Generator:

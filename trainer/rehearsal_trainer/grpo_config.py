@@ -126,6 +126,11 @@ def check(config: Config) -> None:
         raise ConfigurationError(
             f"micro_batch: {config.micro_batch} does not divide tasks_per_step x group_size = {rows_per_step(config)}"
         )
+    check_purpose(config)
+
+
+def check_purpose(config: Config) -> None:
+    """Refuses domains, splits and lengths that do not fit together, however rows are computed."""
     if config.max_tokens >= config.context:
         raise ConfigurationError(
             f"max_tokens: a response of {config.max_tokens} tokens leaves no room in a context of {config.context}"

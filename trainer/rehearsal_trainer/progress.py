@@ -1,4 +1,7 @@
-"""The run folder: what every target produces and the dashboard reads. docs/training-protocol.md, section 3."""
+"""The run folder: what every target produces and the dashboard reads. docs/training-protocol.md, section 3.
+
+Torch-free.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,7 @@ class RunFolder:
 
     def trajectories(self, step: int) -> Path:
         """The folder of an optimizer step's recordings."""
-        folder = self.path / "trajectories" / f"step-{step:06d}"
+        folder = self.path / step_folder(step)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
@@ -120,7 +123,7 @@ class RunFolder:
 
     def raise_alarm(self, alarm: alarms.Alarm) -> None:
         """Says an alarm, with the recordings that show it, and asks for a stop where it is to pause the run."""
-        folder = f"trajectories/step-{alarm.step:06d}"
+        folder = step_folder(alarm.step)
         shown = alarms.recordings_of(alarm, self._lines(f"{folder}/rollouts.jsonl"))
         pauses = alarm.name in self._pause_on
         self.event(
@@ -179,6 +182,16 @@ class RunFolder:
         if not file.exists():
             return []
         return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def step_folder(step: int) -> str:
+    """The folder of an optimizer step's recordings, within a run's folder."""
+    return f"trajectories/step-{step:06d}"
+
+
+def evaluation_folder(step: int, domain: str) -> str:
+    """The folder of the recordings of an evaluation on a domain after an optimizer step, within a run's folder."""
+    return f"trajectories/evaluate-{step:06d}/{domain}"
 
 
 def step_of(checkpoint: Path | None) -> int:

@@ -1,5 +1,5 @@
 """Plays rollouts: a gateway session and an engine's answer for each, many at once. The same path for GRPO and
-evaluation. Torch-free but for the gateway it is given."""
+evaluation. Torch-free."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, fields
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from rehearsal_trainer.alarms import LOOP
 from rehearsal_trainer.engine import Engine, EngineError, RolloutFacts, RolloutResult, running
@@ -17,6 +17,9 @@ from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.session import Sampling, SessionRow
+
+if TYPE_CHECKING:
+    from rehearsal_trainer.generation import Generator
 
 Result = TypeVar("Result")
 
@@ -89,7 +92,9 @@ class RolloutWorker:
     A trainer calls it from its own thread and waits; nothing of it runs while the optimizer does.
     """
 
-    def __init__(self, gateway: Gateway, command: Sequence[str], cwd: str, log: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, gateway: Gateway[Generator], command: Sequence[str], cwd: str, log: Callable[[str, str], None]
+    ) -> None:
         self.gateway = gateway
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="rollouts", daemon=True)
@@ -179,7 +184,7 @@ class RolloutWorker:
 
 
 async def play_rollout(
-    gateway: Gateway, engine: Engine, settings: RolloutSettings, request: RolloutRequest
+    gateway: Gateway[Any], engine: Engine, settings: RolloutSettings, request: RolloutRequest
 ) -> PlayedRollout:
     """Plays one rollout: a session of the gateway, and the engine's answer for it."""
     started = time.monotonic()

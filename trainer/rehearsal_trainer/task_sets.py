@@ -8,17 +8,25 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rehearsal_trainer.engine import EngineError
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.grpo_config import Config, name_of, shares_of
+from rehearsal_trainer.messages import Json
 from rehearsal_trainer.rollout_keys import DomainShare
 from rehearsal_trainer.rollouts import RolloutSettings
 
 if TYPE_CHECKING:
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import RolloutWorker
+
+
+class TaskLister(Protocol):
+    """Who knows the tasks of a domain."""
+
+    def tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
+        """Those of a split, as the engine lists them."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -32,20 +40,20 @@ class TaskSet:
     is_held_out: bool = False
 
 
-def trained_sets(config: Config, worker: RolloutWorker) -> list[TaskSet]:
+def trained_sets(config: Config, lister: TaskLister) -> list[TaskSet]:
     """The tasks that a run learns from, by domain."""
     return [
         TaskSet(
             name_of(share),
             share,
-            [task["id"] for task in worker.tasks(share.folder, config.split)],
+            [task["id"] for task in lister.tasks(share.folder, config.split)],
             RolloutSettings.of(replace(config, domain=share.folder, user=share.user or config.user)),
         )
         for share in shares_of(config)
     ]
 
 
-def evaluated_sets(config: Config, run: RunFolder, worker: RolloutWorker) -> list[TaskSet]:
+def evaluated_sets(config: Config, run: RunFolder, lister: TaskLister) -> list[TaskSet]:
     """The tasks that a run is evaluated on, by domain; warns of a domain that has none."""
     if not config.evaluate_every:
         return []
@@ -54,7 +62,7 @@ def evaluated_sets(config: Config, run: RunFolder, worker: RolloutWorker) -> lis
         name, user = name_of(share), share.evaluate_user or config.evaluate_user
         settings = RolloutSettings.of(replace(config, domain=share.folder, user=user, basis=config.evaluate_basis))
         try:
-            tasks = [task["id"] for task in worker.tasks(share.folder, config.evaluate_split)]
+            tasks = [task["id"] for task in lister.tasks(share.folder, config.evaluate_split)]
         except EngineError as error:
             if error.code != "unknown-split":
                 raise

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 import pytest
 
-from rehearsal_trainer.alarm_kind import RunKind
+from rehearsal_trainer.backends.verl.plan import ClusterConfig
 from rehearsal_trainer.explanation import KEYS_FILE, KINDS, explanation
 from rehearsal_trainer.setting import keys_of
 
@@ -16,11 +17,19 @@ def test_the_keys_file_says_what_the_code_says() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_key_is_explained_in_a_sentence(kind: RunKind) -> None:
-    keys = keys_of(KINDS[kind].Config)
-    assert list(keys) == [field.name for field in dataclasses.fields(KINDS[kind].Config)]
+@pytest.mark.parametrize("config", [*(module.Config for module in KINDS.values()), ClusterConfig])
+def test_every_key_is_explained_in_a_sentence(config: Any) -> None:
+    keys = keys_of(config)
+    assert list(keys) == [field.name for field in dataclasses.fields(config)]
     assert [name for name, key in keys.items() if not key.setting.about.endswith(".")] == []
+
+
+def test_a_key_of_a_cluster_is_marked_and_stands_once() -> None:
+    keys = json.loads(explanation())["grpo"]
+    assert [key["name"] for key in keys] == [field.name for field in dataclasses.fields(ClusterConfig)]
+    [nodes] = [key for key in keys if key["name"] == "nodes"]
+    assert (nodes["isForRay"], nodes["defaults"]) == (True, {"paper": 4, "gpu": 1, "cpu": 1, "trial": 1})
+    assert not any(key.get("isForRay") for key in keys if key["name"] in ("learning_rate", "micro_batch"))
 
 
 def test_the_schema_names_the_limits_and_the_alarms_of_the_run() -> None:

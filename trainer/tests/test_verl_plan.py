@@ -10,16 +10,16 @@ from rehearsal_trainer.backends.verl.plan import (
     PROFILES,
     ClusterConfig,
     Places,
+    StationPlan,
     check_cluster,
-    check_splits,
     epochs_of,
     rows_of,
-    station_of,
+    steps_of,
     verl_settings,
 )
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo_config import ALGORITHMS
+from rehearsal_trainer.grpo_config import ALGORITHMS, check
 
 PLACES = Places("train.parquet", "test.parquet", "checkpoints", "run")
 
@@ -32,7 +32,7 @@ def config_of(**values: Any) -> ClusterConfig:
 
 def settings_of(**values: Any) -> dict[str, Any]:
     config = config_of(**values)
-    return verl_settings(config, PLACES, station_of(config, None), tasks=100)
+    return verl_settings(config, PLACES, StationPlan.of(config, "store"), tasks=100)
 
 
 ACTOR, ROLLOUT = "actor_rollout_ref.actor", "actor_rollout_ref.rollout"
@@ -85,6 +85,7 @@ def test_what_the_paper_leaves_to_the_engine() -> None:
     station = settings_of()["+data.rehearsal"]
     assert (station["turn_cap"], station["max_tokens"], station["basis"]) == (30, 1024, "train")
     assert (station["prompt_tokens"], station["response_tokens"]) == (5000, 27768)
+    assert (station["model"], station["store"]) == ("m", "store")
 
 
 @pytest.mark.parametrize(
@@ -127,20 +128,25 @@ def test_what_verl_cannot_run_is_refused(values: dict[str, Any], message: str) -
         check_cluster(config_of(**values))
 
 
+def test_rows_that_are_computed_at_once_are_verls_own() -> None:
+    with pytest.raises(ConfigurationError, match="micro_batch: 7 does not divide"):
+        check(config_of(micro_batch=7))
+    check_cluster(config_of(micro_batch=7))
+    with pytest.raises(ConfigurationError, match="max_tokens: a response of 32768 tokens leaves no room"):
+        check_cluster(config_of(max_tokens=32768))
+
+
 def test_steps_that_are_counted_fit_into_the_epochs() -> None:
     assert epochs_of(config_of(steps=7), tasks=100) == 3  # three steps of 32 in an epoch of 100
     assert epochs_of(config_of(), tasks=100) == 25
+    assert (steps_of(config_of(steps=7), tasks=100), steps_of(config_of(), tasks=100)) == (7, 75)
     with pytest.raises(ConfigurationError, match="can't be filled from 20 training tasks"):
         epochs_of(config_of(), tasks=20)
 
 
-def test_a_task_is_one_row_and_stands_in_one_split() -> None:
-    tasks = [{"id": "one", "split": "train"}, {"id": "two", "split": "train"}]
-    rows = rows_of("desk", tasks, "train")
+def test_a_task_is_one_row() -> None:
+    rows = rows_of("desk", ["one", "two"], "train")
     assert [row["extra_info"] for row in rows] == [
         {"index": 0, "task": "one", "split": "train"},
         {"index": 1, "task": "two", "split": "train"},
     ]
-    check_splits(tasks, [{"id": "three"}])
-    with pytest.raises(ConfigurationError, match="two would be trained on and evaluated on"):
-        check_splits(tasks, [{"id": "two"}])

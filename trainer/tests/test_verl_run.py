@@ -20,15 +20,19 @@ from test_verl_plan import config_of
 
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import MARK, Mirror
-from rehearsal_trainer.backends.verl.plan import station_of
-from rehearsal_trainer.backends.verl.station import Station, StationPlan
-from rehearsal_trainer.backends.verl.store import RolloutStore
-from rehearsal_trainer.engine import RolloutResult
+from rehearsal_trainer.backends.verl.plan import StationPlan
+from rehearsal_trainer.backends.verl.station import Station
+from rehearsal_trainer.backends.verl.steps import Steps
+from rehearsal_trainer.backends.verl.store import RolloutStore, Waiting
+from rehearsal_trainer.engine import Failure, RolloutResult
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.masks import Row, without_tail
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.rollout_keys import DomainShare
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
 from rehearsal_trainer.session import Sampling, SessionRow
+from rehearsal_trainer.task_sets import TaskSet
 
 TASKS = REPOSITORY / "domains" / "parcel-desk" / "tasks"
 
@@ -66,7 +70,7 @@ def plan_of(**changed: Any) -> StationPlan:
         "context": 4000,
         **changed,
     }
-    return StationPlan(**station_of(config_of(profile="trial", **values), None))
+    return StationPlan.of(config_of(profile="trial", **values), None)
 
 
 def request_of(task: str, member: int = 0) -> RolloutRequest:
@@ -140,14 +144,19 @@ def rollout(task: str, member: int, reward: float, recording: str | None = "x") 
     return PlayedRollout(request, RolloutResult(reward, "userStopped", 2, recording=recording), [row], 0, 0, sampled=2)
 
 
+def lost(task: str) -> PlayedRollout:
+    """A rollout that says nothing about the model."""
+    result = RolloutResult(None, "failed", 0, failure=Failure("simulator", "no answer"))
+    return PlayedRollout(RolloutRequest(task, 0, "seed", Sampling()), result, [], 0, 0)
+
+
 def test_a_rollout_that_is_played_again_takes_its_own_place(tmp_path: Path) -> None:
-    store = RolloutStore(str(tmp_path))
+    store = RolloutStore(str(tmp_path), "desk")
     for reward, words in ((0.0, b"first\n"), (1.0, b"second\n")):
         store.take(7, False, rollout("one", 0, reward), words)
     store.take(7, False, rollout("one", 1, 0.0), b"other\n")
     store.take(7, True, rollout("two", 0, 1.0), None)
-    measured = store.finish(7, False)
-    assert (measured["reward"], measured["failed"], measured["response_length"]) == (0.5, 0, 2)
+    assert [played.result.reward for played in store.finish(7, False)] == [1.0, 0.0]
     folder = tmp_path / "trajectories" / "step-000007"
     assert (folder / "one.0.traj.jsonl").read_bytes() == b"second\n"
     lines = [json.loads(line) for line in (folder / "rollouts.jsonl").read_text().splitlines()]
@@ -155,8 +164,45 @@ def test_a_rollout_that_is_played_again_takes_its_own_place(tmp_path: Path) -> N
         (0, 1.0, "one.0.traj.jsonl"),
         (1, 0.0, "one.1.traj.jsonl"),
     ]
-    assert store.finish(7, False) == {}
-    assert store.finish(7, True)["reward"] == 1
+    assert store.finish(7, False) == []
+    assert [played.request.task for played in store.finish(7, True)] == ["two"]
+    assert (tmp_path / "trajectories" / "evaluate-000007" / "desk" / "rollouts.jsonl").exists()
+
+
+def test_what_is_waited_for_is_counted_once(tmp_path: Path) -> None:
+    now = [0.0]
+    store = RolloutStore(str(tmp_path), "desk", lambda: now[0])
+    store.begin(6, True, "one", 0)
+    assert store.waiting() is None
+    for member in (0, 1, 1, 2):  # a worker that died leaves one open, and another plays it again
+        store.begin(7, False, "one", member)
+    store.take(7, False, rollout("one", 0, 1.0), None)
+    store.drop(7, False, "one", 2)
+    now[0] = 700.0
+    assert store.waiting() == Waiting(7, 1, 700.0)
+    store.take(7, False, rollout("one", 1, 1.0), None)
+    assert store.waiting() is None
+
+
+def test_a_step_says_what_it_says_on_every_target(tmp_path: Path) -> None:
+    config = config_of(run=str(tmp_path / "run"), alarms={"dead_groups": 1.0, "patience": 1, "idle_s": 60})
+    share, settings = DomainShare("domains/desk"), RolloutSettings("domains/desk")
+    desk = [TaskSet("desk", share, ["one", "two"], settings)]
+    with RunFolder(config.run, "grpo", config) as run:
+        run.watch(config.alarms, [])
+        steps = Steps(run, desk, desk, config.alarms)
+        groups = [rollout(task, member, 0.0) for task in ("one", "two") for member in (0, 1)]
+        values = steps.measured(1, groups, [rollout("three", 0, 1.0)])
+        assert (values["dead_groups"], values["reward"], values["evaluate/reward"]) == (1, 0, 1)
+        assert 0 < values["evaluate/success_low"] < values["evaluate/success_high"] == 1
+        run.metrics(1, values)
+        assert steps.measured(2, [], [lost("three")]) == {}
+        for waiting in (None, Waiting(2, 3, 59), Waiting(2, 3, 61), Waiting(2, 3, 62)):
+            steps.watch(waiting)
+    events = [json.loads(line) for line in (run.path / "events.jsonl").read_text().splitlines()]
+    assert [event["type"] for event in events] == ["started", "evaluated", "alarm", "evaluated", "warning", "alarm"]
+    assert (events[1]["domain"], events[1]["right"], events[3]["rollouts"]) == ("desk", 1, 0)
+    assert [event["alarm"] for event in events if event["type"] == "alarm"] == ["dead-groups", "stalled-rollouts"]
 
 
 def told(mirror: Mirror) -> list[tuple[str, int, str]]:

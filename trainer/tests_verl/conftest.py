@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import sys
@@ -27,18 +26,17 @@ import ray
 import transfer_queue as tq
 
 from rehearsal_trainer.backends.verl.configured import configured
-from rehearsal_trainer.backends.verl.node import node_of_wheel
+from rehearsal_trainer.backends.verl.job import EngineTasks
 from rehearsal_trainer.backends.verl.plan import (
     PROFILES,
     ClusterConfig,
     Places,
+    StationPlan,
     rows_of,
-    station_of,
     verl_settings,
 )
 from rehearsal_trainer.backends.verl.store import RolloutStore
 from rehearsal_trainer.configuration import from_values
-from rehearsal_trainer.engine import running
 from rehearsal_trainer.grpo_config import ALGORITHMS
 from rehearsal_trainer.models import model_folder
 
@@ -64,26 +62,16 @@ def config_of(**changed: Any) -> ClusterConfig:
     return from_values(ClusterConfig, PROFILES, values, ALGORITHMS)
 
 
-def tasks_of(config: ClusterConfig) -> tuple[Any, Any]:
-    """The domain's tasks by split, as the engine lists them."""
-
-    async def ask() -> tuple[Any, Any]:
-        os.environ["REHEARSAL_NODE"] = node_of_wheel()
-        async with running(config.engine_command, config.engine_cwd) as engine:
-            return await engine.tasks(str(DOMAIN), "train"), await engine.tasks(str(DOMAIN), "test")
-
-    return asyncio.run(ask())
-
-
 def verl_config(config: ClusterConfig, folder: Path, store: str | None = STORE) -> Any:
     """verl's configuration over data sets of these tasks; one storage unit is enough here."""
     from rehearsal_trainer.backends.verl.dataset import write_rows
 
-    train, test = tasks_of(config)
+    lister = EngineTasks(config)
+    train, test = ([str(task["id"]) for task in lister.tasks(str(DOMAIN), split)] for split in ("train", "test"))
     places = Places(str(folder / "train.parquet"), str(folder / "test.parquet"), str(folder / "checkpoints"), "test")
     write_rows(rows_of("parcel-desk", train, "train"), places.train_file)
     write_rows(rows_of("parcel-desk", test, "test"), places.test_file)
-    settings = verl_settings(config, places, station_of(config, store), len(train))
+    settings = verl_settings(config, places, StationPlan.of(config, store), len(train))
     settings["transfer_queue.backend.SimpleStorage.num_data_storage_units"] = 1
     return configured(settings)
 
@@ -100,7 +88,7 @@ def cluster() -> Iterator[None]:
 @pytest.fixture
 def store(cluster: None, tmp_path: Path) -> Iterator[Any]:
     """The actor that keeps what the workers play."""
-    keeper: Any = ray.remote(RolloutStore).options(name=STORE, num_cpus=0).remote(str(tmp_path / "run"))
+    keeper: Any = ray.remote(RolloutStore).options(name=STORE, num_cpus=0).remote(str(tmp_path / "run"), "parcel-desk")
     yield keeper
     ray.kill(keeper)
     time.sleep(0.5)  # its name is free again

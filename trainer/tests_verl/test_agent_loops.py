@@ -117,7 +117,8 @@ def test_rows_are_what_was_sampled_bit_for_bit(loops: Any, store: Any, server: A
         rewards = data["rm_scores"][index].tolist()
         assert len(rewards) == len(response) and not any(rewards[:-1])
     assert turns == len(asked) == sum(int(count) for count in data["num_turns"])
-    assert set(ray.get(store.finish.remote(1, False))) >= {"reward", "turns", "response_length", "all_wrong"}
+    assert ray.get(store.waiting.remote()) is None
+    assert len(ray.get(store.finish.remote(1, False))) == len(rows)
     assert len((tmp_path / "run" / "trajectories" / "step-000001" / "rollouts.jsonl").read_text().splitlines()) == 8
 
 

@@ -151,7 +151,7 @@ def test_a_job_is_submitted_followed_stopped_and_not_resumed_without_a_checkpoin
     assert stopping.wait(120) == 0, stopping.communicate()
     _, words = following.communicate(timeout=120)
     types = [json.loads(line)["type"] for line in events.read_text().splitlines()]
-    assert types == ["started", "stopped"], words
+    assert types == ["started", "data", "stopped"], words
     assert following.returncode == 0, words
     assert "is not being trained on" in said(head.rehearsal("stop", run))
     assert "has no checkpoint to go on from" in said(head.rehearsal("resume", run))

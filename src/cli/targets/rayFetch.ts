@@ -38,7 +38,7 @@ export async function fetchFromRay(
 ): Promise<string> {
   const { run: folder } = readJson(join(run, 'config.json'));
   if (typeof folder !== 'string') throw new UsageError(`${run} has not begun to train on ${jobs.name}`);
-  const step = asked === undefined ? '0' : /^(?:checkpoint-|global_step_)(\d+)$/.exec(asked)?.[1];
+  const step = asked === undefined ? '0' : /^checkpoint-(\d+)$/.exec(asked)?.[1];
   if (step === undefined)
     throw new UsageError(`--checkpoint ${asked}: on a Ray cluster a checkpoint is called checkpoint-STEP`);
   io.err(`${jobs.name} makes a model folder of the checkpoint\n`);

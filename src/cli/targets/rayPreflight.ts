@@ -1,11 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../engine/shell/fault.ts';
+import { trainerFolder } from '../pythonEnvironment.ts';
 import { askCluster } from './askCluster.ts';
 import { namedKeys } from './keys.ts';
 import type { RayJobs } from './rayJobs.ts';
 import type { Launch } from './target.ts';
 
-const verlVersion = '0.9.1';
 const oldestRay = [2, 41] as const;
 const oldestPython = [3, 11] as const;
 
@@ -26,7 +28,7 @@ export async function lookAtCluster(jobs: RayJobs, launch: Launch, signal: Abort
   if (!isAtLeast(ray, oldestRay) || ray.split('.')[0] !== '2')
     throw fault(
       'ray/version',
-      `${jobs.name} runs Ray ${ray}, and verl ${verlVersion} needs Ray ${oldestRay.join('.')} or a later 2.x: start the cluster with such a version`,
+      `${jobs.name} runs Ray ${ray}, and verl ${verlVersion()} needs Ray ${oldestRay.join('.')} or a later 2.x: start the cluster with such a version`,
     );
   const words = [...new Set(namedKeys(launch.config))].join(' ');
   const unanswered = (why: string) =>
@@ -50,16 +52,25 @@ export function throwUnlessUsable(name: string, { python, packages, missing }: L
       'ray/packages',
       `the Python of ${name} lacks ${absent.join(', ')}: install what trainer/requirements/verl.txt pins on every machine of the cluster`,
     );
-  if (packages['verl'] !== verlVersion)
+  const wanted = verlVersion();
+  if (packages['verl'] !== wanted)
     throw fault(
       'ray/verl',
-      `${name} has verl ${packages['verl']}, and this version of Rehearsal speaks to verl ${verlVersion}: install verl==${verlVersion} on every machine of the cluster`,
+      `${name} has verl ${packages['verl']}, and this version of Rehearsal speaks to verl ${wanted}: install verl==${wanted} on every machine of the cluster`,
     );
   if (missing.length > 0)
     throw fault(
       'key/missing',
       `${missing.join(', ')} is not set on ${name}: keys are not sent to a cluster, whose dashboard would show them. Set it in the environment that ray start is called in, on every machine`,
     );
+}
+
+/** The version that the trainer is made for, as its requirements pin it. */
+function verlVersion(): string {
+  const pinned = readFileSync(join(trainerFolder(), 'requirements', 'verl.txt'), 'utf8');
+  const [, version] = /^verl==(.+)$/m.exec(pinned) ?? [];
+  if (version === undefined) throw new Error('trainer/requirements/verl.txt pins no verl');
+  return version;
 }
 
 function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {

@@ -22,6 +22,8 @@ const keySchema = z.object({
   isPath: z.boolean(),
   /** The command line fills it in. */
   isGiven: z.boolean(),
+  /** Only a run on a Ray cluster has it. */
+  isForRay: z.boolean().optional(),
   /** By profile; without any where it has to be given. */
   defaults: z.record(z.string(), z.json()),
   /** The default of each algorithm that has one of its own. */
@@ -41,9 +43,10 @@ export function trainingKeys(kind: TrainingKind): readonly TrainingKey[] {
 
 /** What a person reads of a key beside its type: its words, its unit, its defaults, and its names elsewhere. */
 export function explain(key: TrainingKey): readonly string[] {
-  const { about, unit, paper, trl, verl, names, defaults, algorithms } = key;
+  const { about, unit, paper, trl, verl, names, defaults, algorithms, isForRay } = key;
   return [
     about,
+    ...(isForRay ? ['Only on a Ray cluster (--target ray://HOST:8265).'] : []),
     ...(unit === undefined ? [] : [`Unit: ${unit}.`]),
     ...(names === undefined ? [] : [`Names: ${names.join(', ')}.`]),
     ...(Object.keys(defaults).length === 0 ? [] : [`Default: ${defaultOf(key)}.`]),

@@ -11,8 +11,8 @@ from typing import Any
 import ray
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput, register
 
-from rehearsal_trainer.backends.verl.plan import AGENT_LOOP
-from rehearsal_trainer.backends.verl.station import Station, StationPlan, say, station_here
+from rehearsal_trainer.backends.verl.plan import AGENT_LOOP, StationPlan
+from rehearsal_trainer.backends.verl.station import Station, plan_in, say, station_here
 from rehearsal_trainer.masks import split_at, without_tail
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.session import Sampling, SessionRow
@@ -26,15 +26,22 @@ class EngineAgentLoop(AgentLoopBase):
         self, sampling_params: dict[str, Any], **row: Any
     ) -> AgentLoopOutput | list[AgentLoopOutput]:
         """The rows of a rollout, one but where the agent changed its history; none where it could not be scored."""
-        plan = StationPlan.of(self.data_config.rehearsal)
+        plan = plan_in(self.data_config.rehearsal)
         station = await station_here(plan, self.server_manager, self.tokenizer)
         told = row["extra_info"]
         is_evaluation = told["split"] != "train"
         request = request_of(plan, told, row, sampling_params)
-        played = await station.play(request, is_evaluation)
         step = int(row.get("global_steps", 0))
-        if plan.store is not None:
-            keeper: Any = ray.get_actor(plan.store)
+        keeper: Any = None if plan.store is None else ray.get_actor(plan.store)
+        if keeper is not None:
+            await keeper.begin.remote(step, is_evaluation, request.task, request.member)
+        try:
+            played = await station.play(request, is_evaluation)
+        except Exception:
+            if keeper is not None:
+                await keeper.drop.remote(step, is_evaluation, request.task, request.member)
+            raise
+        if keeper is not None:
             await keeper.take.remote(step, is_evaluation, *packed(played))
         if played.result.reward is None:
             failure = played.result.failure

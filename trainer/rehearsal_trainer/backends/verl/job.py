@@ -26,18 +26,20 @@ from rehearsal_trainer.backends.verl.plan import (
     STORE,
     ClusterConfig,
     Places,
+    StationPlan,
     check_cluster,
-    check_splits,
     rows_of,
-    station_of,
+    steps_of,
     verl_settings,
 )
+from rehearsal_trainer.backends.verl.steps import Steps
 from rehearsal_trainer.configuration import read_config
-from rehearsal_trainer.engine import EngineError, running
+from rehearsal_trainer.engine import running
 from rehearsal_trainer.failures import ConfigurationError, TrainingError, reported
 from rehearsal_trainer.grpo_config import ALGORITHMS
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.task_sets import TaskSet, evaluated_sets, refuse_overlap, say_apart, trained_sets
 
 LOOK_S = 1.0
 """Seconds between two looks at what was written."""
@@ -72,28 +74,30 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
     import ray
     from ray.exceptions import RayTaskError
 
-    tasks = asyncio.run(tasks_of(config))
-    verl = verl_config(config, run.path, *tasks)
+    [trained], evaluated = sets_of(config, run)
+    verl = verl_config(config, run.path, trained, evaluated)
     ray.init(address="auto", log_to_driver=True, runtime_env={"env_vars": environment_of(verl, run.path)})
     run.stop_on_signals()  # again: Ray takes SIGTERM for itself when it connects
     logged = run.path / "verl.jsonl"
     logged.unlink(missing_ok=True)  # of the attempt before
-    runner, store = start(verl, run.path)
+    runner, store = start(verl, run.path, trained.name)
     ending = runner.run.remote(verl)
-    measured = MetricsFile(logged)
+    measured, steps = MetricsFile(logged), Steps(run, [trained], evaluated, config.alarms)
     checkpoint = reached(run.path)
     try:
         while True:
             ready, _ = ray.wait([ending], timeout=LOOK_S)
             for step, values in measured.fresh():
-                run.metrics(step, values | measured_of(store, step))
+                played, tested = ray.get([store.finish.remote(step, is_tested) for is_tested in (False, True)])
+                run.metrics(step, values | steps.measured(step, played, tested))
+            steps.watch(ray.get(store.waiting.remote()))
             if reached(run.path) > checkpoint:
                 checkpoint = reached(run.path)
-                run.event("checkpoint", step=checkpoint, path=f"checkpoints/global_step_{checkpoint}")
+                run.event("checkpoint", step=checkpoint, path=f"checkpoint-{checkpoint}")
             tell(mirror)
             if ready:
                 ray.get(ending)
-                run.event("finished", step=checkpoint, path=f"checkpoints/global_step_{checkpoint}")
+                run.event("finished", step=checkpoint, path=f"checkpoint-{checkpoint}")
                 return
             if run.should_stop():
                 run.ended_early(checkpoint)
@@ -102,36 +106,32 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
         raise TrainingError(f"verl ended with an error: {last_line(str(error))}") from error
 
 
-def measured_of(store: Any, step: int) -> dict[str, float]:
-    """What the engine says of a step's rollouts, and of those of an evaluation after it."""
-    import ray
+class EngineTasks:
+    """The tasks of domains, as an engine lists them that is started to be asked."""
 
-    trained: dict[str, float] = ray.get(store.finish.remote(step, False))
-    tested: dict[str, float] = ray.get(store.finish.remote(step, True))
-    return trained | {f"evaluate/{name}": value for name, value in tested.items()}
+    def __init__(self, config: ClusterConfig) -> None:
+        self.config = config
+        os.environ.setdefault("REHEARSAL_NODE", node_of_wheel())
 
+    def tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
+        """The tasks of a domain's split."""
+        return asyncio.run(self._ask(domain, split))
 
-async def tasks_of(config: ClusterConfig) -> tuple[list[dict[str, Json]], list[dict[str, Json]]]:
-    """The tasks to train on and those to evaluate on, as the engine lists them; none stands in both."""
-    os.environ.setdefault("REHEARSAL_NODE", node_of_wheel())
-    async with running(config.engine_command, config.engine_cwd) as engine:
-        domain = str(config.domain)
-        train = await engine.tasks(domain, config.split)
-        if not config.evaluate_every:
-            return train, []
-        try:
-            test = await engine.tasks(domain, config.evaluate_split)
-        except EngineError as error:
-            if error.code != "unknown-split":
-                raise
-            test = []
-    check_splits(train, test)
-    return train, test
+    async def _ask(self, domain: str, split: str | None) -> list[dict[str, Json]]:
+        async with running(self.config.engine_command, self.config.engine_cwd) as engine:
+            return await engine.tasks(domain, split)
 
 
-def verl_config(
-    config: ClusterConfig, folder: Path, train: Sequence[dict[str, Json]], test: Sequence[dict[str, Json]]
-) -> Any:
+def sets_of(config: ClusterConfig, run: RunFolder) -> tuple[list[TaskSet], list[TaskSet]]:
+    """The tasks to train on and those to evaluate on, said in the run's events; none stands in both."""
+    lister = EngineTasks(config)
+    trained, evaluated = trained_sets(config, lister), evaluated_sets(config, run, lister)
+    refuse_overlap(trained, evaluated)
+    say_apart(run, trained, evaluated, sum(steps_of(config, len(each.tasks)) for each in trained))
+    return trained, evaluated
+
+
+def verl_config(config: ClusterConfig, folder: Path, trained: TaskSet, evaluated: Sequence[TaskSet]) -> Any:
     """verl's configuration of the run, with its data sets written."""
     from rehearsal_trainer.backends.verl.configured import configured
     from rehearsal_trainer.backends.verl.dataset import write_rows
@@ -139,11 +139,11 @@ def verl_config(
 
     data = folder / "data"
     places = Places(str(data / "train.parquet"), str(data / "test.parquet"), str(folder / "checkpoints"), folder.name)
-    name = Path(str(config.domain)).name
-    write_rows(rows_of(name, train, "train"), places.train_file)
-    write_rows(rows_of(name, test or train[:1], "test"), places.test_file)
+    test = [task for each in evaluated for task in each.tasks]
+    write_rows(rows_of(trained.name, trained.tasks, "train"), places.train_file)
+    write_rows(rows_of(trained.name, test or trained.tasks[:1], "test"), places.test_file)
     config = replace(config, model=model_folder(config.model), evaluate_every=config.evaluate_every if test else 0)
-    return configured(verl_settings(config, places, station_of(config, STORE), len(train)))
+    return configured(verl_settings(config, places, StationPlan.of(config, STORE), len(trained.tasks)))
 
 
 def environment_of(verl: Any, folder: Path) -> dict[str, str]:
@@ -169,7 +169,7 @@ def check_here(config: ClusterConfig) -> None:
         )
 
 
-def start(verl: Any, folder: Path) -> tuple[Any, Any]:
+def start(verl: Any, folder: Path, domain: str) -> tuple[Any, Any]:
     """verl's runner and our store, both on this machine, where the run's folder lies."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -178,7 +178,8 @@ def start(verl: Any, folder: Path) -> tuple[Any, Any]:
     from rehearsal_trainer.backends.verl.store import RolloutStore
 
     here = NodeAffinitySchedulingStrategy(node_id=ray.get_runtime_context().get_node_id(), soft=False)
-    store = ray.remote(RolloutStore).options(name=STORE, num_cpus=0, scheduling_strategy=here).remote(str(folder))
+    actor = ray.remote(RolloutStore).options(name=STORE, num_cpus=0, scheduling_strategy=here)
+    store = actor.remote(str(folder), domain)
     runner: Any = TaskRunnerV1
     return runner.options(scheduling_strategy=here).remote(), store
 

@@ -1,19 +1,20 @@
 """A run on a cluster: what it depends on, the same numbers in verl's words, and verl's data set of a domain's tasks.
 
-Neither verl nor Ray nor torch is needed to read this.
+Torch-free, and without verl and Ray.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Literal, Self
 
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.grpo_config import PROFILES as GRPO_PROFILES
-from rehearsal_trainer.grpo_config import Config, check
+from rehearsal_trainer.grpo_config import Config, check_purpose
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.rollouts import RolloutSettings
 from rehearsal_trainer.setting import Setting
 
 AGENT_LOOP = "rehearsal"
@@ -127,7 +128,7 @@ class Places:
 
 def check_cluster(config: ClusterConfig) -> None:
     """Refuses what verl can't run, before a machine is taken."""
-    check(config)
+    check_purpose(config)
     if not isinstance(config.domain, str) or config.held_out:
         raise ConfigurationError(
             "domain: on a cluster a run learns from one domain and is evaluated on it; train several elsewhere"
@@ -153,10 +154,46 @@ def check_cluster(config: ClusterConfig) -> None:
             )
 
 
-def verl_settings(config: ClusterConfig, places: Places, station: Mapping[str, Json], tasks: int) -> dict[str, Json]:
-    """The configuration of verl 0.9.1 that stands for ours on so many training tasks, by the dotted names of its keys.
+@dataclass(frozen=True)
+class StationPlan:
+    """What all rollouts of a run share, as it travels in verl's configuration."""
 
-    `station` is what the rollout workers need to know; it travels with the data's settings.
+    model: str
+    domain: str
+    engine_command: list[str]
+    engine_cwd: str
+    dialect: str
+    user: Json
+    evaluate_user: Json
+    basis: str
+    evaluate_basis: str
+    turn_cap: int | None
+    max_tokens: int
+    prompt_tokens: int
+    response_tokens: int
+    rollout_timeout_s: float
+    seed: int
+    agent: str | None
+    store: str | None
+    """The name of the actor that keeps what was played; without one nothing is kept."""
+
+    @classmethod
+    def of(cls, config: ClusterConfig, store: str | None) -> Self:
+        """That of a run's configuration, which calls most of it the same."""
+        same = {each.name: getattr(config, each.name, None) for each in fields(cls)}
+        return cls(**{**same, "response_tokens": config.context - config.prompt_tokens, "store": store})
+
+    def settings(self, is_evaluation: bool) -> RolloutSettings:
+        """Those of a rollout in training, or in evaluation."""
+        user = self.evaluate_user if is_evaluation else self.user
+        basis = self.evaluate_basis if is_evaluation else self.basis
+        return RolloutSettings(self.domain, user, basis, self.turn_cap, self.rollout_timeout_s, agent=self.agent)
+
+
+def verl_settings(config: ClusterConfig, places: Places, station: StationPlan, tasks: int) -> dict[str, Json]:
+    """The configuration of verl that stands for ours on so many training tasks, by the dotted names of its keys.
+
+    `station` travels with the data's settings.
     """
     mean, is_divided, ratio = _ALGORITHMS[config.algorithm]
     gpus = config.nodes * config.gpus_per_node
@@ -225,7 +262,7 @@ def verl_settings(config: ClusterConfig, places: Places, station: Mapping[str, J
         "data.seed": config.seed,
         "data.dataloader_num_workers": 0,
         "data.filter_overlong_prompts": False,
-        "+data.rehearsal": dict(station),
+        "+data.rehearsal": asdict(station),
         "reward.num_workers": 1,
         # The run.
         "trainer.total_epochs": epochs_of(config, tasks),
@@ -244,53 +281,33 @@ def verl_settings(config: ClusterConfig, places: Places, station: Mapping[str, J
 
 def epochs_of(config: ClusterConfig, tasks: int) -> int:
     """Passes over the training tasks, enough for all optimizer steps where those are counted."""
+    of_one = _steps_of_epoch(config, tasks)
+    return -(-config.steps // of_one) if config.steps else math.ceil(config.epochs)
+
+
+def steps_of(config: ClusterConfig, tasks: int) -> int:
+    """Optimizer steps: as many as asked for, else as many as the epochs have."""
+    return config.steps or epochs_of(config, tasks) * _steps_of_epoch(config, tasks)
+
+
+def _steps_of_epoch(config: ClusterConfig, tasks: int) -> int:
     if tasks < config.tasks_per_step:
         raise ConfigurationError(
             f"tasks_per_step: a step of {config.tasks_per_step} tasks can't be filled from {tasks} training tasks, "
             "and verl leaves what doesn't fill a step out; lower it"
         )
-    steps_of_one = tasks // config.tasks_per_step
-    return -(-config.steps // steps_of_one) if config.steps else math.ceil(config.epochs)
+    return tasks // config.tasks_per_step
 
 
-def rows_of(domain: str, tasks: Sequence[Mapping[str, Json]], split: str) -> list[dict[str, Json]]:
+def rows_of(domain: str, tasks: Sequence[str], split: str) -> list[dict[str, Json]]:
     """verl's data set of a split. The conversation begins in the engine, so the prompt only names the task."""
     return [
         {
-            "prompt": [{"role": "user", "content": f"{domain}: {task['id']}"}],
+            "prompt": [{"role": "user", "content": f"{domain}: {task}"}],
             "data_source": domain,
             "agent_name": AGENT_LOOP,
-            "reward_model": {"style": "rule", "ground_truth": str(task["id"])},
-            "extra_info": {"index": index, "task": str(task["id"]), "split": split},
+            "reward_model": {"style": "rule", "ground_truth": task},
+            "extra_info": {"index": index, "task": task, "split": split},
         }
         for index, task in enumerate(tasks)
     ]
-
-
-def check_splits(train: Sequence[Mapping[str, Json]], test: Sequence[Mapping[str, Json]]) -> None:
-    """Refuses tasks that are both trained on and evaluated on."""
-    shared = sorted({str(task["id"]) for task in train} & {str(task["id"]) for task in test})
-    if shared:
-        raise ConfigurationError(f"split: {', '.join(shared[:5])} would be trained on and evaluated on")
-
-
-def station_of(config: ClusterConfig, store: str | None) -> dict[str, Json]:
-    """What the rollout workers need to know."""
-    return {
-        "domain": config.domain,
-        "engine_command": list(config.engine_command),
-        "engine_cwd": config.engine_cwd,
-        "dialect": config.dialect,
-        "user": config.user,
-        "evaluate_user": config.evaluate_user,
-        "basis": config.basis,
-        "evaluate_basis": config.evaluate_basis,
-        "turn_cap": config.turn_cap,
-        "max_tokens": config.max_tokens,
-        "prompt_tokens": config.prompt_tokens,
-        "response_tokens": config.context - config.prompt_tokens,
-        "rollout_timeout_s": config.rollout_timeout_s,
-        "seed": config.seed,
-        "agent": config.agent,
-        "store": store,
-    }

@@ -7,59 +7,30 @@ import contextlib
 import os
 import sys
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from rehearsal_trainer.backends.verl.node import node_of_wheel
+from rehearsal_trainer.backends.verl.plan import StationPlan
 from rehearsal_trainer.backends.verl.served_model import ServedModel
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.engine import Engine, EngineError, running
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.generation import Generator
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, play_rollout
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, play_rollout
 from rehearsal_trainer.session import Sampling
 
 ATTEMPTS = 3
 """How often a rollout is begun that ends in a failure which says nothing about the model."""
 
 
-@dataclass(frozen=True)
-class StationPlan:
-    """What all rollouts of a run share, as it travels in verl's configuration."""
+def plan_in(values: Any) -> StationPlan:
+    """What travelled in verl's configuration."""
+    from omegaconf import OmegaConf
 
-    domain: str
-    engine_command: list[str]
-    engine_cwd: str
-    dialect: str
-    user: Any
-    evaluate_user: Any
-    basis: str
-    evaluate_basis: str
-    turn_cap: int | None
-    max_tokens: int
-    prompt_tokens: int
-    response_tokens: int
-    rollout_timeout_s: float
-    seed: int
-    agent: str | None = None
-    store: str | None = None
-    """The name of the actor that keeps what was played; without one nothing is kept."""
-
-    @classmethod
-    def of(cls, values: Any) -> Self:
-        """Out of verl's configuration."""
-        from omegaconf import OmegaConf
-
-        return cls(**OmegaConf.to_container(values, resolve=True))  # pyright: ignore
-
-    def settings(self, is_evaluation: bool) -> RolloutSettings:
-        """Those of a rollout in training, or in evaluation."""
-        user = self.evaluate_user if is_evaluation else self.user
-        basis = self.evaluate_basis if is_evaluation else self.basis
-        return RolloutSettings(self.domain, user, basis, self.turn_cap, self.rollout_timeout_s, agent=self.agent)
+    return StationPlan(**OmegaConf.to_container(values, resolve=True))  # pyright: ignore
 
 
 class Station:
@@ -71,7 +42,7 @@ class Station:
         self.model = ServedModel(server, chat.end_id, plan.prompt_tokens, plan.response_tokens, self._began)
         context = plan.prompt_tokens + plan.response_tokens
         sampling = Sampling(max_tokens=plan.max_tokens)
-        self.gateway = Gateway(cast(Generator, self.model), chat, "policy", sampling, context)
+        self.gateway = Gateway(self.model, chat, plan.model, sampling, context)
         self.recordings = Path(tempfile.mkdtemp(prefix="rehearsal-recordings-"))
         self._served = contextlib.AsyncExitStack()
         self._engines = contextlib.AsyncExitStack()
@@ -91,7 +62,8 @@ class Station:
     async def play(self, request: RolloutRequest, is_evaluation: bool) -> PlayedRollout:
         """Plays a rollout, again where it failed for a reason that says nothing about the model."""
         settings = self.plan.settings(is_evaluation)
-        request = replace(request, recording=str(self.recordings / f"{request.seed.replace('/', '.')}.traj.jsonl"))
+        recording = self.recordings / f"{request.seed.replace('/', '.')}.traj.jsonl"
+        request = replace(request, settings=settings, recording=str(recording))
         for attempt in range(1, ATTEMPTS + 1):
             engine = await self._running(None)
             try:

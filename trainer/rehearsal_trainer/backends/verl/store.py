@@ -1,21 +1,49 @@
-"""Keeps what the workers played, on the machine of the run's folder: recordings, and what a step measures."""
+"""Keeps what the workers played, on the machine of the run's folder: recordings, and the rollouts of each step.
+
+Torch-free.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rehearsal_trainer.progress import evaluation_folder, step_folder
 from rehearsal_trainer.rollout_lines import write_summary
-from rehearsal_trainer.rollouts import PlayedRollout, measure
+from rehearsal_trainer.rollouts import PlayedRollout
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Rollouts of an optimizer step that have begun and not ended, and for how long none began or ended."""
+
+    step: int
+    rollouts: int
+    seconds: float
 
 
 class RolloutStore:
     """The rollouts of each step by task and member, so that one which is played again takes its own place."""
 
-    def __init__(self, run: str) -> None:
+    def __init__(self, run: str, domain: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.run = Path(run)
+        self.domain = domain
+        self._clock = clock
+        self._news = clock()
+        self._open: dict[tuple[int, bool], set[tuple[str, int]]] = {}
         self._played: dict[tuple[int, bool], dict[tuple[str, int], PlayedRollout]] = {}
+
+    def begin(self, step: int, is_evaluation: bool, task: str, member: int) -> None:
+        """A rollout is played from now on."""
+        self._news = self._clock()
+        self._open.setdefault((step, is_evaluation), set()).add((task, member))
+
+    def drop(self, step: int, is_evaluation: bool, task: str, member: int) -> None:
+        """Nothing of a rollout is waited for any more."""
+        self._news = self._clock()
+        self._open.get((step, is_evaluation), set()).discard((task, member))
 
     def take(self, step: int, is_evaluation: bool, played: PlayedRollout, recording: bytes | None) -> None:
         """Keeps a rollout; its recording lies in the step's folder when this returns."""
@@ -26,17 +54,24 @@ class RolloutStore:
             part.write_bytes(recording)
             part.replace(path)
         kept = replace(played, result=replace(played.result, recording=str(path) if recording is not None else None))
+        self.drop(step, is_evaluation, request.task, request.member)
         self._played.setdefault((step, is_evaluation), {})[request.task, request.member] = kept
 
-    def finish(self, step: int, is_evaluation: bool) -> Mapping[str, float]:
-        """Writes a step's summary and measures it; the step is forgotten. Nothing where nothing was played."""
+    def waiting(self) -> Waiting | None:
+        """What is waited for in training; None where nothing is."""
+        left = {step: len(rollouts) for (step, is_evaluation), rollouts in self._open.items() if not is_evaluation}
+        step = max((step for step, count in left.items() if count), default=None)
+        return None if step is None else Waiting(step, left[step], self._clock() - self._news)
+
+    def finish(self, step: int, is_evaluation: bool) -> list[PlayedRollout]:
+        """The rollouts of a step, with their summary written; the step is forgotten."""
+        self._open.pop((step, is_evaluation), None)
         played = [rollout for _, rollout in sorted(self._played.pop((step, is_evaluation), {}).items())]
-        if not played:
-            return {}
-        write_summary(self._folder(step, is_evaluation), played)
-        return measure(played)
+        if played:
+            write_summary(self._folder(step, is_evaluation), played)
+        return played
 
     def _folder(self, step: int, is_evaluation: bool) -> Path:
-        folder = self.run / "trajectories" / f"{'evaluate' if is_evaluation else 'step'}-{step:06d}"
+        folder = self.run / (evaluation_folder(step, self.domain) if is_evaluation else step_folder(step))
         folder.mkdir(parents=True, exist_ok=True)
         return folder

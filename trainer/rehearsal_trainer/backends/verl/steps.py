@@ -1,0 +1,48 @@
+"""What the rollouts of a cluster's optimizer steps say of a run: the measures, events and alarms of every target.
+
+Torch-free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rehearsal_trainer import alarms
+from rehearsal_trainer.backends.verl.store import Waiting
+from rehearsal_trainer.evaluation import named, say_evaluated
+from rehearsal_trainer.grpo import measured_in
+from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.rollouts import PlayedRollout
+from rehearsal_trainer.task_sets import TaskSet
+
+
+class Steps:
+    """Measures what was played, and watches what is being played."""
+
+    def __init__(
+        self, run: RunFolder, trained: Sequence[TaskSet], evaluated: Sequence[TaskSet], limits: alarms.Limits
+    ) -> None:
+        self._run, self._trained, self._evaluated, self._limits = run, trained, evaluated, limits
+        self._stalled: int | None = None
+
+    def measured(self, step: int, played: Sequence[PlayedRollout], tested: Sequence[PlayedRollout]) -> dict[str, float]:
+        """What a step's rollouts came to, and those of an evaluation after it."""
+        values = measured_in(_groups(played), self._trained) if played else {}
+        for each in self._evaluated if tested else []:
+            if say_evaluated(self._run, step, each, tested):
+                values |= named("evaluate", tested)
+        return values
+
+    def watch(self, waiting: Waiting | None) -> None:
+        """Raises the alarm of rollouts that hang, once in a step."""
+        if waiting is None or waiting.seconds < self._limits["idle_s"] or waiting.step == self._stalled:
+            return
+        self._stalled = waiting.step
+        self._run.raise_alarm(alarms.stalled(waiting.step, waiting.rollouts, self._limits))
+
+
+def _groups(played: Sequence[PlayedRollout]) -> list[list[PlayedRollout]]:
+    groups: dict[str, list[PlayedRollout]] = {}
+    for rollout in played:
+        groups.setdefault(rollout.request.task, []).append(rollout)
+    return list(groups.values())
