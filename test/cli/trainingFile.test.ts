@@ -139,6 +139,20 @@ esac
     expect(held).toMatchObject({ domain: desk, held_out: [{ name: 'help-line', folder: other }] });
   });
 
+  test('a checkpoint keeps the dialect of its run, another model takes that of the domains', async () => {
+    const other = inRoot('domains', 'help-line');
+    const run = join(scratch, 'earlier');
+    const checkpoint = join(run, 'checkpoints', 'final');
+    mkdirSync(checkpoint, { recursive: true });
+    writeFileSync(join(run, 'config.json'), '{"kind": "sft", "dialect": "compact"}');
+    const of = async (...args: readonly string[]) => (await asked('evaluate', other, ...args)).dialect;
+    expect(await of('--model', checkpoint)).toBe('compact');
+    expect(await of('--model', checkpoint, '--set', 'dialect=hermes')).toBe('hermes');
+    expect(await of('--model', run)).toBe('hermes');
+    expect(await asked('grpo', desk, other, '--model', checkpoint)).toMatchObject({ dialect: 'compact' });
+    expect(await asked('grpo', desk, other)).toMatch(/the domains speak different dialects \(compact, hermes\)/);
+  });
+
   test.each([
     [
       'a wrong type',

@@ -39,7 +39,7 @@ class Config:
     domain: keys.SftDomain = None
     profile: keys.Profile = "cpu"
     model: keys.Model = "smollm2"
-    dialect: keys.Dialect = "compact"
+    dialect: keys.Dialect = "hermes"
     least_reward: keys.LeastReward = 1.0
     evaluate_split: keys.EvaluatedSplit = "test"
     validation_share: keys.ValidationShare = 0.0
@@ -80,6 +80,7 @@ class Config:
 
 
 _CPU = {
+    "dialect": "compact",
     "batch": 8,
     "steps": 40,
     "learning_rate": 1e-3,

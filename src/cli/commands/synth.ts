@@ -32,7 +32,7 @@ recordings, selection.jsonl with each rollout and why it was chosen or left out,
   --out PATH         synthesis: its folder (default: .rehearsal/synth/<id> here); export: the file to write
   --grader SEAT      grade: openai:MODEL[@BASE_URL]
   --model NAME       preview: the model whose tokenizer is meant (default: smollm2)
-  --dialect NAME     preview: compact or hermes (default: the domain's)
+  --dialect NAME     preview: hermes or compact (default: a checkpoint's own, else the domain's)
   --python PATH      preview: the Python that makes the trainer's environment (3.11 or newer)
   --json             machine-readable output
 

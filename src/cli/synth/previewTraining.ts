@@ -1,13 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type Dialect, usualDialect } from '../../engine/core/dialect.ts';
 import { domainBeside } from '../../engine/shell/domainBeside.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { recordingEnding } from '../../engine/shell/recordingName.ts';
 import { type Given, text } from '../command.ts';
+import { dialectIn, trainedDialect } from '../dialect.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
 import { openDomainAt } from '../rolloutOptions.ts';
+import { modelNamed } from '../servedModel.ts';
 import { lastLineOf } from '../targets/runFolder.ts';
 
 type Piece = { readonly text: string; readonly tokens: number; readonly trained: boolean };
@@ -18,11 +21,11 @@ export async function previewTraining(given: Given, io: Io): Promise<ExitCode> {
   if (named === undefined) throw new UsageError(`name a recording (a file that ends in ${recordingEnding})`);
   const recording = resolve(io.cwd, named);
   if (!existsSync(recording)) throw new UsageError(`${recording}: there is no such recording`);
-  const dialect = dialectOf(given, recording);
-  const model = text(given, 'model') ?? 'smollm2';
-  const folder = resolve(io.cwd, model);
+  const said = text(given, 'model') ?? 'smollm2';
+  const model = modelNamed(said, `--model ${said}`, io);
+  const dialect = dialectIn(given) ?? trainedDialect(model) ?? domainDialect(recording);
   const python = await preparePython(io, text(given, 'python'));
-  const options = ['--recording', recording, '--model', existsSync(folder) ? folder : model, '--dialect', dialect];
+  const options = ['--recording', recording, '--model', model, '--dialect', dialect];
   const { status, stdout, stderr, error } = spawnSync(python, ['-m', 'rehearsal_trainer', 'preview', ...options], {
     ...{ env: trainerEnvironment(), encoding: 'utf8', maxBuffer: 256 * 1024 * 1024 },
   });
@@ -37,12 +40,9 @@ export async function previewTraining(given: Given, io: Io): Promise<ExitCode> {
   return 0;
 }
 
-function dialectOf(given: Given, recording: string): string {
-  const named = text(given, 'dialect');
-  if (named !== undefined && named !== 'compact' && named !== 'hermes')
-    throw new UsageError(`--dialect is compact or hermes, not "${named}"`);
+function domainDialect(recording: string): Dialect {
   const domain = domainBeside(recording);
-  return named ?? (domain === undefined ? 'compact' : openDomainAt(domain).file.dialect);
+  return domain === undefined ? usualDialect : openDomainAt(domain).file.dialect;
 }
 
 /** What trains stands between brackets that no text of a model has. */
