@@ -7,6 +7,7 @@ import { Fault } from '../engine/shell/fault.ts';
 import { checkpointScheme, servedCheckpoint } from '../engine/shell/seats/seatSpec.ts';
 import { trainedDialect } from './dialect.ts';
 import { type Io, UsageError } from './io.ts';
+import { lastLineOf } from './lastLine.ts';
 import { preparePython, trainerEnvironment } from './pythonEnvironment.ts';
 
 /** A model behind the trainer's gateway, on loopback. */
@@ -55,7 +56,7 @@ export async function serveModel(
   const child = spawn(interpreter, args, { env: trainerEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
   let words = '';
   createInterface({ input: child.stderr }).on('line', (line) => {
-    words = line.replace(/^error: /, '') || words;
+    words = lastLineOf(line) || words;
   });
   let isClosing = false;
   const ended = new Promise<void>((done, fail) => {

@@ -5,6 +5,7 @@ import { type TrainingKind, trainingKinds } from '../engine/core/trainingKind.ts
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { type Given, text, texts } from './command.ts';
 import { trainedDialect } from './dialect.ts';
+import { ownEngine } from './engineCommand.ts';
 import { type Io, UsageError } from './io.ts';
 import { openDomain, trialsOf, wholeNumber } from './rolloutOptions.ts';
 import { modelNamed } from './servedModel.ts';
@@ -69,7 +70,7 @@ export function trainingConfiguration(
     run,
     model,
   };
-  const engine = { engine_command: [process.execPath, process.argv[1] ?? '', 'serve', '--stdio'], engine_cwd: run };
+  const engine = { engine_command: ownEngine(), engine_cwd: run };
   const user = (purpose: 'train' | 'evaluate', option: string, key: string, { loaded: domain, said }: TrainingDomain) =>
     userOf(domain, purpose, text(given, option) ?? said[key] ?? written[key], io);
   const evaluateUser = (domain: TrainingDomain) => user('evaluate', 'evaluate-user', 'evaluate_user', domain);

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { trainingKinds } from '../engine/core/trainingKind.ts';
 import { type Given, text } from './command.ts';
+import { ownEngine } from './engineCommand.ts';
 import { type ExitCode, type Io, UsageError } from './io.ts';
 import { readJson } from './targets/runFolder.ts';
 import { endingOf, type Launch } from './targets/target.ts';
@@ -64,7 +65,7 @@ function runOf(given: Given, io: Io): string {
 function resumedLaunch(run: string, place: Place, given: Given): Launch {
   const asked = readJson(join(run, 'launch.json'));
   // The engine that began the run may have been replaced since.
-  const engine = { engine_command: [process.execPath, process.argv[1] ?? '', 'serve', '--stdio'] };
+  const engine = { engine_command: ownEngine() };
   const kind = trainingKinds.find((each) => each === readJson(join(run, 'config.json'))['kind']);
   if (!kind) throw new UsageError(`${run} has not begun to train: start it anew`);
   return {

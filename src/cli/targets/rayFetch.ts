@@ -10,6 +10,7 @@ import { digestOf, inside } from './mirror.ts';
 import { pieceIn, writePiece } from './rayFollow.ts';
 import type { RayJobs } from './rayJobs.ts';
 import { readJson, sizeOf } from './runFolder.ts';
+import { noCheckpoint } from './targetFaults.ts';
 
 /** What comes through a job's log, which Ray hands over in one answer. */
 export const mostInLog = 100e6;
@@ -47,10 +48,7 @@ export async function fetchFromRay(
   const question = { script: 'checkpoint.py', words, mark: '@checkpoint', unanswered } as const;
   const { answer, lines } = await askCluster(jobs, question, io.signal);
   const found = foundSchema.parse(answer);
-  if ('known' in found) {
-    const known = found.known.length > 0 ? `it has ${found.known.join(', ')}` : 'it has none yet';
-    throw new UsageError(`${run} has no checkpoint${asked ? ` "${asked}"` : ''} on ${jobs.name}; ${known}`);
-  }
+  if ('known' in found) throw noCheckpoint(run, asked, found.known, jobs.name);
   if ('error' in found) throw failed(`verl can't make a model of ${found.name} on ${jobs.name}: ${found.error}`);
   return brought(run, found, lines, jobs.name);
 }
