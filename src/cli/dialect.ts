@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { type Dialect, dialects } from '../engine/core/dialect.ts';
+import { runFiles } from '../engine/shell/runFiles.ts';
 import { type Given, text } from './command.ts';
 import { UsageError } from './io.ts';
 import { readJson } from './targets/runFolder.ts';
@@ -18,7 +19,7 @@ export function dialectIn(given: Given): Dialect | undefined {
  */
 export function trainedDialect(model: string): Dialect | undefined {
   const checkpoints = dirname(model);
-  if (basename(checkpoints) !== 'checkpoints') return undefined;
-  const { dialect } = readJson(join(dirname(checkpoints), 'config.json'));
+  if (basename(checkpoints) !== runFiles.checkpoints) return undefined;
+  const { dialect } = readJson(join(dirname(checkpoints), runFiles.config));
   return dialects.find((each) => each === dialect);
 }

@@ -7,6 +7,7 @@ import { makeRunFolder } from '../engine/shell/disk.ts';
 import { Fault } from '../engine/shell/fault.ts';
 import { signingKey } from '../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
+import { runFiles } from '../engine/shell/runFiles.ts';
 import { runName } from '../engine/shell/runName.ts';
 import { openSupervisor } from '../engine/shell/supervisor.ts';
 import { type Given, text } from './command.ts';
@@ -32,7 +33,7 @@ export async function startTraining(given: Given, io: Io, placed?: Launch['place
   if (lesson) await playGold(lesson, io, request.domains[0].loaded);
   if (io.signal.aborted)
     throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
-  writeFileSync(join(run, 'launch.json'), `${JSON.stringify(config, null, 2)}\n`);
+  writeFileSync(join(run, runFiles.launch), `${JSON.stringify(config, null, 2)}\n`);
   keepPlace(run, place);
   return launchTrainer(io, target, launch, given.values['json'] === true);
 }

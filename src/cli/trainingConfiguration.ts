@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import type { Dialect } from '../engine/core/dialect.ts';
 import { isObject, type Json, type JsonObject } from '../engine/core/json.ts';
 import { type TrainingKind, trainingKinds } from '../engine/core/trainingKind.ts';
+import { profileFor } from '../engine/core/trainingProfile.ts';
 import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
 import { type Given, text, texts } from './command.ts';
 import { trainedDialect } from './dialect.ts';
@@ -60,7 +61,7 @@ export function trainingConfiguration(
   const counted = kind === 'evaluate' ? trialsIn(given, loaded) : {};
   const isCounted = text(given, 'trials') !== undefined;
   const common = {
-    profile: model === 'tiny' ? 'trial' : 'cpu',
+    profile: profileFor(model),
     dialect: dialectOf(domains, model, written['dialect']),
     ...counted,
     ...file?.values,

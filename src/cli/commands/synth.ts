@@ -3,7 +3,7 @@ import type { ExitCode, Io } from '../io.ts';
 import { exportSelection } from '../synth/exportSelection.ts';
 import { gradeRollouts } from '../synth/gradeRollouts.ts';
 import { previewTraining } from '../synth/previewTraining.ts';
-import { synthesiseRollouts } from '../synth/synthesiseRollouts.ts';
+import { synthesizeRollouts } from '../synth/synthesizeRollouts.ts';
 
 const help = `rehearsal synth DOMAIN... | grade FOLDER | export FOLDER | preview RECORDING [options]
 
@@ -48,7 +48,7 @@ const actions: Readonly<Record<string, (given: Given, io: Io) => Promise<ExitCod
 
 export const synth: Command = {
   name: 'synth',
-  summary: 'synthesise cold-start data over several domains, grade it, and export it',
+  summary: 'synthesize cold-start data over several domains, grade it, and export it',
   help,
   options: {
     teacher: { type: 'string' },
@@ -77,7 +77,7 @@ export const synth: Command = {
   run: (given, io) => {
     const [name = '', ...positionals] = given.positionals;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    if (!action) return synthesiseRollouts(given, io);
+    if (!action) return synthesizeRollouts(given, io);
     const own = { ...given, positionals };
     refuseMore(own, 1, { help: `rehearsal synth ${name} ${name === 'preview' ? 'RECORDING' : 'FOLDER'}\n` });
     return action(own, io);

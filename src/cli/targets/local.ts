@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { askTrainer } from '../askTrainer.ts';
 import { type Io, UsageError } from '../io.ts';
@@ -38,7 +39,7 @@ export function localTarget(): Target {
     },
     stop: async (run) => {
       if (!trainerOf(run)?.isRunning) throw new UsageError(`${run} is not being trained`);
-      writeFileSync(join(run, 'stop'), '');
+      writeFileSync(join(run, runFiles.stop), '');
     },
     fetch: async (run, checkpoint) => checkpointOf(run, checkpoint),
   };
@@ -64,9 +65,9 @@ async function checkConfiguration(python: string, launch: Launch, io: Io): Promi
  * closing a window loses nothing.
  */
 async function start(python: string, { kind, run, isResumed, isDetached }: Launch, io: Io): Promise<ChildProcess> {
-  const log = openSync(join(run, 'log.txt'), 'a');
-  const said = sizeOf(join(run, 'events.jsonl'));
-  const config = join(run, 'launch.json');
+  const log = openSync(join(run, runFiles.log), 'a');
+  const said = sizeOf(join(run, runFiles.events));
+  const config = join(run, runFiles.launch);
   const args = ['-m', 'rehearsal_trainer', kind, '--config', config, ...(isResumed ? ['--resume'] : [])];
   const environment = trainerEnvironment();
   const child = spawn(python, args, { cwd: run, env: environment, detached: isDetached, stdio: ['ignore', log, log] });
@@ -93,11 +94,11 @@ async function start(python: string, { kind, run, isResumed, isDetached }: Launc
  * @param said how much it had said before
  */
 async function isUp(run: string, child: ChildProcess, said: number, signal: AbortSignal): Promise<void> {
-  while (sizeOf(join(run, 'events.jsonl')) <= said) {
+  while (sizeOf(join(run, runFiles.events)) <= said) {
     if (hasEnded(child) && signal.aborted)
       throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
     if (hasEnded(child)) {
-      const log = join(run, 'log.txt');
+      const log = join(run, runFiles.log);
       throw didNotStart(lastLineOf(readFileSync(log, 'utf8')), { file: log });
     }
     await new Promise((later) => setTimeout(later, 200));

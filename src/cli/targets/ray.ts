@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { engineCommand } from '../engineCommand.ts';
 import { type Io, UsageError } from '../io.ts';
 import { lastLineOf } from '../lastLine.ts';
@@ -53,7 +54,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
     },
     start: async (launch, io) => {
       if (!uploaded) throw new Error('a run is prepared before it is started');
-      rmSync(join(launch.run, 'stop'), { force: true });
+      rmSync(join(launch.run, runFiles.stop), { force: true });
       return start(jobs, launch, uploaded, io);
     },
     follow: async (run, io) => {
@@ -68,7 +69,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       if (status !== 'RUNNING' && status !== 'PENDING')
         throw new UsageError(`${run} is not being trained on ${jobs.name}: its job is ${status.toLowerCase()}`);
       await jobs.stop(job);
-      writeFileSync(join(run, 'stop'), '');
+      writeFileSync(join(run, runFiles.stop), '');
     },
     fetch: (run, checkpoint, io) => fetchFromRay(run, checkpoint, jobs, io),
   };

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
 import { askCluster } from './askCluster.ts';
@@ -37,7 +38,7 @@ export async function fetchFromRay(
   jobs: RayJobs,
   io: Pick<Io, 'err' | 'signal'>,
 ): Promise<string> {
-  const { run: folder } = readJson(join(run, 'config.json'));
+  const { run: folder } = readJson(join(run, runFiles.config));
   if (typeof folder !== 'string') throw new UsageError(`${run} has not begun to train on ${jobs.name}`);
   const step = asked === undefined ? '0' : /^(?:checkpoint-|global_step_)(\d+)$/.exec(asked)?.[1];
   if (step === undefined)
@@ -54,8 +55,8 @@ export async function fetchFromRay(
 }
 
 async function brought(run: string, found: Found, lines: readonly string[], cluster: string): Promise<string> {
-  const coming = join(run, 'checkpoints', `.${found.name}`);
-  const place = join(run, 'checkpoints', found.name);
+  const coming = join(run, runFiles.checkpoints, `.${found.name}`);
+  const place = join(run, runFiles.checkpoints, found.name);
   rmSync(coming, { recursive: true, force: true });
   const sizes = Object.entries(found.files);
   const bytes = sizes.reduce((sum, [, [size]]) => sum + size, 0);
@@ -88,7 +89,7 @@ async function brought(run: string, found: Found, lines: readonly string[], clus
 /** verl's adapter does not say what it adapts; here that is what the run was started with. */
 function nameBase(run: string, adapter: string): void {
   const file = join(adapter, 'adapter_config.json');
-  const { model: base } = readJson(join(run, 'launch.json'));
+  const { model: base } = readJson(join(run, runFiles.launch));
   const config = { ...JSON.parse(readFileSync(file, 'utf8')), ...(base ? { base_model_name_or_path: base } : {}) };
   replaceFile(file, `${JSON.stringify(config, null, 2)}\n`);
 }

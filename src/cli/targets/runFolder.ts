@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
 import { UsageError } from '../io.ts';
@@ -30,7 +31,7 @@ export function readJson(path: string): Record<string, unknown> {
 export function throwIfFailed(run: string, code: number | null = 0): void {
   const { type, message } = lastWordOf(run);
   if (code === 0 && (type === 'finished' || type === 'stopped' || type === 'paused')) return;
-  const log = join(run, 'log.txt');
+  const log = join(run, runFiles.log);
   const words = lastLineOf(existsSync(log) ? readFileSync(log, 'utf8') : '') || message;
   const hasWords = type === 'error' || code !== 0;
   throw new Fault({
@@ -50,7 +51,7 @@ export function throwIfFailed(run: string, code: number | null = 0): void {
 export function checkpointOf(run: string, name: string | undefined): string {
   const names = checkpointsOf(run);
   const chosen = name ?? names.at(-1);
-  if (chosen !== undefined && names.includes(chosen)) return join(run, 'checkpoints', chosen);
+  if (chosen !== undefined && names.includes(chosen)) return join(run, runFiles.checkpoints, chosen);
   throw noCheckpoint(run, chosen, names);
 }
 

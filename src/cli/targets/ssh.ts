@@ -1,6 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { byStep } from '../../engine/shell/trainingRun.ts';
 import { engineCommand } from '../engineCommand.ts';
 import { type Io, UsageError } from '../io.ts';
@@ -57,7 +58,7 @@ export function sshTarget(name: string, given: string | undefined): Target {
     },
     start: async (launch, io) => {
       if (!ready) throw new Error('a run is prepared before it is started');
-      rmSync(join(launch.run, 'stop'), { force: true });
+      rmSync(join(launch.run, runFiles.stop), { force: true });
       return start(address, await python(), machineOf(machine), ready, launch, io);
     },
     follow: async (run, io) => {
@@ -67,7 +68,7 @@ export function sshTarget(name: string, given: string | undefined): Target {
       const { folder } = farRun(run);
       const { isRunning } = await askFarSide<{ isRunning: boolean }>(address, await python(), { do: 'stop', folder });
       if (!isRunning) throw new UsageError(`${run} is not being trained on ${host}`);
-      writeFileSync(join(run, 'stop'), '');
+      writeFileSync(join(run, runFiles.stop), '');
     },
     fetch: async (run, checkpoint) => fetchCheckpoint(run, checkpoint, farRun(run)),
   };
@@ -196,8 +197,8 @@ async function fetchCheckpoint(run: string, name: string | undefined, far: FarRu
   });
   const chosen = name ?? checkpoints.sort(byStep).at(-1);
   if (chosen === undefined || !checkpoints.includes(chosen)) throw noCheckpoint(run, chosen, checkpoints, address.host);
-  const coming = join(run, 'checkpoints', `.${chosen}`);
-  const place = join(run, 'checkpoints', chosen);
+  const coming = join(run, runFiles.checkpoints, `.${chosen}`);
+  const place = join(run, runFiles.checkpoints, chosen);
   const request = { do: 'follow', folder: `${folder}/checkpoints/${chosen}`, once: true, have: await had(coming) };
   await mirror(coming, await callFarSide(address, python, request), () => undefined);
   rmSync(place, { recursive: true, force: true });

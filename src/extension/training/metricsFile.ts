@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { isLifecycle, type Lifecycle, parseEvent, type RunEvent, valueOfLine } from '../../engine/shell/trainingRun.ts';
 import type { Alarm, Point, RunStatus } from '../../webview/protocol.ts';
@@ -34,9 +35,9 @@ const mostProblems = 3;
 
 /** Reads `metrics.jsonl`, `events.jsonl` and `pid` of a run folder, incrementally. Files may come later. */
 export function readMetrics(folder: string): RunMetrics {
-  const metrics = tailLines(join(folder, 'metrics.jsonl'));
-  const events = tailLines(join(folder, 'events.jsonl'));
-  const connection = tailLines(join(folder, 'connection.jsonl'));
+  const metrics = tailLines(join(folder, runFiles.metrics));
+  const events = tailLines(join(folder, runFiles.events));
+  const connection = tailLines(join(folder, runFiles.connection));
   const byStep = new Map<number, Attempted>();
   let last: RunEvent | null = null;
   let status: RunStatus = { type: 'waiting' };
@@ -175,17 +176,17 @@ async function statusAfter(event: RunEvent | null, hasPoints: boolean, folder: s
   }
   const trainer = trainerOf(folder);
   if (trainer && !trainer.isRunning) {
-    if (await exists(join(folder, 'target.json')))
+    if (await exists(join(folder, runFiles.target)))
       return {
         type: 'failed',
-        message: `Nobody brings news of this run from where it was started. Follow it again with: rehearsal train follow ${folder}. If its trainer has ended there, it can be resumed.`,
+        message: `This run is not followed any more. Follow it again with: rehearsal train follow ${folder}. If its trainer has ended there, it can be resumed.`,
       };
     return {
       type: 'failed',
       message: `The training process (${trainer.pid}) ended without a last word. Its log says more; the run can be resumed.`,
     };
   }
-  if (await exists(join(folder, 'stop'))) return { type: 'stopping' };
+  if (await exists(join(folder, runFiles.stop))) return { type: 'stopping' };
   return event === null && !hasPoints ? { type: 'waiting' } : { type: 'running' };
 }
 

@@ -3,6 +3,7 @@ import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import * as z from 'zod';
 import { trainingKinds } from '../../engine/core/trainingKind.ts';
 import { parseRecording } from '../../engine/shell/recording.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { rolloutOfLine, valueOfLine } from '../../engine/shell/trainingRun.ts';
 import type { Rollout, Run } from '../../webview/protocol.ts';
@@ -23,7 +24,7 @@ const configSchema = z.looseObject({
 /** What `config.json` says of a run; a run that is still being prepared has none yet, and every field is null. */
 export async function readRun(folder: string): Promise<Run> {
   const id = basename(folder);
-  const parsed = configSchema.safeParse(await readJson(join(folder, 'config.json')));
+  const parsed = configSchema.safeParse(await readJson(join(folder, runFiles.config)));
   if (!parsed.success) return { id, kind: null, model: null, domain: null, plannedSteps: null };
   const { kind, model, domain, steps } = parsed.data;
   return {
@@ -45,7 +46,7 @@ export async function listRuns(root: string): Promise<readonly Run[]> {
 /** A checkpoint's path says which run it is of; any other model is named as it is. */
 function modelName(model: string): string {
   const parts = model.split(/[\\/]/);
-  const at = parts.lastIndexOf('checkpoints');
+  const at = parts.lastIndexOf(runFiles.checkpoints);
   return at > 0 ? parts.slice(at - 1).join('/') : isAbsolute(model) ? basename(model) : model;
 }
 
