@@ -8,7 +8,7 @@ import { readSource } from '../../engine/shell/load/source.ts';
 import { type Places, parseYaml } from '../../engine/shell/load/yaml.ts';
 import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
 import { UsageError } from '../io.ts';
-import { keyIn, wholePaths } from '../trainingFile.ts';
+import { keyIn, wholePaths } from '../training/trainingFile.ts';
 
 /** What a person may write beside the keys of the trainer: options of `rehearsal train` that are no keys of it. */
 const options: Readonly<Record<string, readonly string[]>> = { sft: ['trials'], grpo: [], evaluate: [] };

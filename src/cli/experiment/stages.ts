@@ -11,8 +11,8 @@ import { checkpointsOf, lastWordOf, rolloutOfLine } from '../../engine/shell/tra
 import type { Given } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 import { placeIn, placeOf } from '../targets/targets.ts';
-import { preflightTraining, startTraining } from '../training.ts';
-import { runOperation } from '../trainingOperations.ts';
+import { preflightTraining, startTraining } from '../training/startTraining.ts';
+import { runOperation } from '../training/trainingOperations.ts';
 
 export type StageState = 'finished' | 'unfinished' | 'not begun';
 

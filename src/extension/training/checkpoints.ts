@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { runFiles } from '../../engine/shell/runFiles.ts';
-import { trainingRuns } from './runFolders.ts';
+import { trainingRuns } from './runsOfWorkspace.ts';
 
 /** Trained weights of the workspace, as a row of a list that a person chooses from. */
 export type CheckpointItem = vscode.QuickPickItem & { readonly model: string };

@@ -15,7 +15,7 @@ import { checkpointItems } from './checkpoints.ts';
 import { kindAtAGlance, pickConfiguration } from './configuration.ts';
 import { firstSteps, type LearningKind, modelOfSettings } from './learning.ts';
 import { pickLesson } from './lesson.ts';
-import { trainingRoot, trainingRuns } from './runFolders.ts';
+import { trainingRoot, trainingRuns } from './runsOfWorkspace.ts';
 import { isOnNamedTarget, local, namedTargets, pickTarget } from './targets.ts';
 
 export type TrainingChoice = {

@@ -1,13 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { trainingKinds } from '../engine/core/trainingKind.ts';
-import { runFiles } from '../engine/shell/runFiles.ts';
-import { type Given, text } from './command.ts';
+import { trainingKinds } from '../../engine/core/trainingKind.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { type Given, text } from '../command.ts';
+import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { readJson } from '../targets/runFolder.ts';
+import { endingOf, type Launch } from '../targets/target.ts';
+import { type Place, placeOf, targetAt } from '../targets/targets.ts';
 import { ownEngine } from './engineCommand.ts';
-import { type ExitCode, type Io, UsageError } from './io.ts';
-import { readJson } from './targets/runFolder.ts';
-import { endingOf, type Launch } from './targets/target.ts';
-import { type Place, placeOf, targetAt } from './targets/targets.ts';
 import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 import { settingsOf } from './trainingConfiguration.ts';
 

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runFiles } from '../engine/shell/runFiles.ts';
-import { trainerOf } from '../engine/shell/trainerProcess.ts';
-import { checkpointsOf, lastWordOf } from '../engine/shell/trainingRun.ts';
-import type { ExitCode, Io } from './io.ts';
-import { shellWord } from './shellWord.ts';
-import { endingOf, type Launch, type Target } from './targets/target.ts';
-import { placeOf } from './targets/targets.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
+import type { ExitCode, Io } from '../io.ts';
+import { shellWord } from '../shellWord.ts';
+import { endingOf, type Launch, type Target } from '../targets/target.ts';
+import { placeOf } from '../targets/targets.ts';
 
 /**
  * Starts the trainer where it was prepared. Follows it to its end or, where it is detached, leaves that to a process of

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
-import type { Dialect } from '../engine/core/dialect.ts';
-import { isObject, type Json, type JsonObject } from '../engine/core/json.ts';
-import { type TrainingKind, trainingKinds } from '../engine/core/trainingKind.ts';
-import { profileFor } from '../engine/core/trainingProfile.ts';
-import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
-import { type Given, text, texts } from './command.ts';
-import { trainedDialect } from './dialect.ts';
+import type { Dialect } from '../../engine/core/dialect.ts';
+import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts';
+import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
+import { profileFor } from '../../engine/core/trainingProfile.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { type Given, text, texts } from '../command.ts';
+import { trainedDialect } from '../dialect.ts';
+import { type Io, UsageError } from '../io.ts';
+import { openDomain, trialsOf, wholeNumber } from '../rolloutOptions.ts';
+import { modelNamed } from '../servedModel.ts';
 import { ownEngine } from './engineCommand.ts';
-import { type Io, UsageError } from './io.ts';
-import { openDomain, trialsOf, wholeNumber } from './rolloutOptions.ts';
-import { modelNamed } from './servedModel.ts';
 import type { TrainingFile } from './trainingFile.ts';
 import { trainingUser } from './trainingUser.ts';
 

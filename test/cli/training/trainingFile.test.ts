@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { inRoot } from '../../scripts/repository.ts';
-import { readTrainingFile } from '../../src/cli/trainingFile.ts';
-import { trainingKinds } from '../../src/engine/core/trainingKind.ts';
-import { explain, trainingKeys, trainingSchema } from '../../src/engine/shell/trainingKeys.ts';
-import { rehearsal } from '../support/terminal.ts';
+import { inRoot } from '../../../scripts/repository.ts';
+import { readTrainingFile } from '../../../src/cli/training/trainingFile.ts';
+import { trainingKinds } from '../../../src/engine/core/trainingKind.ts';
+import { explain, trainingKeys, trainingSchema } from '../../../src/engine/shell/trainingKeys.ts';
+import { rehearsal } from '../../support/terminal.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-configuration-'));
 const desk = inRoot('domains', 'parcel-desk');
