@@ -29,7 +29,7 @@ HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
 MARK = b"rehearsal: far side\n"
 # Made on either side, each for itself: which process is at work, who asks for what, and what was asked there.
-OWN = {"pid", "stop", ".lock", "launch.json", "target.json", "connection.jsonl"}
+OWN = {"pid", "stop", ".lock", "launch.json", "target.json", "connection.jsonl", "ray.json"}
 
 Request = dict[str, Any]
 

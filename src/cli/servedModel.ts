@@ -2,9 +2,12 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Dialect } from '../engine/core/dialect.ts';
 import { Fault } from '../engine/shell/fault.ts';
 import { checkpointScheme, servedCheckpoint } from '../engine/shell/seats/seatSpec.ts';
+import { trainedDialect } from './dialect.ts';
 import { type Io, UsageError } from './io.ts';
+import { lastLineOf } from './lastLine.ts';
 import { preparePython, trainerEnvironment } from './pythonEnvironment.ts';
 
 /** A model behind the trainer's gateway, on loopback. */
@@ -21,8 +24,7 @@ export type ServedModel = {
 export type Serving = {
   /** As `modelNamed` gives it. */
   readonly model: string;
-  /** How tools and calls look to the model: `compact` or `hermes`. */
-  readonly dialect: string;
+  readonly dialect: Dialect;
   /** 0, the default: a free one. */
   readonly port?: number;
   /** A Python to make the trainer's environment with. */
@@ -54,7 +56,7 @@ export async function serveModel(
   const child = spawn(interpreter, args, { env: trainerEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
   let words = '';
   createInterface({ input: child.stderr }).on('line', (line) => {
-    words = line.replace(/^error: /, '') || words;
+    words = lastLineOf(line) || words;
   });
   let isClosing = false;
   const ended = new Promise<void>((done, fail) => {
@@ -88,11 +90,12 @@ function cannotServe(model: string, words: string): Fault {
  * Plays with the checkpoint that a person put into the agent's seat behind a gateway, from before the first rollout to
  * after the last; without one, just plays.
  * @param agent the seat as it was named, `checkpoint:NAME` or another
+ * @param dialect of a model that no run here has trained: the domain's
  * @param play is given an environment in which `parseSeat` knows the checkpoint
  */
 export async function withCheckpoint<Result>(
   agent: string | undefined,
-  dialect: string,
+  dialect: Dialect,
   io: Io,
   play: (io: Io) => Promise<Result>,
 ): Promise<Result> {
@@ -105,16 +108,19 @@ export async function withCheckpoint<Result>(
   }
 }
 
-/** The checkpoint that a seat's name asks for, served; undefined for every other seat. */
+/**
+ * The checkpoint that a seat's name asks for, served; undefined for every other seat.
+ * @param dialect of a model that no run here has trained: the domain's
+ */
 export async function servedFor(
   agent: string | undefined,
-  dialect: string,
+  dialect: Dialect,
   python: string | undefined,
   io: Pick<Io, 'cwd' | 'err' | 'signal'>,
 ): Promise<ServedModel | undefined> {
   if (!agent?.startsWith(checkpointScheme)) return undefined;
   const model = modelNamed(agent.slice(checkpointScheme.length), agent, io);
-  return serveModel(io, { model, dialect, python });
+  return serveModel(io, { model, dialect: trainedDialect(model) ?? dialect, python });
 }
 
 /** The environment in which `parseSeat` knows a checkpoint. */

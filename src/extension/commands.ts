@@ -37,7 +37,7 @@ import { toggleGrouping } from './testing/settings.ts';
 import { recordingOfTest } from './testing/testRecordings.ts';
 import { pickCheckpointSeat } from './training/checkpoints.ts';
 import type { LearningKind } from './training/learning.ts';
-import { type TrainingRun, trainingRuns } from './training/runFolders.ts';
+import { type TrainingRun, trainingRuns } from './training/runsOfWorkspace.ts';
 import {
   fetchCheckpoint,
   resumeTraining,

@@ -189,7 +189,8 @@ test.each<[readonly string[], RegExp]>([
   [['export', first, 'more', '--out', 'x'], /there is no place for "more"/],
   [['preview'], /name a recording/],
   [['preview', 'nowhere.traj.jsonl'], /there is no such recording/],
-  [['preview', join(first, 'synth.json'), '--dialect', 'latin'], /--dialect is compact or hermes, not "latin"/],
+  [['preview', join(first, 'synth.json'), '--dialect', 'latin'], /--dialect is hermes or compact, not "latin"/],
+  [['preview', join(first, 'synth.json'), '--model', './no/where'], /--model .\/no\/where: there is no such folder/],
 ])('rehearsal synth %j says what is wrong', async (args, message) => {
   const { code, err } = await synth(...args);
   expect([code, err]).toEqual([2, expect.stringMatching(message)]);

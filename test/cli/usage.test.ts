@@ -43,7 +43,11 @@ const mistakes: readonly { readonly argv: readonly string[]; readonly message: R
   { argv: ['export-model', 'tiny', '--out', 'x', '--dtype', 'int4'], message: /--dtype is float32 or bfloat16/ },
   { argv: ['serve-model'], message: /name the model: smollm2, tiny, the folder of a checkpoint, or a hub id/ },
   { argv: ['serve-model', './no/where'], message: /\.\/no\/where: there is no such folder/ },
-  { argv: ['serve-model', 'tiny', '--dialect', 'x'], message: /--dialect is compact or hermes, not "x"/ },
+  { argv: ['serve-model', 'tiny', '--dialect', 'x'], message: /--dialect is hermes or compact, not "x"/ },
+  {
+    argv: ['serve-model', '.'],
+    message: /lies in no training run, so say how it was trained: --dialect hermes or compact/,
+  },
   { argv: ['serve-model', 'tiny', '--port', '99999'], message: /--port is a number up to 65535, not "99999"/ },
   {
     argv: ['run', parcels, 'reschedule-P46', '--agent', 'recorded'],

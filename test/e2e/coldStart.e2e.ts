@@ -42,7 +42,7 @@ test('without any the spot check says how to begin', async () => {
   await workbench.runCommand('Notifications: Clear All Notifications');
 });
 
-test('trajectories are synthesised with progress, and lead to the spot check', { timeout: 3 * minutes }, async () => {
+test('trajectories are synthesized with progress, and lead to the spot check', { timeout: 3 * minutes }, async () => {
   await workbench.runCommand('Rehearsal: Synthesize Cold-Start Trajectories…');
   await workbench.pick('The gold seat');
   await workbench.answer('12');

@@ -31,7 +31,7 @@ describe.skipIf(!model)('from the palette to a better model', () => {
   const selection = () =>
     linesOf<{ readonly accepted: boolean }>(join(synth, readdirSync(synth)[0] ?? '', 'selection.jsonl'));
 
-  test('trajectories are synthesised, and a person takes out one of them', { timeout: 5 * minutes }, async () => {
+  test('trajectories are synthesized, and a person takes out one of them', { timeout: 5 * minutes }, async () => {
     await workbench.runCommand('Rehearsal: Synthesize Cold-Start Trajectories…');
     await workbench.pick('The gold seat');
     await workbench.answer('64');

@@ -20,6 +20,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rehearsal_trainer.messages import Json, Tool, ToolCall
 
@@ -31,6 +32,8 @@ _HEAD = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*\(")
 _KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*")
 _JSON_NAME = re.compile(r'"name"\s*:\s*"([^"]+)"')
 _JSON = json.JSONDecoder()
+
+DialectName = Literal["hermes", "compact"]
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class Config:
     run: keys.Run
     profile: keys.Profile = "cpu"
     model: keys.Model = "smollm2"
-    dialect: keys.Dialect = "compact"
+    dialect: keys.Dialect = "hermes"
     engine_command: rollout_keys.EngineCommand = field(default_factory=lambda: list(rollout_keys.ENGINE))
     engine_cwd: rollout_keys.EngineCwd = "."
     split: rollout_keys.Split = "test"
@@ -62,6 +62,7 @@ class Config:
 
 
 _CPU = {
+    "dialect": "compact",
     "turn_cap": None,
     "max_tokens": 128,
     "context": 2048,

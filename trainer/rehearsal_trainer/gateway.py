@@ -17,13 +17,14 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, get_args
 
 from aiohttp import web
 
 from rehearsal_trainer.answers import Answerer, ContextExceededError, Generated
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.chat_request import ChatRequest, RequestError, read_chat_request, read_session_request
+from rehearsal_trainer.dialect import DialectName
 from rehearsal_trainer.messages import Conversation, Json, Message
 from rehearsal_trainer.preview import preview_of
 from rehearsal_trainer.session import Sampling, Session, split_system
@@ -271,7 +272,7 @@ def main(argv: Sequence[str]) -> int:
     """Serves one model until SIGTERM, SIGINT."""
     parser = argparse.ArgumentParser(prog="rehearsal_trainer gateway", description="Serves a model or checkpoint.")
     parser.add_argument("--model", default="smollm2", help="smollm2, tiny, a folder or a hub id")
-    parser.add_argument("--dialect", default="compact", choices=["compact", "hermes"])
+    parser.add_argument("--dialect", required=True, choices=get_args(DialectName), help="of its tools and calls")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free port")
     parser.add_argument("--temperature", type=float, default=1.0)
     parser.add_argument("--top-p", type=float, default=1.0)

@@ -17,7 +17,7 @@ class Config:
     run: keys.Run
     profile: keys.Profile = "cpu"
     model: keys.Model = "smollm2"
-    dialect: keys.Dialect = "compact"
+    dialect: keys.Dialect = "hermes"
     engine_command: rollout_keys.EngineCommand = field(default_factory=lambda: list(rollout_keys.ENGINE))
     engine_cwd: rollout_keys.EngineCwd = "."
     split: rollout_keys.Split = "train"
@@ -73,6 +73,7 @@ class Config:
 
 
 _CPU = {
+    "dialect": "compact",
     "turn_cap": None,
     "steps": 20,
     "tasks_per_step": 4,

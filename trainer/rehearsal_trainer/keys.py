@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from rehearsal_trainer.dialect import DialectName
 from rehearsal_trainer.setting import Setting
 
 # What is trained, and where.
@@ -31,10 +32,10 @@ Model = Annotated[
     ),
 ]
 Dialect = Annotated[
-    Literal["compact", "hermes"],
+    DialectName,
     Setting(
-        "How tools and calls are written for the model. The command line takes it from the domain; `compact` is for "
-        "small models.",
+        "How tools and calls are written for the model. The command line takes it from the run that trained the model, "
+        "else from the domain; `compact` is for small models.",
         paper="hermes, which is Qwen3's own",
     ),
 ]

@@ -13,8 +13,9 @@ import json
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from rehearsal_trainer.dialect import DialectName, dialect_named
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.masks import Row
 from rehearsal_trainer.messages import Json
@@ -37,14 +38,13 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="rehearsal_trainer preview", description="Shows what a model is trained on.")
     parser.add_argument("--recording", required=True, help="a *.traj.jsonl")
     parser.add_argument("--model", default="smollm2", help="whose tokenizer: smollm2, tiny, a folder or a hub id")
-    parser.add_argument("--dialect", default="compact", choices=["compact", "hermes"])
+    parser.add_argument("--dialect", required=True, choices=get_args(DialectName), help="of its tools and calls")
     options = parser.parse_args(argv)
     path = Path(options.recording)
     if not path.is_file():
         raise TrainingError(f"there is no recording {path}")
 
     from rehearsal_trainer.chat import Chat
-    from rehearsal_trainer.dialect import dialect_named
     from rehearsal_trainer.models import load_tokenizer
     from rehearsal_trainer.trajectories import read_recording
 

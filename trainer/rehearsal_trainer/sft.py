@@ -39,7 +39,7 @@ class Config:
     domain: keys.SftDomain = None
     profile: keys.Profile = "cpu"
     model: keys.Model = "smollm2"
-    dialect: keys.Dialect = "compact"
+    dialect: keys.Dialect = "hermes"
     least_reward: keys.LeastReward = 1.0
     evaluate_split: keys.EvaluatedSplit = "test"
     validation_share: keys.ValidationShare = 0.0
@@ -72,6 +72,7 @@ class Config:
     threads: keys.Threads = None
     alarms: keys.AlarmLimits = field(default_factory=dict)
     pause_on: keys.PauseOn = field(default_factory=list)
+    tensorboard: keys.Tensorboard = False
 
     def __post_init__(self) -> None:
         # config.json holds the limits that a run has, not only those that were given.
@@ -80,6 +81,7 @@ class Config:
 
 
 _CPU = {
+    "dialect": "compact",
     "batch": 8,
     "steps": 40,
     "learning_rate": 1e-3,
@@ -159,6 +161,8 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         )  # fmt: skip
         run.stop_on_signals()
         run.watch(config.alarms, config.pause_on)
+        if config.tensorboard:
+            run.write_event_file()
         dtype, autocast = training_dtype(config.dtype, config.lora_rank)
         model = load_model(config.model, dtype, trainable_adapter=True)
         plan = Optimization(

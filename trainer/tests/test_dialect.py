@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from conftest import TOOLS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rehearsal_trainer.dialect import DIALECTS, dialect_named
+from rehearsal_trainer.dialect import DIALECTS, DialectName, dialect_named
 from rehearsal_trainer.messages import Tool, ToolCall
 
 names = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
@@ -77,6 +77,10 @@ def test_compact_shows_a_tool_in_one_line() -> None:
         "find_parcel(parcel: string) - Where a parcel is.",
         'move(day: "Mon"|"Tue", items?: [integer], to?: {street?: string}) - Moves it.',
     ]
+
+
+def test_every_name_has_its_dialect() -> None:
+    assert {name: DIALECTS[name].name for name in get_args(DialectName)} == {name: name for name in DIALECTS}
 
 
 def test_an_unknown_dialect_names_the_known() -> None:

@@ -80,7 +80,7 @@ def test_the_command_prints_what_the_trainer_makes(
     tmp_path: Path, chat: Chat, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = synthesis(tmp_path, [row("near", withheld=[2])]) / row("near")["recording"]
-    assert main(["--recording", str(path), "--model", "tiny"]) == 0
+    assert main(["--recording", str(path), "--model", "tiny", "--dialect", "compact"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == preview_of(chat.tokenizer, chat.row_of(read_recording(path))) | {
         "dialect": "compact",
@@ -110,7 +110,7 @@ def test_a_broken_selection_names_its_line(tmp_path: Path, line: str) -> None:
 
 def test_a_preview_of_nothing_says_so(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="there is no recording"):
-        main(["--recording", str(tmp_path / "none.traj.jsonl")])
+        main(["--recording", str(tmp_path / "none.traj.jsonl"), "--dialect", "compact"])
     path = synthesis(tmp_path, [row("near", withheld=[2, 4])]) / row("near")["recording"]
     with pytest.raises(TrainingError, match="the agent said nothing in it that a model could learn"):
-        main(["--recording", str(path), "--model", "tiny"])
+        main(["--recording", str(path), "--model", "tiny", "--dialect", "compact"])

@@ -183,13 +183,16 @@ def test_sizes_that_do_not_divide_are_refused(tmp_path: Path) -> None:
 
 
 def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
-    config = sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold"), steps=8, learning_rate=0.02)
+    config = sft_config(
+        tmp_path / "run", gold_recordings(tmp_path / "gold"), steps=8, learning_rate=0.02, tensorboard=True
+    )
     final = run_sft(config)
     metrics = lines(tmp_path / "run" / "metrics.jsonl")
     assert metrics[-1]["loss"] < metrics[0]["loss"]
     assert load_model(str(final), torch.float32).num_parameters() == load_model("tiny", torch.float32).num_parameters()
     data = lines(tmp_path / "run" / "events.jsonl")[1]
     assert (data["recordings"], data["rows"], data["too_long"]) == (6, 6, 0)
+    assert len(list((tmp_path / "run" / "tensorboard").iterdir())) == 1
 
 
 def test_sft_resumes(tmp_path: Path) -> None:

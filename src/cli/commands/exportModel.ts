@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Fault } from '../../engine/shell/fault.ts';
+import { askTrainer } from '../askTrainer.ts';
 import { type Command, text } from '../command.ts';
 import { UsageError } from '../io.ts';
-import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
+import { preparePython } from '../pythonEnvironment.ts';
 import { modelNamed } from '../servedModel.ts';
 
 export const exportModel: Command = {
@@ -33,20 +32,11 @@ its base; what is written here needs no base.
     const model = modelNamed(named, named, io);
     const python = await preparePython(io, text(given, 'python'));
     const folder = resolve(io.cwd, out);
-    const args = ['-m', 'rehearsal_trainer', 'export', '--model', model, '--out', folder, '--dtype', dtype];
-    const child = spawn(python, args, { env: trainerEnvironment(), stdio: ['ignore', 'pipe', 'pipe'] });
-    const said = { out: '', err: '' };
-    for (const stream of ['out', 'err'] as const)
-      createInterface({ input: child[`std${stream}`] }).on('line', (line) => {
-        said[stream] = line;
-      });
-    io.signal.addEventListener('abort', () => child.kill(), { once: true });
-    const code = await new Promise<number | null>((done) => child.once('close', done));
-    if (code !== 0) {
-      const message = said.err.replace(/^error: /, '') || 'cancelled';
-      throw new Fault({ who: 'environment', code: 'model/not-exported', message });
-    }
-    const { bytes } = JSON.parse(said.out) as { readonly bytes: number };
+    const args = ['export', '--model', model, '--out', folder, '--dtype', dtype];
+    const said = await askTrainer(io, python, args, {
+      refused: (message) => new Fault({ who: 'environment', code: 'model/not-exported', message }),
+    });
+    const { bytes } = JSON.parse(said) as { readonly bytes: number };
     if (given.values['json'] === true) io.out(`${JSON.stringify({ model: folder, bytes })}\n`);
     else io.out(`${folder}: ${(bytes / 1e6).toFixed(1)} MB of weights\n`);
     return 0;

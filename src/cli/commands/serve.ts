@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Command } from '../command.ts';
 import { UsageError } from '../io.ts';
-import { openTrainingChannel } from '../trainingChannel.ts';
+import { openTrainingChannel } from '../training/trainingChannel.ts';
 
 export const serve: Command = {
   name: 'serve',

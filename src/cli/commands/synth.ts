@@ -3,7 +3,7 @@ import type { ExitCode, Io } from '../io.ts';
 import { exportSelection } from '../synth/exportSelection.ts';
 import { gradeRollouts } from '../synth/gradeRollouts.ts';
 import { previewTraining } from '../synth/previewTraining.ts';
-import { synthesiseRollouts } from '../synth/synthesiseRollouts.ts';
+import { synthesizeRollouts } from '../synth/synthesizeRollouts.ts';
 
 const help = `rehearsal synth DOMAIN... | grade FOLDER | export FOLDER | preview RECORDING [options]
 
@@ -32,7 +32,7 @@ recordings, selection.jsonl with each rollout and why it was chosen or left out,
   --out PATH         synthesis: its folder (default: .rehearsal/synth/<id> here); export: the file to write
   --grader SEAT      grade: openai:MODEL[@BASE_URL]
   --model NAME       preview: the model whose tokenizer is meant (default: smollm2)
-  --dialect NAME     preview: compact or hermes (default: the domain's)
+  --dialect NAME     preview: hermes or compact (default: a checkpoint's own, else the domain's)
   --python PATH      preview: the Python that makes the trainer's environment (3.11 or newer)
   --json             machine-readable output
 
@@ -48,7 +48,7 @@ const actions: Readonly<Record<string, (given: Given, io: Io) => Promise<ExitCod
 
 export const synth: Command = {
   name: 'synth',
-  summary: 'synthesise cold-start data over several domains, grade it, and export it',
+  summary: 'synthesize cold-start data over several domains, grade it, and export it',
   help,
   options: {
     teacher: { type: 'string' },
@@ -77,7 +77,7 @@ export const synth: Command = {
   run: (given, io) => {
     const [name = '', ...positionals] = given.positionals;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    if (!action) return synthesiseRollouts(given, io);
+    if (!action) return synthesizeRollouts(given, io);
     const own = { ...given, positionals };
     refuseMore(own, 1, { help: `rehearsal synth ${name} ${name === 'preview' ? 'RECORDING' : 'FOLDER'}\n` });
     return action(own, io);

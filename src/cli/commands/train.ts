@@ -2,8 +2,8 @@ import { trainingKinds } from '../../engine/core/trainingKind.ts';
 import { explain, trainingKeys } from '../../engine/shell/trainingKeys.ts';
 import type { Command, Given } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
-import { startTraining } from '../training.ts';
-import { operations, runOperation } from '../trainingOperations.ts';
+import { startTraining } from '../training/startTraining.ts';
+import { operations, runOperation } from '../training/trainingOperations.ts';
 
 export const train: Command = {
   name: 'train',

@@ -1,3 +1,4 @@
+import type { Dialect } from '../../engine/core/dialect.ts';
 import { checkpointScheme } from '../../engine/shell/seats/seatSpec.ts';
 import { environmentOf, type ServedModel, servedFor } from '../servedModel.ts';
 import type { Configuration } from './configuration.ts';
@@ -14,7 +15,7 @@ export class CheckpointSeat {
   }
 
   /** Serves the checkpoint that a configuration names, if it names one; `parseSeat` knows it in `environment` then. */
-  async open({ agent, forkAgent, python }: Configuration, dialect: string): Promise<void> {
+  async open({ agent, forkAgent, python }: Configuration, dialect: Dialect): Promise<void> {
     const named = [agent, forkAgent].find((each) => each?.startsWith(checkpointScheme));
     if (named === undefined) return;
     const io = { cwd: process.cwd(), err: this.#print, signal: this.#over.signal };

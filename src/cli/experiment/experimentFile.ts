@@ -8,7 +8,7 @@ import { readSource } from '../../engine/shell/load/source.ts';
 import { type Places, parseYaml } from '../../engine/shell/load/yaml.ts';
 import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
 import { UsageError } from '../io.ts';
-import { wholePaths } from '../trainingFile.ts';
+import { keyIn, wholePaths } from '../training/trainingFile.ts';
 
 /** What a person may write beside the keys of the trainer: options of `rehearsal train` that are no keys of it. */
 const options: Readonly<Record<string, readonly string[]>> = { sft: ['trials'], grpo: [], evaluate: [] };
@@ -61,7 +61,7 @@ export function readExperiment(path: string, cwd: string): ExperimentFile {
       arms: Object.fromEntries(Object.entries(experiment.arms).map(([arm, stages]) => [arm, wholeIn(stages)])),
     },
     placed: ({ kind, arms }, words) => {
-      const key = /^([a-z_]+):/.exec(words)?.[1] ?? '';
+      const key = keyIn(words) ?? '';
       const held = [...arms.map((arm) => ['arms', arm, kind, key]), [kind, key], [key]].find(
         (at) => at.reduce<unknown>((each, part) => (each as Values | undefined)?.[part], value) !== undefined,
       );

@@ -2,15 +2,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Measured, Stage } from '../../engine/core/experiment.ts';
+import { profileFor } from '../../engine/core/trainingProfile.ts';
 import { makeFolder, replaceFile } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { checkpointsOf, lastWordOf, rolloutOfLine } from '../../engine/shell/trainingRun.ts';
 import type { Given } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 import { placeIn, placeOf } from '../targets/targets.ts';
-import { preflightTraining, startTraining } from '../training.ts';
-import { runOperation } from '../trainingOperations.ts';
+import { preflightTraining, startTraining } from '../training/startTraining.ts';
+import { runOperation } from '../training/trainingOperations.ts';
 
 export type StageState = 'finished' | 'unfinished' | 'not begun';
 
@@ -49,8 +51,7 @@ export function stagesIn(
     const { trials, ...others } = own;
     const isOption = kind === 'sft' && trials !== undefined;
     // A checkpoint does not say what it began as, and all stages need one profile.
-    const profile = model === 'tiny' ? { profile: 'trial' } : {};
-    const config = { kind, ...profile, ...(isOption ? others : own), model: begin };
+    const config = { kind, profile: profileFor(model), ...(isOption ? others : own), model: begin };
     const file = join(folder, 'stages', `${name}.training.yaml`);
     makeFolder(join(folder, 'stages'));
     replaceFile(file, stringify(config));
@@ -103,7 +104,7 @@ async function checkpointAfter(run: string, io: Io): Promise<string> {
   if (placeOf(run).target !== 'local') await runOperation('fetch', { positionals: ['fetch', run], values: {} }, io);
   const last = checkpointsOf(run).at(-1);
   if (last === undefined) throw broken(run, 'the run has ended without a checkpoint');
-  return join(run, 'checkpoints', last);
+  return join(run, runFiles.checkpoints, last);
 }
 
 function broken(run: string, what: string): Fault {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { usualDialect } from '../../engine/core/dialect.ts';
 import { chatLine } from '../../engine/shell/coldStart/chatLine.ts';
 import { readSelection } from '../../engine/shell/coldStart/synthesisFolder.ts';
 import { makeFolder, onDisk } from '../../engine/shell/disk.ts';
@@ -19,7 +20,7 @@ export async function exportSelection(given: Given, io: Io): Promise<ExitCode> {
   if (accepted.length === 0)
     throw new UsageError(`${folder}: nothing of it is accepted, so there is nothing to export`);
   const lines = accepted.flatMap((row) => {
-    const line = chatLine(eventsOf(join(folder, row.recording)), row, dialects.get(row.domain) ?? 'compact');
+    const line = chatLine(eventsOf(join(folder, row.recording)), row, dialects.get(row.domain) ?? usualDialect);
     return line === null ? [] : [line];
   });
   const path = resolve(io.cwd, out);

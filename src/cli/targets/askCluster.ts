@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fault } from '../../engine/shell/fault.ts';
+import { lastLineOf } from '../lastLine.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import type { RayJobs } from './rayJobs.ts';
-import { lastLineOf } from './runFolder.ts';
 
 /** A question to a cluster: a script of the trainer that runs alone there and answers with one marked line of JSON. */
 export type ClusterQuestion = {

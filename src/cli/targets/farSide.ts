@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
+import { lastLineOf } from '../lastLine.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import { type ByteReader, bytesOf } from './byteReader.ts';
 import type { SshAddress } from './sshAddress.ts';
@@ -104,11 +105,11 @@ function cantStart(error: Error): Fault {
 }
 
 function farFault({ host }: SshAddress, words: string): Fault {
-  const last = words.trim().split('\n').at(-1) || 'it ended without a word';
+  const last = lastLineOf(words) || 'it ended without a word';
   return new Fault({
     who: 'environment',
     code: 'target/failed',
-    message: `on ${host}: ${last.replace(/^error: /, '')}`,
+    message: `on ${host}: ${last}`,
   });
 }
 

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
 import { messageOf } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { lockRun } from '../../engine/shell/runLock.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { lastWordOf } from '../../engine/shell/trainingRun.ts';
@@ -27,16 +28,16 @@ export async function followElsewhere(
   const left = trainerOf(run);
   if (left?.isRunning) return isGone(run, io.signal);
   // After a restart of the machine the number in a lock may be that of another program.
-  if (left) rmSync(join(run, '.lock'), { force: true });
+  if (left) rmSync(join(run, runFiles.lock), { force: true });
   const free = lockRun(run);
-  const pid = join(run, 'pid');
+  const pid = join(run, runFiles.pid);
   writeFileSync(pid, String(process.pid));
   try {
     const isOver = await keepFollowing(run, name, io, once);
     // What is left says that nobody follows the run any more, or that its trainer ended without a last word.
     const { type } = lastWordOf(run);
     if (isOver && type !== 'started' && type !== 'resumed') rmSync(pid, { force: true });
-    if (isOver) rmSync(join(run, 'stop'), { force: true });
+    if (isOver) rmSync(join(run, runFiles.stop), { force: true });
     return isOver;
   } finally {
     free();
@@ -49,7 +50,7 @@ const lookForStopMs = 500;
 export function passStopOn(run: string, ask: () => Promise<unknown>): NodeJS.Timeout {
   let isAsked = false;
   return setInterval(() => {
-    if (isAsked || !existsSync(join(run, 'stop'))) return;
+    if (isAsked || !existsSync(join(run, runFiles.stop))) return;
     isAsked = true;
     ask().catch(() => {
       isAsked = false;
@@ -66,7 +67,7 @@ async function keepFollowing(
   let pauseMs = 0;
   const tell = (type: string, message: string) => {
     const line = JSON.stringify({ time: Date.now() / 1000, type, message });
-    appendFileSync(join(run, 'connection.jsonl'), `${line}\n`);
+    appendFileSync(join(run, runFiles.connection), `${line}\n`);
     io.err(`${message}\n`);
   };
   while (!io.signal.aborted) {

@@ -1,12 +1,17 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { askTrainer } from '../askTrainer.ts';
 import { type Io, UsageError } from '../io.ts';
+import { lastLineOf } from '../lastLine.ts';
 import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
-import { checkpointOf, isGone, lastLineOf, sizeOf, throwIfFailed, throwUnlessRoomFor } from './runFolder.ts';
+import { throwUnlessRoomFor } from './diskRoom.ts';
+import { checkpointOf, isGone, sizeOf, throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
+import { didNotStart, refusedOptions } from './targetFaults.ts';
 
 /** What the checkpoints of a small run take. */
 const usualDisk = 2 ** 29;
@@ -21,7 +26,7 @@ export function localTarget(): Target {
       const free = freeAt(launch.run);
       throwUnlessRoomFor(launch.disk ?? usualDisk, free, `for ${launch.run}`, 'name another folder with --out');
       python = await preparePython(io, launch.python);
-      checkConfiguration(python, launch);
+      await checkConfiguration(python, launch, io);
     },
     prepare: async () => undefined,
     start: async (launch, io) => {
@@ -34,7 +39,7 @@ export function localTarget(): Target {
     },
     stop: async (run) => {
       if (!trainerOf(run)?.isRunning) throw new UsageError(`${run} is not being trained`);
-      writeFileSync(join(run, 'stop'), '');
+      writeFileSync(join(run, runFiles.stop), '');
     },
     fetch: async (run, checkpoint) => checkpointOf(run, checkpoint),
   };
@@ -48,14 +53,11 @@ function freeAt(folder: string): number {
 }
 
 /** Lets the trainer read a configuration without starting anything, as it knows the fields and profiles. */
-function checkConfiguration(python: string, { kind, config, placed = (words) => words }: Launch): void {
-  const { status, stderr, error } = spawnSync(python, ['-m', 'rehearsal_trainer', kind, '--config', '-', '--check'], {
-    env: trainerEnvironment(),
-    input: JSON.stringify(config),
-    encoding: 'utf8',
+async function checkConfiguration(python: string, launch: Launch, io: Io): Promise<void> {
+  await askTrainer(io, python, [launch.kind, '--config', '-', '--check'], {
+    input: JSON.stringify(launch.config),
+    refused: (words) => refusedOptions(launch, words),
   });
-  if (status === 0) return;
-  throw new UsageError(`the trainer refuses these options: ${placed(error?.message ?? lastLineOf(stderr))}`);
 }
 
 /**
@@ -63,9 +65,9 @@ function checkConfiguration(python: string, { kind, config, placed = (words) => 
  * closing a window loses nothing.
  */
 async function start(python: string, { kind, run, isResumed, isDetached }: Launch, io: Io): Promise<ChildProcess> {
-  const log = openSync(join(run, 'log.txt'), 'a');
-  const said = sizeOf(join(run, 'events.jsonl'));
-  const config = join(run, 'launch.json');
+  const log = openSync(join(run, runFiles.log), 'a');
+  const said = sizeOf(join(run, runFiles.events));
+  const config = join(run, runFiles.launch);
   const args = ['-m', 'rehearsal_trainer', kind, '--config', config, ...(isResumed ? ['--resume'] : [])];
   const environment = trainerEnvironment();
   const child = spawn(python, args, { cwd: run, env: environment, detached: isDetached, stdio: ['ignore', log, log] });
@@ -92,13 +94,12 @@ async function start(python: string, { kind, run, isResumed, isDetached }: Launc
  * @param said how much it had said before
  */
 async function isUp(run: string, child: ChildProcess, said: number, signal: AbortSignal): Promise<void> {
-  while (sizeOf(join(run, 'events.jsonl')) <= said) {
+  while (sizeOf(join(run, runFiles.events)) <= said) {
     if (hasEnded(child) && signal.aborted)
       throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
     if (hasEnded(child)) {
-      const log = join(run, 'log.txt');
-      const message = `training did not start: ${lastLineOf(readFileSync(log, 'utf8'))}`;
-      throw new Fault({ who: 'environment', code: 'training/failed', message, file: log });
+      const log = join(run, runFiles.log);
+      throw didNotStart(lastLineOf(readFileSync(log, 'utf8')), { file: log });
     }
     await new Promise((later) => setTimeout(later, 200));
   }

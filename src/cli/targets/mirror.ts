@@ -4,6 +4,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
 import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import type { FarCall } from './farSide.ts';
 
 const messageSchema = z.union([
@@ -13,8 +14,16 @@ const messageSchema = z.union([
   z.object({ over: z.literal(true) }),
 ]);
 
-/** Files that belong to this side of a run's folder, and are no business of the other. */
-const own = new Set(['pid', 'stop', '.lock', 'launch.json', 'target.json', 'connection.jsonl', 'ray.json']);
+/** Files that each side of a run's folder has for itself, as `far_side.py` lists them, too. */
+export const own: ReadonlySet<string> = new Set([
+  runFiles.pid,
+  runFiles.stop,
+  runFiles.lock,
+  runFiles.launch,
+  runFiles.target,
+  runFiles.connection,
+  runFiles.rayJob,
+]);
 
 /** What a folder here has of a run's folder there: size and hash of each file, by its path. */
 export async function had(folder: string): Promise<Record<string, [number, string]>> {

@@ -2,16 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
-import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { type Io, UsageError } from '../io.ts';
+import { lastLineOf } from '../lastLine.ts';
+import { engineCommand } from '../training/engineCommand.ts';
 import { domainsOf } from './keys.ts';
 import { fetchFromRay } from './rayFetch.ts';
 import { followedOf, followJob, keepFollowed } from './rayFollow.ts';
 import { RayJobs } from './rayJobs.ts';
 import { packageOf, type RayPackage } from './rayPackage.ts';
 import { lookAtCluster } from './rayPreflight.ts';
-import { lastLineOf, throwIfFailed } from './runFolder.ts';
+import { throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
+import { didNotStart, refusedOptions } from './targetFaults.ts';
 import { broughtBy, programTrees } from './trees.ts';
 
 const module = 'rehearsal_trainer.backends.verl.job';
@@ -47,12 +50,11 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       const check = { entrypoint: commandOf(launch, '--check'), runtime_env: { working_dir: uploaded } };
       const { job, logs } = await jobs.run(check, io.signal);
       const words = lastLineOf(logs) || (job.message ?? '');
-      if (job.status !== 'SUCCEEDED')
-        throw new UsageError(`the trainer refuses these options: ${launch.placed?.(words) ?? words}`);
+      if (job.status !== 'SUCCEEDED') throw refusedOptions(launch, words);
     },
     start: async (launch, io) => {
       if (!uploaded) throw new Error('a run is prepared before it is started');
-      rmSync(join(launch.run, 'stop'), { force: true });
+      rmSync(join(launch.run, runFiles.stop), { force: true });
       return start(jobs, launch, uploaded, io);
     },
     follow: async (run, io) => {
@@ -67,7 +69,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       if (status !== 'RUNNING' && status !== 'PENDING')
         throw new UsageError(`${run} is not being trained on ${jobs.name}: its job is ${status.toLowerCase()}`);
       await jobs.stop(job);
-      writeFileSync(join(run, 'stop'), '');
+      writeFileSync(join(run, runFiles.stop), '');
     },
     fetch: (run, checkpoint, io) => fetchFromRay(run, checkpoint, jobs, io),
   };
@@ -91,7 +93,7 @@ async function packageFor(launch: Launch): Promise<RayPackage> {
   const settings = {
     ...config,
     run: basename(launch.run),
-    engine_command: ['node', 'engine/rehearsal.mjs', 'serve', '--stdio'],
+    engine_command: engineCommand('node', 'engine/rehearsal.mjs'),
     engine_cwd: '.',
   };
   if (domainsOf(launch.config).length === 0)
@@ -116,11 +118,7 @@ async function start(jobs: RayJobs, launch: Launch, workingDir: string, io: Io):
     const { status, message } = await jobs.job(job);
     if (status === 'RUNNING') return {};
     if (status !== 'PENDING')
-      throw new Fault({
-        who: 'environment',
-        code: 'training/failed',
-        message: `training did not start on ${jobs.name}: ${lastLineOf(await jobs.logs(job)) || message}`,
-      });
+      throw didNotStart(lastLineOf(await jobs.logs(job)) || (message ?? ''), { host: jobs.name });
     await setTimer(500, undefined, { signal: io.signal });
   }
 }

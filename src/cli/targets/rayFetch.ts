@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
 import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
 import { askCluster } from './askCluster.ts';
@@ -10,6 +11,7 @@ import { digestOf, inside } from './mirror.ts';
 import { pieceIn, writePiece } from './rayFollow.ts';
 import type { RayJobs } from './rayJobs.ts';
 import { readJson, sizeOf } from './runFolder.ts';
+import { noCheckpoint } from './targetFaults.ts';
 
 /** What comes through a job's log, which Ray hands over in one answer. */
 export const mostInLog = 100e6;
@@ -36,7 +38,7 @@ export async function fetchFromRay(
   jobs: RayJobs,
   io: Pick<Io, 'err' | 'signal'>,
 ): Promise<string> {
-  const { run: folder } = readJson(join(run, 'config.json'));
+  const { run: folder } = readJson(join(run, runFiles.config));
   if (typeof folder !== 'string') throw new UsageError(`${run} has not begun to train on ${jobs.name}`);
   const step = asked === undefined ? '0' : /^checkpoint-(\d+)$/.exec(asked)?.[1];
   if (step === undefined)
@@ -47,17 +49,14 @@ export async function fetchFromRay(
   const question = { script: 'checkpoint.py', words, mark: '@checkpoint', unanswered } as const;
   const { answer, lines } = await askCluster(jobs, question, io.signal);
   const found = foundSchema.parse(answer);
-  if ('known' in found) {
-    const known = found.known.length > 0 ? `it has ${found.known.join(', ')}` : 'it has none yet';
-    throw new UsageError(`${run} has no checkpoint${asked ? ` "${asked}"` : ''} on ${jobs.name}; ${known}`);
-  }
+  if ('known' in found) throw noCheckpoint(run, asked, found.known, jobs.name);
   if ('error' in found) throw failed(`verl can't make a model of ${found.name} on ${jobs.name}: ${found.error}`);
   return brought(run, found, lines, jobs.name);
 }
 
 async function brought(run: string, found: Found, lines: readonly string[], cluster: string): Promise<string> {
-  const coming = join(run, 'checkpoints', `.${found.name}`);
-  const place = join(run, 'checkpoints', found.name);
+  const coming = join(run, runFiles.checkpoints, `.${found.name}`);
+  const place = join(run, runFiles.checkpoints, found.name);
   rmSync(coming, { recursive: true, force: true });
   const sizes = Object.entries(found.files);
   const bytes = sizes.reduce((sum, [, [size]]) => sum + size, 0);
@@ -90,7 +89,7 @@ async function brought(run: string, found: Found, lines: readonly string[], clus
 /** verl's adapter does not say what it adapts; here that is what the run was started with. */
 function nameBase(run: string, adapter: string): void {
   const file = join(adapter, 'adapter_config.json');
-  const { model: base } = readJson(join(run, 'launch.json'));
+  const { model: base } = readJson(join(run, runFiles.launch));
   const config = { ...JSON.parse(readFileSync(file, 'utf8')), ...(base ? { base_model_name_or_path: base } : {}) };
   replaceFile(file, `${JSON.stringify(config, null, 2)}\n`);
 }

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import type { Io } from '../io.ts';
 import { followElsewhere, passStopOn } from './follower.ts';
 import { inside } from './mirror.ts';
@@ -19,7 +20,7 @@ const followedSchema = z.object({ job: z.string(), told: z.int().min(0) });
 /** Which job trains a run, and how much of its log has been read. */
 export type Followed = z.infer<typeof followedSchema>;
 
-const followedPath = (run: string) => join(run, 'ray.json');
+const followedPath = (run: string) => join(run, runFiles.rayJob);
 
 export function keepFollowed(run: string, followed: Followed): void {
   replaceFile(followedPath(run), `${JSON.stringify(followed)}\n`);
@@ -89,7 +90,7 @@ export class LogReader {
     // What a process of the cluster printed without an end may stand before the mark.
     const at = line.indexOf(mark);
     const words = at < 0 ? line : line.slice(0, at);
-    if (words.trim() || at < 0) appendFileSync(join(this.#run, 'log.txt'), `${words}\n`);
+    if (words.trim() || at < 0) appendFileSync(join(this.#run, runFiles.log), `${words}\n`);
     const piece = pieceIn(line);
     if (piece) writePiece(this.#run, piece);
   }

@@ -1,10 +1,13 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
 import { UsageError } from '../io.ts';
+import { lastLineOf } from '../lastLine.ts';
 import { shellWord } from '../shellWord.ts';
+import { noCheckpoint } from './targetFaults.ts';
 
 /** How many bytes a file has; 0 for none. */
 export function sizeOf(path: string): number {
@@ -21,12 +24,6 @@ export function readJson(path: string): Record<string, unknown> {
   }
 }
 
-/** The last thing that a program said, without the word that makes it an error. */
-export function lastLineOf(words: string): string {
-  const last = words.trim().split('\n').at(-1) ?? '';
-  return last.replace(/^error: /, '');
-}
-
 /**
  * Throws a `Fault` for a run that is over and did not end well.
  * @param code of its process, where that is known
@@ -34,7 +31,7 @@ export function lastLineOf(words: string): string {
 export function throwIfFailed(run: string, code: number | null = 0): void {
   const { type, message } = lastWordOf(run);
   if (code === 0 && (type === 'finished' || type === 'stopped' || type === 'paused')) return;
-  const log = join(run, 'log.txt');
+  const log = join(run, runFiles.log);
   const words = lastLineOf(existsSync(log) ? readFileSync(log, 'utf8') : '') || message;
   const hasWords = type === 'error' || code !== 0;
   throw new Fault({
@@ -47,18 +44,6 @@ export function throwIfFailed(run: string, code: number | null = 0): void {
   });
 }
 
-/** Throws a `Fault` where a disk has less room than a run needs. */
-export function throwUnlessRoomFor(needed: number, free: number, where: string, advice: string): void {
-  if (free >= needed) return;
-  throw new Fault({
-    who: 'environment',
-    code: 'disk/full',
-    message: `there are ${gigabytes(free)} GB free ${where}, and the run needs ${gigabytes(needed)} GB: make room, or ${advice}`,
-  });
-}
-
-const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
-
 /**
  * The folder of a checkpoint that lies in a run's folder on this machine.
  * @param name undefined: the final one, else the one of the highest step
@@ -66,9 +51,8 @@ const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
 export function checkpointOf(run: string, name: string | undefined): string {
   const names = checkpointsOf(run);
   const chosen = name ?? names.at(-1);
-  if (chosen !== undefined && names.includes(chosen)) return join(run, 'checkpoints', chosen);
-  const known = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none yet';
-  throw new UsageError(`${run} has no checkpoint${chosen ? ` "${chosen}"` : ''}; ${known}`);
+  if (chosen !== undefined && names.includes(chosen)) return join(run, runFiles.checkpoints, chosen);
+  throw noCheckpoint(run, chosen, names);
 }
 
 /** Waits for the end of the process of a run that another process has started; false where the wait was ended. */

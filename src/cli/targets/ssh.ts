@@ -1,8 +1,10 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { byStep } from '../../engine/shell/trainingRun.ts';
 import { type Io, UsageError } from '../io.ts';
+import { engineCommand } from '../training/engineCommand.ts';
 import { askFarSide, callFarSide } from './farSide.ts';
 import { domainsOf, keysOf } from './keys.ts';
 import { had, mirror } from './mirror.ts';
@@ -11,6 +13,7 @@ import { readAddress, type SshAddress } from './sshAddress.ts';
 import { type FarRun, followFarRun } from './sshFollow.ts';
 import { farPython, lookAt, type Machine } from './sshPreflight.ts';
 import type { Launch, Target } from './target.ts';
+import { didNotStart, noCheckpoint, refusedOptions } from './targetFaults.ts';
 import { broughtBy, bytesIn, listed, placeOfTree, programTrees, sendTrees, type Tree } from './trees.ts';
 
 /** What was made ready on the target for a launch. */
@@ -55,7 +58,7 @@ export function sshTarget(name: string, given: string | undefined): Target {
     },
     start: async (launch, io) => {
       if (!ready) throw new Error('a run is prepared before it is started');
-      rmSync(join(launch.run, 'stop'), { force: true });
+      rmSync(join(launch.run, runFiles.stop), { force: true });
       return start(address, await python(), machineOf(machine), ready, launch, io);
     },
     follow: async (run, io) => {
@@ -65,7 +68,7 @@ export function sshTarget(name: string, given: string | undefined): Target {
       const { folder } = farRun(run);
       const { isRunning } = await askFarSide<{ isRunning: boolean }>(address, await python(), { do: 'stop', folder });
       if (!isRunning) throw new UsageError(`${run} is not being trained on ${host}`);
-      writeFileSync(join(run, 'stop'), '');
+      writeFileSync(join(run, runFiles.stop), '');
     },
     fetch: async (run, checkpoint) => fetchCheckpoint(run, checkpoint, farRun(run)),
   };
@@ -128,7 +131,7 @@ async function prepare(
     },
     { signal },
   );
-  if (tried.failed) throw trialFault(address, tried.failed, tried.words ?? '', launch.placed);
+  if (tried.failed) throw trialFault(address, tried.failed, tried.words ?? '', launch);
   return { ...placed, python: own, node: tried.node, keys };
 }
 
@@ -138,10 +141,10 @@ function placeIn(launch: Launch, folder: string, domain: string): string {
   return String(config['domain']);
 }
 
-function trialFault({ host }: SshAddress, failed: string, words: string, placed: Launch['placed']): Error {
+function trialFault({ host }: SshAddress, failed: string, words: string, launch: Launch): Error {
   switch (failed) {
     case 'options':
-      return new UsageError(`the trainer refuses these options: ${placed?.(words) ?? words}`);
+      return refusedOptions(launch, words);
     case 'tools':
       return new Fault({
         who: 'environment',
@@ -168,7 +171,7 @@ async function start(
   const { trees, config } = broughtBy(launch, folder);
   await bring(address, python, trees, io);
   const run = `${folder}/runs/${basename(launch.run)}`;
-  const engine = { engine_command: [ready.node, ready.engine, 'serve', '--stdio'], engine_cwd: run };
+  const engine = { engine_command: engineCommand(ready.node, ready.engine), engine_cwd: run };
   const { pid, failed } = await askFarSide<{ readonly pid?: number; readonly failed?: string }>(address, python, {
     do: 'start',
     folder: run,
@@ -180,12 +183,7 @@ async function start(
     trainer: ready.trainer,
     environment: ready.keys,
   });
-  if (failed !== undefined)
-    throw new Fault({
-      who: 'environment',
-      code: 'training/failed',
-      message: `training did not start on ${address.host}: ${failed}`,
-    });
+  if (failed !== undefined) throw didNotStart(failed, address);
   return { pid };
 }
 
@@ -198,12 +196,9 @@ async function fetchCheckpoint(run: string, name: string | undefined, far: FarRu
     folder,
   });
   const chosen = name ?? checkpoints.sort(byStep).at(-1);
-  if (chosen === undefined || !checkpoints.includes(chosen)) {
-    const known = checkpoints.length > 0 ? `it has ${checkpoints.join(', ')}` : 'it has none yet';
-    throw new UsageError(`${run} has no checkpoint${chosen ? ` "${chosen}"` : ''} on ${address.host}; ${known}`);
-  }
-  const coming = join(run, 'checkpoints', `.${chosen}`);
-  const place = join(run, 'checkpoints', chosen);
+  if (chosen === undefined || !checkpoints.includes(chosen)) throw noCheckpoint(run, chosen, checkpoints, address.host);
+  const coming = join(run, runFiles.checkpoints, `.${chosen}`);
+  const place = join(run, runFiles.checkpoints, chosen);
   const request = { do: 'follow', folder: `${folder}/checkpoints/${chosen}`, once: true, have: await had(coming) };
   await mirror(coming, await callFarSide(address, python, request), () => undefined);
   rmSync(place, { recursive: true, force: true });

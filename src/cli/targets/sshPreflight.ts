@@ -1,8 +1,8 @@
 import { Fault } from '../../engine/shell/fault.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { throwUnlessRoomFor } from './diskRoom.ts';
 import { askFarSide, openSsh } from './farSide.ts';
 import { domainsOf } from './keys.ts';
-import { throwUnlessRoomFor } from './runFolder.ts';
 import type { SshAddress } from './sshAddress.ts';
 import type { Launch } from './target.ts';
 

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { UsageError } from '../io.ts';
 import { localTarget } from './local.ts';
 import { rayTarget } from './ray.ts';
@@ -34,7 +35,7 @@ const local: Place = { target: 'local' };
 /** Where a run is: what was asked for, else where it was started. */
 export function placeOf(run: string, asked?: string, python?: string): Place {
   if (asked !== undefined) return { target: asked, ...(python ? { python } : {}) };
-  return placeIn(join(run, 'target.json')) ?? local;
+  return placeIn(join(run, runFiles.target)) ?? local;
 }
 
 /**
@@ -55,5 +56,5 @@ export function placeIn(path: string, otherwise: Partial<Place> = {}): Place | u
 
 /** Keeps in the run's folder where it is started. A key has no place in it. */
 export function keepPlace(run: string, place: Place): void {
-  if (place.target !== local.target) replaceFile(join(run, 'target.json'), `${JSON.stringify(place, null, 2)}\n`);
+  if (place.target !== local.target) replaceFile(join(run, runFiles.target), `${JSON.stringify(place, null, 2)}\n`);
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { benchmarks } from './benchmark.ts';
 import type { Database } from './database.ts';
+import { dialects, usualDialect } from './dialect.ts';
 import { type Lexicon, lexiconSchema } from './lexicon.ts';
 import type { Persona } from './persona.ts';
 import type { Phrases } from './phrases.ts';
@@ -171,7 +172,7 @@ export const domainFileSchema = z.strictObject({
     ])
     .default('agenda')
     .describe("The user's seat by default: agenda, scripted, human, or a model; or one for each purpose."),
-  dialect: z.enum(['hermes', 'compact']).default('hermes').describe('How a trained model is shown the tools.'),
+  dialect: z.enum(dialects).default(usualDialect).describe('How a trained model is shown the tools.'),
   toolTimeoutMs: timeLimitSchema.default(10_000).describe('Milliseconds until a call of a tool counts as hung.'),
   greeting: z.string().optional().describe("The agent's first words, said before the user's; none by default."),
   lexicon: lexiconSchema.prefault({}).describe('How facts, proposals and refusals are worded in this domain.'),

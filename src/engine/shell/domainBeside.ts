@@ -1,11 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { runFiles } from './runFiles.ts';
 
 /** The domain that a recording was made in: the one of the run beside it, else the nearest folder above with a domain.yaml. */
 export function domainBeside(recording: string): string | undefined {
   for (let folder = dirname(recording); folder !== dirname(folder); folder = dirname(folder)) {
     const run = join(folder, 'run.json');
-    const config = join(folder, 'config.json');
+    const config = join(folder, runFiles.config);
     for (const file of [run, config]) {
       const named = existsSync(file) ? folderIn(file, recording) : undefined;
       if (named && existsSync(named)) return named;

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive } from './isAlive.ts';
+import { runFiles } from './runFiles.ts';
 
 /** How much later than its `pid` file a process may seem to have begun: clocks and `ps` count in whole seconds. */
 const slackMs = 2000;
@@ -12,7 +13,7 @@ const slackMs = 2000;
  * another program.
  */
 export function trainerOf(folder: string): { readonly pid: number; readonly isRunning: boolean } | null {
-  const file = join(folder, 'pid');
+  const file = join(folder, runFiles.pid);
   try {
     const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
     if (!(pid > 0)) return null;

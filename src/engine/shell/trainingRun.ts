@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { runFiles } from './runFiles.ts';
 
 /** The events of a training run that say how far it is: its beginnings and its ends (`docs/training-protocol.md`). */
 export const lifecycle = ['started', 'resumed', 'paused', 'stopped', 'finished', 'error'] as const;
@@ -40,7 +41,7 @@ export function parseEvent(text: string): RunEvent | string {
 
 /** How far a run has come by its own words: `type` is the last of its beginnings and ends, null where it said none. */
 export function lastWordOf(run: string): { readonly type: Lifecycle | null; readonly message: string } {
-  const path = join(run, 'events.jsonl');
+  const path = join(run, runFiles.events);
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
   for (const line of lines.reverse()) {
     const event = parseEvent(line);
@@ -70,7 +71,7 @@ export function rolloutOfLine(text: string): RolloutLine | undefined {
 
 /** The names of the checkpoints that lie in a run's folder on this machine, ascending by step. */
 export function checkpointsOf(run: string): readonly string[] {
-  const folder = join(run, 'checkpoints');
+  const folder = join(run, runFiles.checkpoints);
   const names = existsSync(folder) ? readdirSync(folder) : [];
   return names.filter((name) => /^(final|checkpoint-\d+)$/.test(name)).sort(byStep);
 }

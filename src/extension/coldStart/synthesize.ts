@@ -10,7 +10,7 @@ import { mayRun } from '../trust.ts';
 import { domainFolders } from '../workspaceDomains.ts';
 import { type Synthesis, syntheses, synthRoot } from './synthFolders.ts';
 
-/** What is synthesised: arguments of the command line, and the folder that they fill. */
+/** What is synthesized: arguments of the command line, and the folder that they fill. */
 type Plan = { readonly args: readonly string[]; readonly folder: string };
 
 /**

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { trainingRuns } from './runFolders.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { trainingRuns } from './runsOfWorkspace.ts';
 
 /** Trained weights of the workspace, as a row of a list that a person chooses from. */
 export type CheckpointItem = vscode.QuickPickItem & { readonly model: string };
@@ -11,7 +12,7 @@ export async function checkpointItems(): Promise<readonly CheckpointItem[]> {
   const { checkpointsOf } = await import('../../engine/shell/trainingRun.ts');
   return (await trainingRuns()).flatMap(({ id, folder }) =>
     checkpointsOf(folder)
-      .map((name) => ({ label: id, description: describe(name), model: join(folder, 'checkpoints', name) }))
+      .map((name) => ({ label: id, description: describe(name), model: join(folder, runFiles.checkpoints, name) }))
       .filter(({ model }) => ['config.json', 'adapter_config.json'].some((file) => existsSync(join(model, file))))
       .toReversed(),
   );

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
+import { profileFor } from '../../engine/core/trainingProfile.ts';
 import { pickDomain } from '../workspaceDomains.ts';
 import { firstSteps, type LearningKind, modelOfSettings } from './learning.ts';
 
@@ -46,7 +47,7 @@ async function newConfiguration(): Promise<void> {
   const kind = (await vscode.window.showQuickPick(items, { placeHolder: 'What is it trained with?' }))?.learns;
   if (!kind) return;
   const file = freeName(domain, kind);
-  const text = firstConfiguration(kind, modelOfSettings());
+  const text = firstConfiguration(kind, modelOfSettings(), await firstSteps(kind));
   await vscode.workspace.fs.writeFile(vscode.Uri.file(file), Buffer.from(text));
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }
@@ -58,13 +59,13 @@ function freeName(folder: string, kind: LearningKind): string {
   }
 }
 
-const firstConfiguration = (kind: LearningKind, model: string) => `\
+const firstConfiguration = (kind: LearningKind, model: string, steps: number) => `\
 # "Train" above this line begins a run. Every key explains itself under the pointer, and the others are offered by completion.
 kind: ${kind}
 domain: .
 model: ${model}
-profile: ${model === 'tiny' ? 'trial' : 'cpu'}
-steps: ${firstSteps[kind]}
+profile: ${profileFor(model)}
+steps: ${steps}
 `;
 
 /** What a configuration trains with, as far as a glance tells; the command line checks all of it. */

@@ -4,8 +4,11 @@ import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 /** What a model learns by. */
 export type LearningKind = Exclude<TrainingKind, 'evaluate'>;
 
-/** The optimizer steps that are offered first. */
-export const firstSteps: Readonly<Record<LearningKind, number>> = { sft: 40, grpo: 20 };
+/** The optimizer steps that are offered first: those that the trainer takes on a laptop. */
+export async function firstSteps(kind: LearningKind): Promise<number> {
+  const { trainingKeys } = await import('../../engine/shell/trainingKeys.ts');
+  return Number(trainingKeys(kind).find(({ name }) => name === 'steps')?.defaults['cpu']);
+}
 
 /** The model of the settings. */
 export function modelOfSettings(): string {

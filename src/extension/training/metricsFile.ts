@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { trainerOf } from '../../engine/shell/trainerProcess.ts';
-import { isLifecycle, type Lifecycle, parseEvent, type RunEvent, valueOfLine } from '../../engine/shell/trainingRun.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { isLifecycle, parseEvent, type RunEvent, valueOfLine } from '../../engine/shell/trainingRun.ts';
 import type { Alarm, Point, RunStatus } from '../../webview/protocol.ts';
 import { tailLines } from './lineTail.ts';
+import { statusAfter } from './runStatus.ts';
 
 /** What a training run's folder says so far; see the run folder in docs/training-protocol.md. */
 export type RunMetrics = {
@@ -34,9 +34,9 @@ const mostProblems = 3;
 
 /** Reads `metrics.jsonl`, `events.jsonl` and `pid` of a run folder, incrementally. Files may come later. */
 export function readMetrics(folder: string): RunMetrics {
-  const metrics = tailLines(join(folder, 'metrics.jsonl'));
-  const events = tailLines(join(folder, 'events.jsonl'));
-  const connection = tailLines(join(folder, 'connection.jsonl'));
+  const metrics = tailLines(join(folder, runFiles.metrics));
+  const events = tailLines(join(folder, runFiles.events));
+  const connection = tailLines(join(folder, runFiles.connection));
   const byStep = new Map<number, Attempted>();
   let last: RunEvent | null = null;
   let status: RunStatus = { type: 'waiting' };
@@ -156,42 +156,4 @@ function epochMilliseconds(time: number | string | undefined): number | null {
   if (time === undefined) return null;
   const milliseconds = typeof time === 'number' ? time * 1000 : Date.parse(time);
   return Number.isFinite(milliseconds) ? milliseconds : null;
-}
-
-async function statusAfter(event: RunEvent | null, hasPoints: boolean, folder: string): Promise<RunStatus> {
-  switch (event?.type as Lifecycle | undefined) {
-    case 'paused':
-      return { type: 'paused', message: event?.message ?? 'An alarm paused the run and did not say why.' };
-    case 'stopped':
-      return { type: 'stopped' };
-    case 'finished':
-      return { type: 'finished' };
-    case 'error':
-      return { type: 'failed', message: event?.message ?? 'The training failed and did not say why.' };
-    case undefined:
-    case 'started':
-    case 'resumed':
-      break;
-  }
-  const trainer = trainerOf(folder);
-  if (trainer && !trainer.isRunning) {
-    if (await exists(join(folder, 'target.json')))
-      return {
-        type: 'failed',
-        message: `Nobody brings news of this run from where it was started. Follow it again with: rehearsal train follow ${folder}. If its trainer has ended there, it can be resumed.`,
-      };
-    return {
-      type: 'failed',
-      message: `The training process (${trainer.pid}) ended without a last word. Its log says more; the run can be resumed.`,
-    };
-  }
-  if (await exists(join(folder, 'stop'))) return { type: 'stopping' };
-  return event === null && !hasPoints ? { type: 'waiting' } : { type: 'running' };
-}
-
-async function exists(path: string): Promise<boolean> {
-  return readFile(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,7 +1,7 @@
 import type { Alarm } from '../../webview/protocol.ts';
 import type { RunningHandle } from '../running.ts';
 import { followRun, isOver } from './followedRuns.ts';
-import { isRunning } from './trainingRuns.ts';
+import { isRunning } from './runReader.ts';
 
 /** A trainer that is killed says nothing, so that its process is looked at now and then. */
 const lookEveryMs = 2000;

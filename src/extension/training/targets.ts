@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 
 /** A target that the settings name. */
 export type NamedTarget = { readonly name: string; readonly target: string; readonly python?: string };
@@ -30,6 +31,6 @@ export async function pickTarget(): Promise<NamedTarget | undefined> {
 
 /** Whether a run lies on a target that the settings name. */
 export async function isOnNamedTarget(run: string): Promise<boolean> {
-  const text = await readFile(join(run, 'target.json'), 'utf8').catch(() => null);
+  const text = await readFile(join(run, runFiles.target), 'utf8').catch(() => null);
   return text !== null && namedTargets().some(({ target }) => text.includes(JSON.stringify(target)));
 }

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import type { Alarm } from '../../webview/protocol.ts';
 import { runQuietly, runWithProgress, wordsOf } from '../commandLine.ts';
@@ -14,7 +15,7 @@ import { checkpointItems } from './checkpoints.ts';
 import { kindAtAGlance, pickConfiguration } from './configuration.ts';
 import { firstSteps, type LearningKind, modelOfSettings } from './learning.ts';
 import { pickLesson } from './lesson.ts';
-import { trainingRoot, trainingRuns } from './runFolders.ts';
+import { trainingRoot, trainingRuns } from './runsOfWorkspace.ts';
 import { isOnNamedTarget, local, namedTargets, pickTarget } from './targets.ts';
 
 export type TrainingChoice = {
@@ -99,7 +100,7 @@ export async function resumeTraining(context: Context, given?: string): Promise<
   const run = given ?? (await pickRun(over.map(({ id, folder }) => ({ label: id, folder }))));
   if (!run) return undefined;
   const own = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
-  const isElsewhere = existsSync(join(run, 'target.json'));
+  const isElsewhere = existsSync(join(run, runFiles.target));
   const python = own && !isElsewhere ? ['--python', own] : [];
   return starting(context, `resuming ${basename(run)}`, ['train', 'resume', run, '--detach', ...python], run);
 }
@@ -107,10 +108,10 @@ export async function resumeTraining(context: Context, given?: string): Promise<
 /** Brings the newest checkpoint of a run on another machine into its folder here; returns its folder. */
 export async function fetchCheckpoint(context: Context, given?: string): Promise<string | undefined> {
   if (!mayRun('Training runs')) return undefined;
-  const elsewhere = (await trainingRuns()).filter(({ folder }) => existsSync(join(folder, 'target.json')));
+  const elsewhere = (await trainingRuns()).filter(({ folder }) => existsSync(join(folder, runFiles.target)));
   const run = given ?? (await pickRun(elsewhere.map(({ id, folder }) => ({ label: id, folder }))));
   if (!run && elsewhere.length > 0) return undefined;
-  if (!run || !existsSync(join(run, 'target.json'))) {
+  if (!run || !existsSync(join(run, runFiles.target))) {
     void vscode.window.showInformationMessage('Only the checkpoints of a run on another machine are fetched.');
     return undefined;
   }
@@ -132,7 +133,7 @@ async function starting(
   run: string,
 ): Promise<string | undefined> {
   const end = await runWithProgress(context, `Rehearsal: ${title}`, args);
-  if (end.isCancelled) writeFileSync(join(run, 'stop'), '');
+  if (end.isCancelled) writeFileSync(join(run, runFiles.stop), '');
   if (end.code === 0) {
     followRunning(run);
     return run;
@@ -183,7 +184,7 @@ export async function followLeftRunning(context: Context): Promise<void> {
 
 /** What followed the run is gone, and left its `pid` file behind. */
 async function reconnect(context: Context, folder: string): Promise<void> {
-  if (!existsSync(join(folder, 'pid'))) return;
+  if (!existsSync(join(folder, runFiles.pid))) return;
   const args = ['train', 'follow', folder, '--detach', '--json'];
   const { code } = await runQuietly(context, args);
   if (code === 0) followRunning(folder);
@@ -194,7 +195,7 @@ function note(
   run: string,
   event: { readonly type: 'stopped' } | { readonly type: 'error'; readonly message: string },
 ): void {
-  const events = join(run, 'events.jsonl');
+  const events = join(run, runFiles.events);
   if (!existsSync(events)) appendFileSync(events, `${JSON.stringify({ time: Date.now() / 1000, ...event })}\n`);
 }
 
@@ -205,7 +206,7 @@ async function offerLog(context: Context, run: string, message: string): Promise
 
 /** The trainer's own log where it has begun one, else the extension's. */
 export async function showRunLog(context: Context, run: string | undefined): Promise<void> {
-  const path = run && join(run, 'log.txt');
+  const path = run && join(run, runFiles.log);
   if (path && existsSync(path)) await vscode.window.showTextDocument(vscode.Uri.file(path), { preview: true });
   else context.log.show();
 }
@@ -222,7 +223,7 @@ export async function stopTraining(given?: string): Promise<boolean> {
     void vscode.window.showInformationMessage('No training is running.');
     return false;
   }
-  writeFileSync(join(picked, 'stop'), '');
+  writeFileSync(join(picked, runFiles.stop), '');
   return true;
 }
 
@@ -247,7 +248,7 @@ async function pickModel(kind: LearningKind): Promise<string | undefined> {
 async function askSteps(kind: LearningKind): Promise<number | undefined> {
   const value = await vscode.window.showInputBox({
     title: kind === 'sft' ? 'Optimizer steps of SFT' : 'Optimizer steps of GRPO',
-    value: String(firstSteps[kind]),
+    value: String(await firstSteps(kind)),
     validateInput: (text) => (/^[1-9][0-9]*$/.test(text) ? undefined : 'A whole number above 0'),
   });
   return value ? Number(value) : undefined;

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { type MeasuredRun, mostRuns } from '../../webview/protocol.ts';
 import { type FollowedRun, followRun } from '../training/followedRuns.ts';
-import { trainingRoot } from '../training/runFolders.ts';
+import { trainingRoot } from '../training/runsOfWorkspace.ts';
 
 /** The runs that the dashboard draws over the one it shows. Each is followed for as long as it is drawn. */
 export type RunOverlay = {

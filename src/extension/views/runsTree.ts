@@ -6,7 +6,7 @@ import type { Row } from '../runs/rows.ts';
 import type { RunRollout, RunSummary, RunTask } from '../runs/runFolder.ts';
 import { runPlaces } from '../runs/runPlaces.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
-import { type TrainingRun, trainingRuns } from '../training/runFolders.ts';
+import { type TrainingRun, trainingRuns } from '../training/runsOfWorkspace.ts';
 
 export type RunNode = { readonly type: 'run'; readonly folder: string };
 export type RecordingNode = { readonly type: 'recording'; readonly rollout: RunRollout };
@@ -164,11 +164,11 @@ async function childrenOf(node: ParentNode | undefined): Promise<readonly RunsNo
         rollout,
       }));
     case 'training': {
-      const { recordedSteps } = await import('../training/trainingRuns.ts');
+      const { recordedSteps } = await import('../training/stepRollouts.ts');
       return (await recordedSteps(node.run.folder)).map((step) => ({ type: 'trainingStep', run: node, step }));
     }
     case 'trainingStep': {
-      const { readRollouts } = await import('../training/trainingRuns.ts');
+      const { readRollouts } = await import('../training/stepRollouts.ts');
       const { folder } = node.run.run;
       return (await readRollouts(folder, node.step)).flatMap(({ file, reward, endReason, failure }) =>
         file === null

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { FollowedRun } from '../training/followedRuns.ts';
-import { type TrainingRun, trainingRuns } from '../training/runFolders.ts';
+import { type TrainingRun, trainingRuns } from '../training/runsOfWorkspace.ts';
 
 /** A run's process can end without touching a file, and a new folder can escape the editor's watcher. */
 const lookEveryMs = 2000;

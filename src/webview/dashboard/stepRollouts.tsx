@@ -66,7 +66,7 @@ const columns = [
 ];
 
 function rewardOf({ reward }: Rollout): JSX.Element {
-  if (reward === null) return <span class="reward unscored">? none</span>;
+  if (reward === null) return <span class="reward unscored">not scored</span>;
   const mark = reward >= 1 ? '✓' : reward > 0 ? '◐' : '✕';
   return (
     <span class={`reward ${reward >= 1 ? 'won' : reward > 0 ? 'partial' : 'lost'}`}>

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
+import { inRoot } from '../../../scripts/repository.ts';
 import { bytesOf } from '../../../src/cli/targets/byteReader.ts';
-import { had, mirror } from '../../../src/cli/targets/mirror.ts';
+import { had, mirror, own } from '../../../src/cli/targets/mirror.ts';
 
 function runFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-mirror-'));
@@ -43,6 +44,11 @@ test.each([1, 7, 1000])('files come in pieces of %i bytes, behind what is there'
   expect(readFileSync(join(run, 'metrics.jsonl'), 'utf8')).toBe('äbcd');
   expect(readFileSync(join(run, deep), 'utf8')).toBe('{}\n');
   expect(Object.keys(await had(run)).sort()).toEqual(['empty', 'metrics.jsonl', deep]);
+});
+
+test('both sides have the same files for themselves', () => {
+  const [, there = ''] = /^OWN = \{(.*)\}$/m.exec(readFileSync(inRoot('trainer', 'far_side.py'), 'utf8')) ?? [];
+  expect([...own].sort()).toEqual(JSON.parse(`[${there}]`).sort());
 });
 
 test('a stream that ends in the middle keeps what came', async () => {

@@ -1,5 +1,6 @@
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
 import type { Selected } from '../../core/coldStart/settle.ts';
+import type { Dialect } from '../../core/dialect.ts';
 import type { RolloutEvent } from '../../core/event.ts';
 import { type Message, messagesOf, type ToolCall } from '../../core/message.ts';
 import type { Offered } from '../../core/tool.ts';
@@ -11,11 +12,11 @@ export type ChatLine = Pick<Selected, 'recording' | 'domain' | 'task' | 'persona
   readonly messages: readonly (ChatCompletionMessageParam & { readonly weight?: 0 | 1 })[];
   readonly tools: ReturnType<typeof offered>;
   /** The dialect in which the trainer renders its tools and calls. */
-  readonly dialect: string;
+  readonly dialect: Dialect;
 };
 
 /** The conversation as the agent's model saw it; null where its tools changed midway, which one line can't say. */
-export function chatLine(events: readonly RolloutEvent[], row: Selected, dialect: string): ChatLine | null {
+export function chatLine(events: readonly RolloutEvent[], row: Selected, dialect: Dialect): ChatLine | null {
   const [started] = events;
   if (started?.type !== 'rolloutStarted') throw new Error('a recording begins with rolloutStarted');
   if (events.some((event) => event.type === 'userReplied' && event.tools)) return null;

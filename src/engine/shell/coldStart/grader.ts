@@ -86,6 +86,6 @@ function expectSamePolicy([started]: readonly RolloutEvent[], policy: Policy, re
   throw new Fault({
     who: 'environment',
     code: 'synth/policy-changed',
-    message: `${recording}: its domain has another policy now than when it was played. Put policy.md back, or synthesise anew`,
+    message: `${recording}: its domain has another policy now than when it was played. Put policy.md back, or synthesize anew`,
   });
 }

@@ -50,7 +50,7 @@ const mostTrials = 64;
  * Plays until so many rollouts can be chosen, or no source has anything new to give; then chooses and writes the
  * selection. What is finished already is not played again, so a synthesis that was interrupted goes on where it was.
  */
-export async function synthesise(sources: readonly Source[], options: SynthesisOptions): Promise<readonly Selected[]> {
+export async function synthesize(sources: readonly Source[], options: SynthesisOptions): Promise<readonly Selected[]> {
   const courses = sources.map((source) => new Course(source, options));
   const chosenNow = () => {
     const choices = chooseBalanced(played(courses), options);

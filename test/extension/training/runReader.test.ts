@@ -3,7 +3,8 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { openRecording } from '../../../src/engine/shell/recording.ts';
-import { listRuns, readRollouts, readRun, recordingPath } from '../../../src/extension/training/trainingRuns.ts';
+import { listRuns, readRun } from '../../../src/extension/training/runReader.ts';
+import { readRollouts, recordingPath } from '../../../src/extension/training/stepRollouts.ts';
 import { started } from '../../support/rolloutEvents.ts';
 import { runFolder } from './runFolder.ts';
 

@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Io } from '../../src/cli/io.ts';
-import { localTarget } from '../../src/cli/targets/local.ts';
-import { launchTrainer } from '../../src/cli/trainerLaunch.ts';
-import { rehearsal } from '../support/terminal.ts';
+import type { Io } from '../../../src/cli/io.ts';
+import { localTarget } from '../../../src/cli/targets/local.ts';
+import { launchTrainer } from '../../../src/cli/training/trainerLaunch.ts';
+import { rehearsal } from '../../support/terminal.ts';
 
 /** A run's folder that was trained before, and a trainer that goes on with it: a program for Node in place of Python. */
 function resumed(program: string, isDetached = true) {

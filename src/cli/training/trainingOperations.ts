@@ -1,11 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { trainingKinds } from '../engine/core/trainingKind.ts';
-import { type Given, text } from './command.ts';
-import { type ExitCode, type Io, UsageError } from './io.ts';
-import { readJson } from './targets/runFolder.ts';
-import { endingOf, type Launch } from './targets/target.ts';
-import { type Place, placeOf, targetAt } from './targets/targets.ts';
+import { trainingKinds } from '../../engine/core/trainingKind.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { type Given, text } from '../command.ts';
+import { type ExitCode, type Io, UsageError } from '../io.ts';
+import { readJson } from '../targets/runFolder.ts';
+import { endingOf, type Launch } from '../targets/target.ts';
+import { type Place, placeOf, targetAt } from '../targets/targets.ts';
+import { ownEngine } from './engineCommand.ts';
 import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 import { settingsOf } from './trainingConfiguration.ts';
 
@@ -28,7 +30,7 @@ export async function runOperation(operation: (typeof operations)[number], given
       const launch = resumedLaunch(run, place, given);
       await target.preflight(launch, io);
       await target.prepare(launch, io);
-      writeFileSync(join(run, 'launch.json'), `${JSON.stringify(launch.config, null, 2)}\n`);
+      writeFileSync(join(run, runFiles.launch), `${JSON.stringify(launch.config, null, 2)}\n`);
       return launchTrainer(io, target, launch, json);
     }
     case 'follow':
@@ -55,17 +57,17 @@ function runOf(given: Given, io: Io): string {
   const [operation, name] = given.positionals;
   if (!name) throw new UsageError(`say which run: rehearsal train ${operation} RUN`);
   const places = [resolve(io.cwd, name), resolve(io.cwd, '.rehearsal', 'training', name)];
-  const run = places.find((folder) => existsSync(join(folder, 'launch.json')));
+  const run = places.find((folder) => existsSync(join(folder, runFiles.launch)));
   if (run) return run;
   throw new UsageError(`${name} is no run: name its folder, or its name in .rehearsal/training`);
 }
 
 /** A run goes on with the configuration that it was started with, and with the keys of this environment. */
 function resumedLaunch(run: string, place: Place, given: Given): Launch {
-  const asked = readJson(join(run, 'launch.json'));
+  const asked = readJson(join(run, runFiles.launch));
   // The engine that began the run may have been replaced since.
-  const engine = { engine_command: [process.execPath, process.argv[1] ?? '', 'serve', '--stdio'] };
-  const kind = trainingKinds.find((each) => each === readJson(join(run, 'config.json'))['kind']);
+  const engine = { engine_command: ownEngine() };
+  const kind = trainingKinds.find((each) => each === readJson(join(run, runFiles.config))['kind']);
   if (!kind) throw new UsageError(`${run} has not begun to train: start it anew`);
   return {
     kind,

@@ -18,7 +18,7 @@ export function trainingRoot(): string | undefined {
 export async function trainingRuns(): Promise<readonly TrainingRun[]> {
   const root = trainingRoot();
   if (!root) return [];
-  const { isRunning, listRuns } = await import('./trainingRuns.ts');
+  const { isRunning, listRuns } = await import('./runReader.ts');
   return (await listRuns(root)).map((run) => {
     const folder = join(root, run.id);
     return { ...run, folder, running: isRunning(folder) };

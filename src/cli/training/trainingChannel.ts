@@ -1,52 +1,26 @@
 import { resolve } from 'node:path';
-import * as z from 'zod';
-import { type Measure, measureOf } from '../engine/core/measure.ts';
-import { sum } from '../engine/core/statistics.ts';
-import type { Task } from '../engine/core/task.ts';
-import { taskIn } from '../engine/core/underPersona.ts';
-import { resultOf } from '../engine/shell/batch.ts';
-import { errorsOf, formatDiagnostic } from '../engine/shell/diagnostic.ts';
-import { Fault, messageOf } from '../engine/shell/fault.ts';
-import { loadDomain } from '../engine/shell/load/loadDomain.ts';
-import { laneSeats, type ModelNotice, outsideOf } from '../engine/shell/outside.ts';
-import { baseHashOf } from '../engine/shell/replay.ts';
-import { parseSeat, type SeatSpec } from '../engine/shell/seats/seatSpec.ts';
-import { startOf } from '../engine/shell/start.ts';
-import { type LiveRollout, openSupervisor, type Supervisor } from '../engine/shell/supervisor.ts';
-import { version } from '../engine/shell/version.ts';
-
-/** Version of the protocol between trainer and engine; see docs/training-protocol.md. */
-export const trainingProtocol = 1;
-
-const endpointSchema = z.object({
-  base_url: z.url(),
-  api_key: z.string().default(''),
-  /** Name of the variable in the engine's environment that holds the key; so none is written down. */
-  api_key_env: z.string().optional(),
-  model: z.string(),
-});
-/** With `program` an agent of the user's own takes the seat, and the endpoint is the model that it is lent. */
-const agentSchema = endpointSchema.extend({ program: z.string().optional() });
-
-const paramsOf = {
-  hello: z.object({ protocol: z.int() }),
-  tasks: z.object({ domain: z.string(), split: z.enum(['train', 'test']).nullish() }),
-  rollout: z.object({
-    domain: z.string(),
-    task: z.string(),
-    seed: z.string(),
-    trial: z.int().min(0),
-    agent: z.union([z.enum(['gold', 'scripted']), agentSchema]),
-    user: z.union([z.literal('agenda'), endpointSchema]),
-    basis: z.enum(['train', 'evaluate']),
-    recording: z.string().nullish(),
-    turn_cap: z.int().positive().nullish(),
-    timeout_s: z.number().positive().nullish(),
-  }),
-  cancel: z.object({ request: z.int() }),
-} as const;
-
-const requestSchema = z.object({ id: z.int().positive(), method: z.string(), params: z.unknown() });
+import { measureOf } from '../../engine/core/measure.ts';
+import { taskIn } from '../../engine/core/underPersona.ts';
+import { resultOf } from '../../engine/shell/batch.ts';
+import { errorsOf, formatDiagnostic } from '../../engine/shell/diagnostic.ts';
+import { Fault, messageOf } from '../../engine/shell/fault.ts';
+import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
+import { laneSeats, type ModelNotice, outsideOf } from '../../engine/shell/outside.ts';
+import { baseHashOf } from '../../engine/shell/replay.ts';
+import { parseSeat, type SeatSpec } from '../../engine/shell/seats/seatSpec.ts';
+import { startOf } from '../../engine/shell/start.ts';
+import { type LiveRollout, openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
+import { version } from '../../engine/shell/version.ts';
+import { factsOf } from './rolloutFacts.ts';
+import {
+  issueText,
+  type MethodName,
+  type Params,
+  paramsOf,
+  type RolloutParams,
+  readRequest,
+  trainingProtocol,
+} from './trainingProtocol.ts';
 
 class Refusal extends Error {
   readonly code: string;
@@ -76,10 +50,7 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
   };
 
   const methods: {
-    readonly [Method in keyof typeof paramsOf]: (
-      params: z.infer<(typeof paramsOf)[Method]>,
-      id: number,
-    ) => Promise<unknown>;
+    readonly [Method in MethodName]: (params: Params<Method>, id: number) => Promise<unknown>;
   } = {
     hello: async ({ protocol }) => {
       if (protocol !== trainingProtocol)
@@ -116,7 +87,7 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
       if (typeof request === 'string') return send({ id: null, error: { code: 'bad-request', message: request } });
       try {
         if (!(request.method in methods)) throw new Refusal('unknown-method', `there is no method "${request.method}"`);
-        const method = request.method as keyof typeof paramsOf;
+        const method = request.method as MethodName;
         const params = paramsOf[method].safeParse(request.params);
         if (!params.success) throw new Refusal('bad-request', issueText(params.error));
         send({ id: request.id, result: await methods[method](params.data as never, request.id) });
@@ -150,7 +121,7 @@ async function openDomain(folder: string, log: (text: string) => void): Promise<
 
 async function rollout(
   { supervisor, database }: Opened,
-  params: z.infer<typeof paramsOf.rollout>,
+  params: RolloutParams,
   id: number,
   live: Map<number, { readonly rollout: LiveRollout; cancelled: boolean }>,
   cwd: string,
@@ -225,34 +196,10 @@ async function rollout(
   }
 }
 
-/** A model may call what no tool is named, a new name each time: such calls are counted together. */
-const unknownTool = 'unknown';
-
-/** What the trainer's metrics and alarms need to know of a rollout; a fact that it does not have is absent. */
-function factsOf(measure: Measure, { actions }: Task, tools: readonly { readonly name: string }[]): object {
-  const named = Map.groupBy(measure.calls, ({ tool }) =>
-    tools.some(({ name }) => name === tool) ? tool : unknownTool,
-  );
-  const gold = actions.filter(({ by }) => by === 'agent');
-  const wanted = Map.groupBy(gold, ({ tool }) => tool);
-  const madeOf = (tool: string) => sum(measure.calls.map((each) => (each.tool === tool ? each.calls : 0)));
-  const matched = sum([...wanted].map(([tool, rows]) => Math.min(rows.length, madeOf(tool))));
-  return {
-    calls: Object.fromEntries([...named].map(([tool, rows]) => [tool, sum(rows.map(({ calls }) => calls))])),
-    generic_calls: sum(measure.calls.map(({ isGeneric, calls }) => (isGeneric ? calls : 0))),
-    longest_repeat: measure.longestRepeat,
-    handed_off: measure.isHandedOff,
-    ...(measure.checks.declared > 0 ? { completion: measure.checks.met / measure.checks.declared } : {}),
-    ...(gold.length > 0 ? { matched_tools: matched / gold.length } : {}),
-  };
-}
-
-type Endpoint = z.infer<typeof endpointSchema> | string;
-
 /** How long one reply may take where nothing says how long a rollout may. */
 const defaultReplyMs = 600_000;
 
-function seatOf(given: Endpoint, keyName: string, timeoutMs = defaultReplyMs): SeatSpec {
+function seatOf(given: RolloutParams['agent' | 'user'], keyName: string, timeoutMs = defaultReplyMs): SeatSpec {
   if (typeof given === 'string') return { type: given as 'gold' | 'scripted' | 'agenda' };
   return { type: 'openai', model: given.model, baseUrl: given.base_url, keyName, timeoutMs };
 }
@@ -262,7 +209,7 @@ function seatOf(given: Endpoint, keyName: string, timeoutMs = defaultReplyMs): S
  * nobody waits for any more, and refuses to be asked again meanwhile.
  */
 function agentOf(
-  given: z.infer<typeof agentSchema> | 'gold' | 'scripted',
+  given: RolloutParams['agent'],
   folders: readonly string[],
   timeoutS: number | null | undefined,
 ): SeatSpec {
@@ -273,23 +220,9 @@ function agentOf(
   return own.type === 'agent' ? { ...own, model } : own;
 }
 
-function keyOf(given: Endpoint): string {
+function keyOf(given: RolloutParams['agent' | 'user']): string {
   if (typeof given === 'string') return '';
   return given.api_key_env === undefined ? given.api_key : (process.env[given.api_key_env] ?? '');
-}
-
-function readRequest(line: string): z.infer<typeof requestSchema> | string {
-  try {
-    const parsed = requestSchema.safeParse(JSON.parse(line));
-    return parsed.success ? parsed.data : `not a request: ${issueText(parsed.error)}`;
-  } catch {
-    return 'the line is not JSON';
-  }
-}
-
-function issueText(error: z.ZodError): string {
-  const [issue] = error.issues;
-  return `${issue?.path.join('.') || 'request'}: ${issue?.message ?? 'is malformed'}`;
 }
 
 function errorOf(error: unknown): { readonly code: string; readonly message: string } {

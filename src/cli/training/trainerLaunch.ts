@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { trainerOf } from '../engine/shell/trainerProcess.ts';
-import { checkpointsOf, lastWordOf } from '../engine/shell/trainingRun.ts';
-import type { ExitCode, Io } from './io.ts';
-import { shellWord } from './shellWord.ts';
-import { endingOf, type Launch, type Target } from './targets/target.ts';
-import { placeOf } from './targets/targets.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { trainerOf } from '../../engine/shell/trainerProcess.ts';
+import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
+import type { ExitCode, Io } from '../io.ts';
+import { shellWord } from '../shellWord.ts';
+import { endingOf, type Launch, type Target } from '../targets/target.ts';
+import { placeOf } from '../targets/targets.ts';
 
 /**
  * Starts the trainer where it was prepared. Follows it to its end or, where it is detached, leaves that to a process of
@@ -20,7 +21,7 @@ export async function launchTrainer(io: Io, target: Target, launch: Launch, json
     io.out(json ? `${JSON.stringify({ run, pid })}\n` : `training in ${run}\n`);
     return 0;
   }
-  io.err(`training in ${run}; Ctrl+C ends it ${endingOf(target)}; its log is ${join(run, 'log.txt')}\n`);
+  io.err(`training in ${run}; Ctrl+C ends it ${endingOf(target)}; its log is ${join(run, runFiles.log)}\n`);
   const stop = () => void target.stop(run, io).catch((error: Error) => io.err(`${error.message}\n`));
   if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });
@@ -40,15 +41,16 @@ export async function followDetached(run: string): Promise<void> {
 
 /** What a run that ended well leaves for its reader: an evaluation's numbers, or where the checkpoint lies. */
 export function outcome(run: string, json: boolean): string {
-  const result = join(run, 'result.json');
-  if (existsSync(result)) return json ? readFileSync(result, 'utf8') : readFileSync(join(run, 'result.txt'), 'utf8');
+  const result = join(run, runFiles.result);
+  if (existsSync(result))
+    return json ? readFileSync(result, 'utf8') : readFileSync(join(run, runFiles.resultText), 'utf8');
   if (json) return `${JSON.stringify({ run })}\n`;
   const { type, message } = lastWordOf(run);
   if (type === 'paused')
     return `paused by an alarm: ${message}. Go on with: rehearsal train resume ${shellWord(run)}\n`;
   const word = type === 'stopped' ? 'stopped' : 'trained';
   const newest = checkpointsOf(run).at(-1);
-  if (newest !== undefined) return `${word}: ${join(run, 'checkpoints', newest)}\n`;
+  if (newest !== undefined) return `${word}: ${join(run, runFiles.checkpoints, newest)}\n`;
   if (placeOf(run).target === 'local') return `${word}\n`;
   return `${word}; bring a checkpoint here with: rehearsal train fetch ${shellWord(run)}\n`;
 }

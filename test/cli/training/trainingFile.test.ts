@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { inRoot } from '../../scripts/repository.ts';
-import { readTrainingFile } from '../../src/cli/trainingFile.ts';
-import { trainingKinds } from '../../src/engine/core/trainingKind.ts';
-import { explain, trainingKeys, trainingSchema } from '../../src/engine/shell/trainingKeys.ts';
-import { rehearsal } from '../support/terminal.ts';
+import { inRoot } from '../../../scripts/repository.ts';
+import { readTrainingFile } from '../../../src/cli/training/trainingFile.ts';
+import { trainingKinds } from '../../../src/engine/core/trainingKind.ts';
+import { explain, trainingKeys, trainingSchema } from '../../../src/engine/shell/trainingKeys.ts';
+import { rehearsal } from '../../support/terminal.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-configuration-'));
 const desk = inRoot('domains', 'parcel-desk');
@@ -153,6 +153,20 @@ esac
     ]);
     const held = await asked('grpo', desk, '--held-out', other, '--set', 'dialect=compact');
     expect(held).toMatchObject({ domain: desk, held_out: [{ name: 'help-line', folder: other }] });
+  });
+
+  test('a checkpoint keeps the dialect of its run, another model takes that of the domains', async () => {
+    const other = inRoot('domains', 'help-line');
+    const run = join(scratch, 'earlier');
+    const checkpoint = join(run, 'checkpoints', 'final');
+    mkdirSync(checkpoint, { recursive: true });
+    writeFileSync(join(run, 'config.json'), '{"kind": "sft", "dialect": "compact"}');
+    const of = async (...args: readonly string[]) => (await asked('evaluate', other, ...args)).dialect;
+    expect(await of('--model', checkpoint)).toBe('compact');
+    expect(await of('--model', checkpoint, '--set', 'dialect=hermes')).toBe('hermes');
+    expect(await of('--model', run)).toBe('hermes');
+    expect(await asked('grpo', desk, other, '--model', checkpoint)).toMatchObject({ dialect: 'compact' });
+    expect(await asked('grpo', desk, other)).toMatch(/the domains speak different dialects \(compact, hermes\)/);
   });
 
   test.each([

@@ -6,7 +6,7 @@ import { byRole } from '../../engine/core/measure.ts';
 import { nameMatches } from '../../engine/core/nameMatches.ts';
 import type { Task } from '../../engine/core/task.ts';
 import { taskIn, underId } from '../../engine/core/underPersona.ts';
-import { type Source, synthesise } from '../../engine/shell/coldStart/synthesis.ts';
+import { type Source, synthesize } from '../../engine/shell/coldStart/synthesis.ts';
 import { readSynthesis, type SynthesisFile, writeSynthesis } from '../../engine/shell/coldStart/synthesisFolder.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
@@ -25,7 +25,7 @@ import { statusLine } from '../statusLine.ts';
 type Played = { readonly domain: LoadedDomain; readonly tasks: readonly Task[]; readonly options: RolloutOptions };
 
 /** `rehearsal synth DOMAIN...`: plays, chooses and writes the folder. */
-export async function synthesiseRollouts(given: Given, io: Io): Promise<ExitCode> {
+export async function synthesizeRollouts(given: Given, io: Io): Promise<ExitCode> {
   const played = playedOf(given, io);
   const file = fileOf(given, played);
   const out = text(given, 'out');
@@ -55,7 +55,7 @@ export async function synthesiseRollouts(given: Given, io: Io): Promise<ExitCode
       supervisors.push(supervisor);
       sources.push(...sourcesOf(each, supervisor, text(given, 'teacher') !== undefined));
     }
-    const selection = await synthesise(sources, {
+    const selection = await synthesize(sources, {
       ...file,
       ...{ folder, basis: played[0]?.options.basis ?? 'train', concurrency, prices, meter, key, signal: io.signal },
       ...(played[0]?.options.turnCap === undefined ? {} : { turnCap: played[0].options.turnCap }),
@@ -160,7 +160,7 @@ function sourcesOf({ domain, tasks, options }: Played, supervisor: Supervisor, i
 function conclude(
   folder: string,
   { count }: SynthesisFile,
-  selection: Awaited<ReturnType<typeof synthesise>>,
+  selection: Awaited<ReturnType<typeof synthesize>>,
   { isSpent, json }: { readonly isSpent: boolean; readonly json: boolean },
   io: Io,
 ): ExitCode {

@@ -1,58 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
-import * as z from 'zod';
-import { trainingKinds } from '../../engine/core/trainingKind.ts';
 import { parseRecording } from '../../engine/shell/recording.ts';
-import { trainerOf } from '../../engine/shell/trainerProcess.ts';
-import { rolloutOfLine, valueOfLine } from '../../engine/shell/trainingRun.ts';
-import type { Rollout, Run } from '../../webview/protocol.ts';
-
-const configSchema = z.looseObject({
-  kind: z.enum(trainingKinds).nullable().catch(null),
-  model: z.string().nullable().catch(null),
-  domain: z
-    .union([
-      z.string().transform((folder) => [folder]),
-      z.array(z.looseObject({ folder: z.string() }).transform(({ folder }) => folder)),
-    ])
-    .nullable()
-    .catch(null),
-  steps: z.int().positive().nullable().catch(null),
-});
-
-/** What `config.json` says of a run; a run that is still being prepared has none yet, and every field is null. */
-export async function readRun(folder: string): Promise<Run> {
-  const id = basename(folder);
-  const parsed = configSchema.safeParse(await readJson(join(folder, 'config.json')));
-  if (!parsed.success) return { id, kind: null, model: null, domain: null, plannedSteps: null };
-  const { kind, model, domain, steps } = parsed.data;
-  return {
-    id,
-    kind,
-    model: model && modelName(model),
-    domain: domain?.map((folder) => basename(folder)).join(', ') ?? null,
-    plannedSteps: steps,
-  };
-}
-
-/** The runs of a training folder, newest first; their names begin with their time. Empty where there is none. */
-export async function listRuns(root: string): Promise<readonly Run[]> {
-  const entries = await readdir(root, { withFileTypes: true }).catch(() => []);
-  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  return Promise.all(names.sort((a, b) => b.localeCompare(a)).map((name) => readRun(join(root, name))));
-}
-
-/** A checkpoint's path says which run it is of; any other model is named as it is. */
-function modelName(model: string): string {
-  const parts = model.split(/[\\/]/);
-  const at = parts.lastIndexOf('checkpoints');
-  return at > 0 ? parts.slice(at - 1).join('/') : isAbsolute(model) ? basename(model) : model;
-}
-
-/** Whether a run's trainer is at work, here or started by another window. */
-export function isRunning(folder: string): boolean {
-  return trainerOf(folder)?.isRunning ?? false;
-}
+import { rolloutOfLine } from '../../engine/shell/trainingRun.ts';
+import type { Rollout } from '../../webview/protocol.ts';
 
 /** The optimizer steps of a run that have a folder of recordings, newest first. */
 export async function recordedSteps(runFolder: string): Promise<readonly number[]> {
@@ -136,8 +86,4 @@ async function recordedRollout(runFolder: string, file: string): Promise<Rollout
 
 function failureText({ who, message }: { readonly who: string; readonly message: string }): string {
   return `${who}: ${message}`;
-}
-
-async function readJson(path: string): Promise<unknown> {
-  return valueOfLine(await readFile(path, 'utf8').catch(() => ''));
 }

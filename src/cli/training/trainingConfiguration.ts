@@ -1,11 +1,15 @@
 import { basename } from 'node:path';
-import { isObject, type Json, type JsonObject } from '../engine/core/json.ts';
-import { type TrainingKind, trainingKinds } from '../engine/core/trainingKind.ts';
-import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
-import { type Given, text, texts } from './command.ts';
-import { type Io, UsageError } from './io.ts';
-import { openDomain, trialsOf, wholeNumber } from './rolloutOptions.ts';
-import { modelNamed } from './servedModel.ts';
+import type { Dialect } from '../../engine/core/dialect.ts';
+import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts';
+import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
+import { profileFor } from '../../engine/core/trainingProfile.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { type Given, text, texts } from '../command.ts';
+import { trainedDialect } from '../dialect.ts';
+import { type Io, UsageError } from '../io.ts';
+import { openDomain, trialsOf, wholeNumber } from '../rolloutOptions.ts';
+import { modelNamed } from '../servedModel.ts';
+import { ownEngine } from './engineCommand.ts';
 import type { TrainingFile } from './trainingFile.ts';
 import { trainingUser } from './trainingUser.ts';
 
@@ -57,8 +61,8 @@ export function trainingConfiguration(
   const counted = kind === 'evaluate' ? trialsIn(given, loaded) : {};
   const isCounted = text(given, 'trials') !== undefined;
   const common = {
-    profile: model === 'tiny' ? 'trial' : 'cpu',
-    dialect: dialectOf(domains, written['dialect']),
+    profile: profileFor(model),
+    dialect: dialectOf(domains, model, written['dialect']),
     ...counted,
     ...file?.values,
     ...(isCounted ? counted : {}),
@@ -67,7 +71,7 @@ export function trainingConfiguration(
     run,
     model,
   };
-  const engine = { engine_command: [process.execPath, process.argv[1] ?? '', 'serve', '--stdio'], engine_cwd: run };
+  const engine = { engine_command: ownEngine(), engine_cwd: run };
   const user = (purpose: 'train' | 'evaluate', option: string, key: string, { loaded: domain, said }: TrainingDomain) =>
     userOf(domain, purpose, text(given, option) ?? said[key] ?? written[key], io);
   const evaluateUser = (domain: TrainingDomain) => user('evaluate', 'evaluate-user', 'evaluate_user', domain);
@@ -142,14 +146,16 @@ function weighted(shares: readonly JsonObject[], given: string | undefined): rea
   return shares.map((share, index) => ({ ...share, weight: weights[index] ?? 1 }));
 }
 
-/** One model speaks one dialect, so the domains of a run have to agree on theirs. */
-function dialectOf(domains: readonly TrainingDomain[], said: Json | undefined): Json {
-  const [first, other] = [...new Set(domains.map(({ loaded }) => loaded.file.dialect))];
-  if (other !== undefined && said === undefined)
+/** A checkpoint keeps the dialect that it was trained in. Else the domains of a run have to agree on theirs. */
+function dialectOf([{ loaded }, ...others]: TrainingRequest['domains'], model: Json, said: Json | undefined): Dialect {
+  const trained = typeof model === 'string' ? trainedDialect(model) : undefined;
+  const { dialect } = loaded.file;
+  const other = others.map((each) => each.loaded.file.dialect).find((each) => each !== dialect);
+  if (!trained && other && said === undefined)
     throw new UsageError(
-      `the domains speak different dialects (${first}, ${other}): choose one with --set dialect=${first}`,
+      `the domains speak different dialects (${dialect}, ${other}): choose one with --set dialect=${dialect}`,
     );
-  return first ?? 'compact';
+  return trained ?? dialect;
 }
 
 function userOf(domain: LoadedDomain, purpose: 'train' | 'evaluate', said: Json | undefined, io: Io): Json {

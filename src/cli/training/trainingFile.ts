@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isObject, type Json } from '../engine/core/json.ts';
-import { type TrainingKind, trainingKinds } from '../engine/core/trainingKind.ts';
-import { formatDiagnostic } from '../engine/shell/diagnostic.ts';
-import { readSource } from '../engine/shell/load/source.ts';
-import { parseYaml } from '../engine/shell/load/yaml.ts';
-import { trainingKeys } from '../engine/shell/trainingKeys.ts';
-import { UsageError } from './io.ts';
+import { isObject, type Json } from '../../engine/core/json.ts';
+import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
+import { formatDiagnostic } from '../../engine/shell/diagnostic.ts';
+import { readSource } from '../../engine/shell/load/source.ts';
+import { parseYaml } from '../../engine/shell/load/yaml.ts';
+import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
+import { UsageError } from '../io.ts';
 
 type Values = Readonly<Record<string, Json>>;
 
@@ -47,10 +47,15 @@ export function readTrainingFile(path: string, cwd: string): TrainingFile {
     kind,
     values,
     placed: (words, asked) => {
-      const key = /^([a-z_]+):/.exec(words)?.[1];
+      const key = keyIn(words);
       return key !== undefined && key in values && asked[key] === values[key] ? `${at(key)}: ${words}` : words;
     },
   };
+}
+
+/** The key that the trainer's words begin with, where they are about one. */
+export function keyIn(words: string): string | undefined {
+  return /^([a-z_]+):/.exec(words)?.[1];
 }
 
 /** The values of a kind of run, with the paths that are relative to a folder as whole ones. */

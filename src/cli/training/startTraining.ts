@@ -1,20 +1,21 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Task } from '../engine/core/task.ts';
-import type { TrainingKind } from '../engine/core/trainingKind.ts';
-import { runBatch } from '../engine/shell/batch.ts';
-import { makeRunFolder } from '../engine/shell/disk.ts';
-import { Fault } from '../engine/shell/fault.ts';
-import { signingKey } from '../engine/shell/ledger.ts';
-import type { LoadedDomain } from '../engine/shell/load/loadDomain.ts';
-import { runName } from '../engine/shell/runName.ts';
-import { openSupervisor } from '../engine/shell/supervisor.ts';
-import { trainingKeys } from '../engine/shell/trainingKeys.ts';
-import { type Given, text } from './command.ts';
-import { type ExitCode, type Io, progress, UsageError } from './io.ts';
-import { askAtTerminal, trialsOf } from './rolloutOptions.ts';
-import type { Launch } from './targets/target.ts';
-import { keepPlace, type Place, placeOf, targetAt } from './targets/targets.ts';
+import type { Task } from '../../engine/core/task.ts';
+import type { TrainingKind } from '../../engine/core/trainingKind.ts';
+import { runBatch } from '../../engine/shell/batch.ts';
+import { makeRunFolder } from '../../engine/shell/disk.ts';
+import { Fault } from '../../engine/shell/fault.ts';
+import { signingKey } from '../../engine/shell/ledger.ts';
+import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { runName } from '../../engine/shell/runName.ts';
+import { openSupervisor } from '../../engine/shell/supervisor.ts';
+import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
+import { type Given, text } from '../command.ts';
+import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
+import { askAtTerminal, trialsOf } from '../rolloutOptions.ts';
+import type { Launch } from '../targets/target.ts';
+import { keepPlace, type Place, placeOf, targetAt } from '../targets/targets.ts';
 import { launchTrainer } from './trainerLaunch.ts';
 import { type TrainingRequest, trainingConfiguration, trainingRequest } from './trainingConfiguration.ts';
 import { readTrainingFile } from './trainingFile.ts';
@@ -33,7 +34,7 @@ export async function startTraining(given: Given, io: Io, placed?: Launch['place
   if (lesson) await playGold(lesson, io, request.domains[0].loaded);
   if (io.signal.aborted)
     throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
-  writeFileSync(join(run, 'launch.json'), `${JSON.stringify(config, null, 2)}\n`);
+  writeFileSync(join(run, runFiles.launch), `${JSON.stringify(config, null, 2)}\n`);
   keepPlace(run, place);
   return launchTrainer(io, target, launch, given.values['json'] === true);
 }

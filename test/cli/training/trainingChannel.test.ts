@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { openTrainingChannel } from '../../src/cli/trainingChannel.ts';
+import { openTrainingChannel } from '../../../src/cli/training/trainingChannel.ts';
 
 test('an engine whose trainer is gone ends the rollouts that wait for a model', async () => {
   const asked = Promise.withResolvers<void>();

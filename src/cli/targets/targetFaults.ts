@@ -1,0 +1,33 @@
+import { Fault } from '../../engine/shell/fault.ts';
+import { UsageError } from '../io.ts';
+import type { Launch } from './target.ts';
+
+/** The trainer does not take a configuration; its words get the line of the file that they are about. */
+export function refusedOptions({ placed }: Launch, words: string): UsageError {
+  return new UsageError(`the trainer refuses these options: ${placed?.(words) ?? words}`);
+}
+
+/**
+ * @param host where it was to be; undefined: this machine
+ * @param file the log, where it lies on this machine
+ */
+export function didNotStart(words: string, { host, file }: { readonly host?: string; readonly file?: string }): Fault {
+  const message = `training did not start${on(host)}: ${words}`;
+  return new Fault({ who: 'environment', code: 'training/failed', message, ...(file === undefined ? {} : { file }) });
+}
+
+/**
+ * @param name the one that was asked for; undefined: the newest
+ * @param host where it was looked for; undefined: this machine
+ */
+export function noCheckpoint(
+  run: string,
+  name: string | undefined,
+  names: readonly string[],
+  host?: string,
+): UsageError {
+  const known = names.length > 0 ? `it has ${names.join(', ')}` : 'it has none yet';
+  return new UsageError(`${run} has no checkpoint${name === undefined ? '' : ` "${name}"`}${on(host)}; ${known}`);
+}
+
+const on = (host: string | undefined) => (host === undefined ? '' : ` on ${host}`);

@@ -1,0 +1,17 @@
+/** What lies in the folder of a training run; `docs/training-protocol.md` says what each holds. */
+export const runFiles = {
+  launch: 'launch.json',
+  target: 'target.json',
+  config: 'config.json',
+  metrics: 'metrics.jsonl',
+  events: 'events.jsonl',
+  log: 'log.txt',
+  connection: 'connection.jsonl',
+  rayJob: 'ray.json',
+  pid: 'pid',
+  lock: '.lock',
+  stop: 'stop',
+  checkpoints: 'checkpoints',
+  result: 'result.json',
+  resultText: 'result.txt',
+} as const;

@@ -1,0 +1,35 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { askTrainer } from '../../src/cli/askTrainer.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-ask-'));
+let asked = 0;
+
+describe.skipIf(process.platform === 'win32')('the trainer is asked', () => {
+  const ask = (script: string, signal = new AbortController().signal) => {
+    const python = join(scratch, `python-${++asked}`);
+    writeFileSync(python, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return askTrainer({ signal }, python, ['explain'], { input: 'input', refused: (words) => new Error(words) });
+  };
+
+  test('and its last line is the answer', async () => {
+    expect(await ask('echo converting; echo "$(cat) of $*"')).toBe('input of -m rehearsal_trainer explain');
+  });
+
+  test('and its last words are the error, also where it has not read its input', async () => {
+    await expect(ask('echo warning >&2; echo "error: no such model" >&2; exit 1')).rejects.toThrow(/^no such model$/);
+  });
+
+  test('and is left where the person has cancelled', async () => {
+    await expect(ask('exec sleep 30', AbortSignal.timeout(200))).rejects.toThrow(/^cancelled$/);
+  });
+
+  test('and a Python that is none says so', async () => {
+    await expect(ask('', AbortSignal.abort())).rejects.toThrow(/cancelled/);
+    const none = { refused: (words: string) => new Error(words) };
+    const nobody = askTrainer({ signal: new AbortController().signal }, join(scratch, 'none'), [], none);
+    await expect(nobody).rejects.toThrow(/ENOENT/);
+  });
+});
