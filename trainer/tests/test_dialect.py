@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rehearsal_trainer.dialect import DIALECTS, dialect_named
+from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Tool, ToolCall
 
 names = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
@@ -80,5 +81,5 @@ def test_compact_shows_a_tool_in_one_line() -> None:
 
 
 def test_an_unknown_dialect_names_the_known() -> None:
-    with pytest.raises(ValueError, match="compact, hermes"):
+    with pytest.raises(ConfigurationError, match="compact, hermes"):
         dialect_named("klingon")
