@@ -4,6 +4,7 @@
 
 prints {"base_url", "token", "model", "dialect"} as its first line and serves until it is stopped. The contract
 is docs/training-protocol.md. What it leaves out: logprobs and n > 1 in answers, images, forced tool choice.
+Torch-free but for the model that the command serves.
 """
 
 from __future__ import annotations
@@ -17,24 +18,26 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 from aiohttp import web
 
+from rehearsal_trainer.answers import Answerer, ContextExceededError, Generated
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.chat_request import ChatRequest, RequestError, read_chat_request, read_session_request
-from rehearsal_trainer.generation import ContextExceededError, Generated, Generator
 from rehearsal_trainer.messages import Conversation, Json, Message
 from rehearsal_trainer.preview import preview_of
 from rehearsal_trainer.session import Sampling, Session, split_system
 
+Answers = TypeVar("Answers", bound=Answerer)
+
 MAX_BODY = 16 * 2**20
 
 
-class Gateway:
-    """Sessions over one generator. `token` opens everything; each session's own token opens only that session."""
+class Gateway(Generic[Answers]):
+    """Sessions over what answers them. `token` opens everything; each session's own token opens only that session."""
 
-    def __init__(self, generator: Generator, chat: Chat, model: str, sampling: Sampling, context: int) -> None:
+    def __init__(self, generator: Answers, chat: Chat, model: str, sampling: Sampling, context: int) -> None:
         self.generator = generator
         self.chat = chat
         self.model = model
@@ -46,7 +49,7 @@ class Gateway:
         self._busy: set[str] = set()
 
     @contextlib.asynccontextmanager
-    async def serving(self, port: int = 0) -> AsyncIterator[Gateway]:
+    async def serving(self, port: int = 0) -> AsyncIterator[Self]:
         """Serves on loopback; port 0 takes a free one. `base_url` is known inside."""
         app = web.Application(middlewares=[self._guarded], client_max_size=MAX_BODY)
         app.add_routes(

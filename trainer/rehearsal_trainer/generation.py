@@ -12,31 +12,21 @@ repetition penalties, and anything about text.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from random import Random
 
 import torch
 
+from rehearsal_trainer.answers import ContextExceededError, Generated
 from rehearsal_trainer.decoder import Decoder
 from rehearsal_trainer.session import Sampling
 
 SHARED_PREFILL = 64
 """New tokens above which a prompt is computed alone, so that others can copy its prefix in the next pass."""
-
-
-@dataclass(frozen=True)
-class Generated:
-    """Sampled ids (the end mark included, if it was reached) with one log-probability each."""
-
-    ids: list[int]
-    logprobs: list[float]
-    finish_reason: str
-    cached_tokens: int
 
 
 @dataclass
@@ -55,10 +45,6 @@ class _Request:
 class _Cache:
     ids: list[int]
     used: float = 0.0
-
-
-class ContextExceededError(Exception):
-    """The prompt leaves no room in the model's context; the message says how long both are."""
 
 
 class Generator:
@@ -104,12 +90,6 @@ class Generator:
                 request.future.set_exception(RuntimeError("the session was closed"))
             if self._caches.pop(session, None) is not None:
                 self.decoder.drop(session)
-
-    @contextlib.contextmanager
-    def model_locked(self) -> Iterator[None]:
-        """Holds the model still, for an optimizer step or a change of weights."""
-        with self._model:
-            yield
 
     def refresh(self) -> None:
         """Takes over the live weights; everything computed with the old ones is forgotten."""

@@ -1,9 +1,11 @@
-"""The run folder: what every target produces and the dashboard reads. docs/training-protocol.md, section 3."""
+"""The run folder: what every target produces and the dashboard reads. docs/training-protocol.md, section 3.
+
+Torch-free.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-import errno
 import json
 import math
 import os
@@ -16,7 +18,8 @@ from typing import Any, Self
 from rehearsal_trainer import alarms
 from rehearsal_trainer.alarm_kind import RunKind
 from rehearsal_trainer.event_file import EventFile
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.lines import append_line, read_lines
 from rehearsal_trainer.messages import Json
 
 
@@ -175,10 +178,7 @@ class RunFolder:
         append_line(self.path / name, value)
 
     def _lines(self, name: str) -> list[dict[str, Json]]:
-        file = self.path / name
-        if not file.exists():
-            return []
-        return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return read_lines(self.path / name)
 
 
 def step_of(checkpoint: Path | None) -> int:
@@ -204,28 +204,3 @@ def running_trainer(run: Path) -> int | None:
     began = time.time() - uptime + int(fields[18]) / os.sysconf("SC_CLK_TCK")
     own = int(text) == os.getpid()
     return None if own or state == "Z" or began > written + 2 else int(text)
-
-
-def append_line(file: Path, value: Mapping[str, Json]) -> None:
-    """Appends a line of JSON to a file of a run, whole or not at all."""
-    try:
-        _append_whole(file, (json.dumps(value, ensure_ascii=False) + "\n").encode())
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise TrainingError(
-            f"{file}: {'the disk is full' if full else error.strerror}; what was written before is kept. "
-            "Make room and go on with --resume"
-        ) from error
-
-
-def _append_whole(path: Path, data: bytes) -> None:
-    """Appends all of the data or nothing, so that a full disk leaves no torn line."""
-    with path.open("ab", buffering=0) as file:
-        size = file.tell()
-        try:
-            while data:
-                data = data[file.write(data) or 0 :]
-        except OSError:
-            if path.is_file():
-                file.truncate(size)
-            raise

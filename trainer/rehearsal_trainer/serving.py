@@ -20,7 +20,7 @@ def open_gateway(
     dtype: Literal["auto", "float32", "bfloat16"] = "float32",
     context: int | None = None,
     slots: int = 32,
-) -> Gateway:
+) -> Gateway[Generator]:
     """A gateway (not yet serving) over a model by name; `context` defaults to the model's own."""
     loaded = load_model(model, dtype_named(dtype)).eval()
     return gateway_over(loaded, load_tokenizer(model), model, dialect, sampling, context, slots)
@@ -28,7 +28,7 @@ def open_gateway(
 
 def gateway_over(
     model: Any, tokenizer: Any, name: str, dialect: str, sampling: Sampling, context: int | None = None, slots: int = 32
-) -> Gateway:
+) -> Gateway[Generator]:
     """A gateway over a live module, for instance the one that is being trained."""
     chat = Chat(tokenizer, dialect_named(dialect))
     room = min(context or model.config.max_position_embeddings, model.config.max_position_embeddings)

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from conftest import TOOLS, TOOLS_JSON, Client, served
 
+from rehearsal_trainer.answers import Generated
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.generation import Generated
 from rehearsal_trainer.messages import Conversation, Message, ToolCall
 
 SYSTEM = {"role": "system", "content": "Be kind."}

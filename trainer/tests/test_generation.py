@@ -8,8 +8,9 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
+from rehearsal_trainer.answers import ContextExceededError, Generated
 from rehearsal_trainer.decoders import ModuleDecoder, decoder_for
-from rehearsal_trainer.generation import ContextExceededError, Generated, Generator, common_prefix
+from rehearsal_trainer.generation import Generator, common_prefix
 from rehearsal_trainer.llama_decoder import LlamaDecoder
 from rehearsal_trainer.session import Sampling
 

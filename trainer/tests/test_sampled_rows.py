@@ -15,7 +15,7 @@ import pytest
 import torch
 from conftest import ENGINE, REPOSITORY, node_of
 
-from rehearsal_trainer.generation import Generated
+from rehearsal_trainer.answers import Generated
 from rehearsal_trainer.models import load_model, load_tokenizer
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, RolloutWorker
 from rehearsal_trainer.serving import gateway_over

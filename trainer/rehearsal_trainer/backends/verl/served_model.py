@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from rehearsal_trainer.generation import ContextExceededError, Generated
+from rehearsal_trainer.answers import ContextExceededError, Generated
 from rehearsal_trainer.session import Sampling
 
 

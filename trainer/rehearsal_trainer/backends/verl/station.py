@@ -9,7 +9,7 @@ import sys
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from rehearsal_trainer.backends.verl.node import node_of_wheel
 from rehearsal_trainer.backends.verl.served_model import ServedModel
@@ -18,7 +18,6 @@ from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.engine import Engine, EngineError, running
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.generation import Generator
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, play_rollout
 from rehearsal_trainer.session import Sampling
 
@@ -71,7 +70,7 @@ class Station:
         self.model = ServedModel(server, chat.end_id, plan.prompt_tokens, plan.response_tokens, self._began)
         context = plan.prompt_tokens + plan.response_tokens
         sampling = Sampling(max_tokens=plan.max_tokens)
-        self.gateway = Gateway(cast(Generator, self.model), chat, "policy", sampling, context)
+        self.gateway = Gateway(self.model, chat, "policy", sampling, context)
         self.recordings = Path(tempfile.mkdtemp(prefix="rehearsal-recordings-"))
         self._served = contextlib.AsyncExitStack()
         self._engines = contextlib.AsyncExitStack()
