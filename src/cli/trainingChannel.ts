@@ -36,7 +36,7 @@ const paramsOf = {
     task: z.string(),
     seed: z.string(),
     trial: z.int().min(0),
-    agent: z.union([z.enum(['gold', 'scripted']), agentSchema]),
+    agent: z.union([z.literal('gold'), agentSchema]),
     user: z.union([z.literal('agenda'), endpointSchema]),
     basis: z.enum(['train', 'evaluate']),
     recording: z.string().nullish(),
@@ -253,7 +253,7 @@ type Endpoint = z.infer<typeof endpointSchema> | string;
 const defaultReplyMs = 600_000;
 
 function seatOf(given: Endpoint, keyName: string, timeoutMs = defaultReplyMs): SeatSpec {
-  if (typeof given === 'string') return { type: given as 'gold' | 'scripted' | 'agenda' };
+  if (typeof given === 'string') return { type: given as 'gold' | 'agenda' };
   return { type: 'openai', model: given.model, baseUrl: given.base_url, keyName, timeoutMs };
 }
 
@@ -262,7 +262,7 @@ function seatOf(given: Endpoint, keyName: string, timeoutMs = defaultReplyMs): S
  * nobody waits for any more, and refuses to be asked again meanwhile.
  */
 function agentOf(
-  given: z.infer<typeof agentSchema> | 'gold' | 'scripted',
+  given: z.infer<typeof agentSchema> | 'gold',
   folders: readonly string[],
   timeoutS: number | null | undefined,
 ): SeatSpec {
