@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from rehearsal_trainer.evaluate import Part, play, success
 from rehearsal_trainer.lines import read_lines
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.progress import step_folder
 from rehearsal_trainer.rollouts import OF_A_DOMAIN, PlayedRollout, measure
 from rehearsal_trainer.task_sets import TaskSet
 
@@ -57,7 +58,7 @@ class Evaluation:
         trained: list[PlayedRollout] = []
         values: dict[str, float] = {}
         for each in self._sets:
-            folder = self._run.path / "trajectories" / f"evaluate-{step:06d}" / each.name
+            folder = self._run.path / step_folder(step, "evaluate") / each.name
             played = play(self._worker, each.settings, folder, self._seed, each.tasks, self._part)
             found = success(played)
             fields = {name: value for name, value in found.items() if name != "by_kind"}

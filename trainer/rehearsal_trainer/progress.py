@@ -13,7 +13,7 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from rehearsal_trainer import alarms
 from rehearsal_trainer.alarm_kind import RunKind
@@ -85,7 +85,7 @@ class RunFolder:
 
     def trajectories(self, step: int) -> Path:
         """The folder of an optimizer step's recordings."""
-        folder = self.path / "trajectories" / f"step-{step:06d}"
+        folder = self.path / step_folder(step)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
@@ -124,7 +124,7 @@ class RunFolder:
 
     def raise_alarm(self, alarm: alarms.Alarm) -> None:
         """Says an alarm, with the recordings that show it, and asks for a stop where it is to pause the run."""
-        folder = f"trajectories/step-{alarm.step:06d}"
+        folder = step_folder(alarm.step)
         shown = alarms.recordings_of(alarm, self._lines(f"{folder}/rollouts.jsonl"))
         pauses = alarm.name in self._pause_on
         self.event(
@@ -180,6 +180,11 @@ class RunFolder:
 
     def _lines(self, name: str) -> list[dict[str, Json]]:
         return read_lines(self.path / name)
+
+
+def step_folder(step: int, kind: Literal["step", "evaluate"] = "step") -> str:
+    """The folder of an optimizer step's recordings, or of those of an evaluation after it, in the run's own."""
+    return f"trajectories/{kind}-{step:06d}"
 
 
 def step_of(checkpoint: Path | None) -> int:
