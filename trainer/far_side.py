@@ -269,7 +269,7 @@ def size_of(path: Path) -> int:
 
 
 def stop(run: Path) -> Request:
-    if not is_running(run):
+    if running_process(run) is None:
         return {"isRunning": False}
     (run / "stop").write_text("")
     return {"isRunning": True}
@@ -284,23 +284,36 @@ def checkpoints(run: Path) -> Request:
     return {"checkpoints": [name for name in dict.fromkeys(names) if (run / "checkpoints" / name).is_dir()]}
 
 
-def is_running(run: Path) -> bool:
-    """Whether the process of the `pid` file is at work; one that began after the file was written is another's."""
+def running_process(run: Path) -> int | None:
+    """The process that the `pid` file of a run's folder names, or None where that is over.
+
+    A trainer that was killed leaves its file behind, and the system gives its number away again: a process that began
+    after the file was written is another program. Where that can't be known, as on Windows, there is none.
+    """
     try:
         pid = int((run / "pid").read_text())
         written = (run / "pid").stat().st_mtime
-        os.kill(pid, 0)
-        stat = Path(f"/proc/{pid}/stat").read_text()
-        uptime = float(Path("/proc/uptime").read_text().split()[0])
-    except PermissionError:
-        return False
-    except FileNotFoundError:
-        return (run / "pid").exists() and not Path("/proc/uptime").exists()
+        began = beginning_by_proc(pid) if Path("/proc/uptime").exists() else beginning_by_ps(pid)
     except (OSError, ValueError):
-        return False
+        return None
+    return pid if began is not None and began <= written + 2 else None
+
+
+def beginning_by_proc(pid: int) -> float | None:
+    """When a process began, in seconds since the epoch; None for one that has ended and was not waited for."""
+    stat = Path(f"/proc/{pid}/stat").read_text()
+    uptime = float(Path("/proc/uptime").read_text().split()[0])
+    # Fields 3 and 22, counted after the name: the state, and the beginning since boot.
     state, *fields = stat[stat.rindex(")") + 2 :].split()
-    began = time.time() - uptime + int(fields[18]) / os.sysconf("SC_CLK_TCK")
-    return state != "Z" and began <= written + 2
+    return None if state == "Z" else time.time() - uptime + int(fields[18]) / os.sysconf("SC_CLK_TCK")
+
+
+def beginning_by_ps(pid: int) -> float | None:
+    """The same where there is no /proc, as on macOS; ValueError where there is no such process."""
+    command = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    state, began = done.stdout.strip().split(maxsplit=1)
+    return None if state.startswith("Z") else time.mktime(time.strptime(began, "%a %b %d %H:%M:%S %Y"))
 
 
 # What is told of a run.
@@ -317,7 +330,7 @@ def follow(run: Path, request: Request, sink: BinaryIO) -> None:
     told = 0.0
     while True:
         # Asked before the last look at the files, so that its last words are among them.
-        runs = is_running(run)
+        runs = running_process(run) is not None
         paths = files_of(run, once)
         for path in paths:
             send(run, path, sent, sink)

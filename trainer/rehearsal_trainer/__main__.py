@@ -1,23 +1,33 @@
-"""`python -m rehearsal_trainer <command>`: sft, grpo, evaluate, gateway, preview, export, explain."""
+"""`python -m rehearsal_trainer <command>`: the commands are in COMMANDS."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections.abc import Sequence
 
-USAGE = """usage: python -m rehearsal_trainer <command> [options]
+COMMANDS = {
+    "sft": ("sft", "learns from successful recordings"),
+    "grpo": ("grpo", "learns from rollouts with the engine"),
+    "evaluate": ("evaluate", "measures success on a split"),
+    "gateway": ("gateway", "serves a model or checkpoint on loopback"),
+    "preview": ("preview", "shows the text and the loss mask of a recording"),
+    "export": ("export", "writes a checkpoint as a whole model"),
+    "explain": ("explanation", "prints every key of the configurations, as JSON"),
+}
+"""Each command with the module whose `main` it is, and what it does."""
 
-commands
-  sft       learns from successful recordings
-  grpo      learns from rollouts with the engine
-  evaluate  measures success on a split
-  gateway   serves a model or checkpoint on loopback
-  preview   shows the text and the loss mask of a recording
-  export    writes a checkpoint as a whole model
-  explain   prints every key of the configurations, as JSON
-
-Each command has --help."""
+USAGE = "\n".join(
+    [
+        "usage: python -m rehearsal_trainer <command> [options]",
+        "",
+        "commands",
+        *(f"  {name:8}  {about}" for name, (_, about) in COMMANDS.items()),
+        "",
+        "Each command has --help.",
+    ]
+)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -31,26 +41,13 @@ def main(argv: Sequence[str]) -> int:
         print(USAGE)
         return 0 if argv else 2
     command, rest = argv[0], argv[1:]
-    if command not in ("sft", "grpo", "evaluate", "gateway", "preview", "export", "explain"):
+    if command not in COMMANDS:
         print(f"unknown command {command!r}\n\n{USAGE}", file=sys.stderr)
         return 2
     from rehearsal_trainer.failures import reported
 
-    if command == "gateway":
-        from rehearsal_trainer.gateway import main as run
-    elif command == "preview":
-        from rehearsal_trainer.preview import main as run
-    elif command == "export":
-        from rehearsal_trainer.export import main as run
-    elif command == "explain":
-        from rehearsal_trainer.explanation import main as run
-    elif command == "sft":
-        from rehearsal_trainer.sft import main as run
-    elif command == "grpo":
-        from rehearsal_trainer.grpo import main as run
-    else:
-        from rehearsal_trainer.evaluate import main as run
-    return reported(run, rest)
+    module, _ = COMMANDS[command]
+    return reported(importlib.import_module(f"rehearsal_trainer.{module}").main, rest)
 
 
 if __name__ == "__main__":

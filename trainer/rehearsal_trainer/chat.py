@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rehearsal_trainer.dialect import Dialect, ParsedReply
+from rehearsal_trainer.failures import ModelError
 from rehearsal_trainer.masks import Row, without_tail
 from rehearsal_trainer.messages import Conversation, Message, Tool
 
@@ -21,7 +22,7 @@ START, END = "<|im_start|>", "<|im_end|>"
 class Chat:
     """Renders and parses for one tokenizer and one dialect.
 
-    `tokenizer` is a Hugging Face tokenizer that has ChatML's two marks; ValueError if it has not.
+    `tokenizer` is a Hugging Face tokenizer that has ChatML's two marks; ModelError if it has not.
     """
 
     def __init__(self, tokenizer: Any, dialect: Dialect) -> None:
@@ -35,9 +36,9 @@ class Chat:
     def _mark(self, text: str) -> int:
         vocabulary = self.tokenizer.get_vocab()
         if text not in vocabulary:
-            raise ValueError(
-                f"The model's tokenizer has no {text!r} token. Rehearsal trains chat models with ChatML marks "
-                "(SmolLM2-Instruct, Qwen, Hermes); choose one of those."
+            raise ModelError(
+                f"the model's tokenizer has no {text!r} token; Rehearsal trains chat models with ChatML marks "
+                "(SmolLM2-Instruct, Qwen, Hermes), so choose one of those"
             )
         return vocabulary[text]
 

@@ -17,13 +17,18 @@ from rehearsal_trainer.decoder import Decoder, Entry
 from rehearsal_trainer.llama_decoder import LlamaDecoder
 
 
+def is_llama_like(model: Any) -> bool:
+    """Whether a model is built as Llama is: the same layers, in the same order, under the same names."""
+    return model.config.model_type in ("llama", "qwen2", "qwen3")
+
+
 def decoder_for(model: Any) -> Decoder:
     """The fastest decoder that is right for this model."""
     config = model.config
     windowed = getattr(config, "use_sliding_window", False) or any(
         kind != "full_attention" for kind in getattr(config, "layer_types", None) or []
     )
-    llama_like = config.model_type in ("llama", "qwen2", "qwen3") and not windowed
+    llama_like = is_llama_like(model) and not windowed
     return LlamaDecoder(model) if llama_like and config.hidden_act == "silu" else ModuleDecoder(model)
 
 

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Json, Tool, ToolCall
 
 CALL_OPEN, CALL_CLOSE = "<tool_call>", "</tool_call>"
@@ -76,9 +77,9 @@ class Dialect:
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect of that name; ValueError names the known ones."""
+    """The dialect of that name; ConfigurationError names the known ones."""
     if name not in DIALECTS:
-        raise ValueError(f"unknown dialect {name!r}; known are {', '.join(sorted(DIALECTS))}")
+        raise ConfigurationError(f"dialect: {name!r} is none; known are {', '.join(sorted(DIALECTS))}")
     return DIALECTS[name]
 
 

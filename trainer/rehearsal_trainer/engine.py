@@ -20,6 +20,9 @@ from rehearsal_trainer.messages import Json
 
 PROTOCOL = 1
 MAX_LINE = 64 * 2**20
+HELLO_S = 60
+"""Seconds that an engine has to begin."""
+_OTHER_ENGINE = "engine_command must start `rehearsal serve --stdio` of the version that this trainer belongs to"
 
 
 class EngineError(Exception):
@@ -88,7 +91,7 @@ class Engine:
         if not isinstance(found, list) or not all(
             isinstance(task, dict) and isinstance(task.get("id"), str) for task in found
         ):
-            raise EngineError("the engine answered 'tasks' with something other than a list of tasks")
+            raise EngineError(f"the engine answered 'tasks' with no list of tasks; {_OTHER_ENGINE}")
         if not found:
             raise EngineError(f"the domain {domain} has no tasks in split {split!r}", "unknown-split")
         return found
@@ -182,10 +185,11 @@ class Engine:
             self._errors.append(line.decode(errors="replace").rstrip())
 
     def _ended(self) -> EngineError:
-        said = "\n".join(self._errors)
-        return EngineError(
-            f"the engine ended with code {self._process.returncode}" + (f":\n{said}" if said else ""), "ended"
-        )
+        return EngineError(f"the engine ended with code {self._process.returncode}{self.last_words()}", "ended")
+
+    def last_words(self) -> str:
+        """The end of its standard error, to stand behind a message; empty where it wrote nothing."""
+        return ":\n" + "\n".join(self._errors) if self._errors else ""
 
 
 @contextlib.asynccontextmanager
@@ -197,12 +201,18 @@ async def running(
     engine = Engine(process, log)
     try:
         try:
-            hello = await asyncio.wait_for(engine.request("hello", {"protocol": PROTOCOL, "trainer": __version__}), 60)
+            hello = await asyncio.wait_for(
+                engine.request("hello", {"protocol": PROTOCOL, "trainer": __version__}), HELLO_S
+            )
         except TimeoutError as error:
-            raise EngineError(f"{' '.join(command)} did not say hello within 60 s") from error
+            raise EngineError(
+                f"{' '.join(command)} did not say hello within {HELLO_S} s; {_OTHER_ENGINE}{engine.last_words()}"
+            ) from error
         if not isinstance(hello, dict) or hello.get("protocol") != PROTOCOL:
             raise EngineError(
-                f"the engine speaks another protocol than version {PROTOCOL}: {hello!r}", "unsupported-protocol"
+                f"the engine speaks another protocol than version {PROTOCOL}: {hello!r}; take the engine and the "
+                "trainer of one version of Rehearsal",
+                "unsupported-protocol",
             )
         yield engine
     finally:
@@ -229,7 +239,7 @@ async def _started(command: Sequence[str], cwd: str) -> asyncio.subprocess.Proce
 
 def _read_result(value: Json) -> RolloutResult:
     if not isinstance(value, dict) or "reward" not in value:
-        raise EngineError(f"the engine answered 'rollout' without a reward: {str(value)[:200]}")
+        raise EngineError(f"the engine answered 'rollout' without a reward: {str(value)[:200]}; {_OTHER_ENGINE}")
     failure = value.get("failure")
     blamed = (
         Failure(str(failure.get("who")), str(failure.get("message")), str(failure.get("code", "")))

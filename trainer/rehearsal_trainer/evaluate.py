@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from rehearsal_trainer import keys, rollout_keys
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.rollouts import task_of
 
 if TYPE_CHECKING:
     from rehearsal_trainer.rollouts import PlayedRollout, RolloutSettings, RolloutWorker
@@ -128,7 +129,7 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
         }  # fmt: skip
         (run.path / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
         (run.path / "result.txt").write_text(table(result) + "\n", encoding="utf-8")
-        run.event("evaluated", result=result)
+        run.event("measured", result=result)
         run.event("finished")
         return result
 
@@ -175,7 +176,7 @@ def play(
     A rollout's line is written when it ends, so that a part that `goes_on` plays none again that an earlier process
     has finished. Rollouts that were not begun when `should_stop` says so are left out.
     """
-    from rehearsal_trainer.progress import append_line
+    from rehearsal_trainer.lines import append_line
     from rehearsal_trainer.rollout_lines import SUMMARY, finished_before, line_of, write_summary
     from rehearsal_trainer.rollouts import RolloutRequest
 
@@ -187,6 +188,7 @@ def play(
             f"{seed}/{part.name}/{task}",
             part.sampling,
             str((folder / f"{task}.{trial}.traj.jsonl").resolve()),
+            settings,
         )
         for trial in range(part.trials)
         for task in tasks
@@ -217,33 +219,47 @@ def summary(played: Sequence[PlayedRollout], part: Part) -> dict[str, Any]:
     return {**success(played), **measure(played), "trials": part.trials, "temperature": part.sampling.temperature}
 
 
-def success(played: Sequence[Any]) -> dict[str, Any]:
-    """Success with a 95 % Wilson interval, and success by kind of task (the task's id up to its last dash)."""
+def success(played: Sequence[PlayedRollout]) -> dict[str, Any]:
+    """The mean over tasks of how often each was done, with its 95 % interval, and what was right by kind of task.
+
+    The kind of a task is its id up to the last dash. Rollouts without a reward count apart.
+    """
+    tasks: dict[tuple[str, str], list[int]] = {}
     kinds: dict[str, list[int]] = {}
     for rollout in played:
         if rollout.result.reward is not None:
+            is_right = int(rollout.result.reward >= 1)
+            tasks.setdefault(task_of(rollout.request), []).append(is_right)
             kind = rollout.request.task.rpartition("-")[0] or rollout.request.task
-            kinds.setdefault(kind, []).append(int(rollout.result.reward >= 1))
-    every = [value for values in kinds.values() for value in values]
-    low, high = wilson(sum(every), len(every))
+            kinds.setdefault(kind, []).append(is_right)
+    means = [sum(values) / len(values) for values in tasks.values()]
+    scored = sum(map(len, tasks.values()))
     return {
-        "right": sum(every),
-        "rollouts": len(every),
-        "not_scored": len(played) - len(every),
-        "success": sum(every) / len(every) if every else None,
-        "interval": [low, high],
+        "right": sum(map(sum, tasks.values())),
+        "rollouts": scored,
+        "not_scored": len(played) - scored,
+        "success": sum(means) / len(means) if means else None,
+        "interval": list(wilson(means)),
         "by_kind": {kind: [sum(values), len(values)] for kind, values in sorted(kinds.items())},
     }
 
 
-def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """The Wilson score interval of a share; (0, 1) when nothing was counted."""
-    if total == 0:
+def wilson(values: Sequence[float]) -> tuple[float, float]:
+    """Wilson's 95 % interval of a mean of values between 0 and 1, one for each task; (0, 1) where there is none.
+
+    Tasks are the unit, as in the engine's reports: the trials of one task are not independent.
+    """
+    count = len(values)
+    if count == 0:
         return 0.0, 1.0
-    share, z2 = right / total, z * z
-    middle = share + z2 / (2 * total)
-    spread = z * math.sqrt(share * (1 - share) / total + z2 / (4 * total * total))
-    return max(0.0, (middle - spread) / (1 + z2 / total)), min(1.0, (middle + spread) / (1 + z2 / total))
+    share, z2 = sum(values) / count, _Z * _Z
+    middle = share + z2 / (2 * count)
+    spread = _Z * math.sqrt(share * (1 - share) / count + z2 / (4 * count * count))
+    low, high = (middle - spread) / (1 + z2 / count), (middle + spread) / (1 + z2 / count)
+    return max(0.0, min(share, low)), min(1.0, max(share, high))
+
+
+_Z = 1.959964
 
 
 def table(result: dict[str, Any]) -> str:
@@ -259,7 +275,7 @@ def table(result: dict[str, Any]) -> str:
         sampled = "greedy" if name == "greedy" else f"T={part['temperature']:g}"
         label = f"{sampled} x {part['trials']}"
         interval = f"95 % interval {100 * low:.0f}-{100 * high:.0f} %"
-        share = f"{100 * part['success']:.1f} % ({part['right']} of {part['rollouts']}, {interval})"
+        share = f"{100 * part['success']:.1f} % ({part['right']} of {part['rollouts']}, {interval} over tasks)"
         kinds = ", ".join(f"{kind} {right}/{total}" for kind, (right, total) in part["by_kind"].items())
         lost = f"; {part['not_scored']} not scored" if part["not_scored"] else ""
         lines.append(f"  {label:10} {share}{lost}\n             {kinds}")

@@ -6,7 +6,6 @@ What is measured stands in the metrics as `evaluate/reward` and so on over all t
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rehearsal_trainer.evaluate import Part, play, success
+from rehearsal_trainer.lines import read_lines
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.progress import evaluation_folder
 from rehearsal_trainer.rollouts import OF_A_DOMAIN, PlayedRollout, measure
@@ -84,7 +84,7 @@ def say_evaluated(
     if found["rollouts"]:
         return found
     said = next((each.result.failure.message for each in played if each.result.failure), "no reason given")
-    message = f"step {step}: no rollout of the evaluation on {one.name} could be scored: {said}"
+    message = f"optimizer step {step}: no rollout of the evaluation on {one.name} could be scored: {said}"
     run.event("warning", message=message)
     return None
 
@@ -102,17 +102,17 @@ def fall(name: str, step: int, before: Mapping[str, Json], now: Mapping[str, Jso
     if before["success"] is None or now["success"] is None or now["success"] >= low:
         return None
     return (
-        f"step {step}: the held-out domain {name} has fallen to {100 * now['success']:.0f} % "
-        f"({now['right']} of {now['rollouts']}); before training it was {100 * before['success']:.0f} %, "
-        f"95 % interval from {100 * low:.0f} %. Raise beta, lower learning_rate, or train on it with a small weight"
+        f"optimizer step {step}: the held-out domain {name} has fallen to {100 * now['success']:.0f} % "
+        f"({now['right']} of {now['rollouts']} rollouts); before training it was {100 * before['success']:.0f} %, "
+        f"95 % interval over tasks from {100 * low:.0f} %. Raise beta, lower learning_rate, or train on it "
+        "with a small weight"
     )
 
 
 def first_evaluations(events: Path) -> dict[str, Mapping[str, Json]]:
     """The first evaluation of each domain that a run's events hold."""
     found: dict[str, Mapping[str, Json]] = {}
-    for line in events.read_text(encoding="utf-8").splitlines() if events.exists() else []:
-        event = json.loads(line)
-        if event.get("type") == "evaluated" and "domain" in event:
+    for event in read_lines(events):
+        if event.get("type") == "evaluated":
             found.setdefault(event["domain"], event)
     return found

@@ -4,6 +4,7 @@
 
 prints {"base_url", "token", "model", "dialect"} as its first line and serves until it is stopped. The contract
 is docs/training-protocol.md. What it leaves out: logprobs and n > 1 in answers, images, forced tool choice.
+Torch-free but for the model that the command serves.
 """
 
 from __future__ import annotations

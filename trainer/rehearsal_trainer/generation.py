@@ -12,10 +12,9 @@ repetition penalties, and anything about text.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from random import Random
@@ -91,12 +90,6 @@ class Generator:
                 request.future.set_exception(RuntimeError("the session was closed"))
             if self._caches.pop(session, None) is not None:
                 self.decoder.drop(session)
-
-    @contextlib.contextmanager
-    def model_locked(self) -> Iterator[None]:
-        """Holds the model still, for an optimizer step or a change of weights."""
-        with self._model:
-            yield
 
     def refresh(self) -> None:
         """Takes over the live weights; everything computed with the old ones is forgotten."""

@@ -140,7 +140,7 @@ def step_player(
 ) -> Rollouts:
     """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
     from rehearsal_trainer.masks import CompletionRow
-    from rehearsal_trainer.rollout_lines import write_summary
+    from rehearsal_trainer.rollout_lines import SUMMARY, write_summary
     from rehearsal_trainer.rollouts import Idle, IntermediateRewards, RolloutRequest, is_dead
     from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import draw_order, labels_of
@@ -165,6 +165,7 @@ def step_player(
                     sampling=sampling,
                     recording=str((folder / f"{label.replace('/', '.')}.{member}.traj.jsonl").resolve()),
                     settings=of_label[label][0].settings,
+                    group=member // config.group_size,
                 )
                 for label, member in members.number(labels)
             ]
@@ -193,7 +194,9 @@ def step_player(
         if all(rollout.result.reward is None for rollout in used):
             failure = next((rollout.result.failure for rollout in used if rollout.result.failure), None)
             raise TrainingError(
-                f"no rollout of step {step} could be scored: {failure.message if failure else 'no reason given'}"
+                f"no rollout of optimizer step {step} could be scored: "
+                f"{failure.message if failure else 'no reason given'}. {folder / SUMMARY} says it of each; mend it, "
+                "then go on with --resume"
             )
         intermediate = IntermediateRewards(config.format_reward, config.tool_reward)
         rows, rewards = training_rows(used, gateway.chat.end_id, intermediate)

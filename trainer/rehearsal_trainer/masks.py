@@ -2,7 +2,7 @@
 
 A row is one conversation as the model saw it. Mask 1 stands on the ids that the model sampled (in SFT: that
 the assistant is to learn), mask 0 on everything that was given to it: policy, tools, user, tool results and
-the marks between messages. Nothing here knows text, tokenizers or torch.
+the marks between messages. Torch-free; nothing here knows text or tokenizers.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ Torch-free.
 from __future__ import annotations
 
 import dataclasses
-import errno
 import json
 import math
 import os
@@ -19,8 +18,10 @@ from typing import Any, Self
 from rehearsal_trainer import alarms
 from rehearsal_trainer.alarm_kind import RunKind
 from rehearsal_trainer.event_file import EventFile
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.lines import append_line, read_lines
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.trainer_process import running_process
 
 
 class RunFolder:
@@ -44,8 +45,8 @@ class RunFolder:
             raise ConfigurationError(
                 f"{self.path} already holds a run; resume it with --resume, or name another folder"
             )
-        trainer = running_trainer(self.path)
-        if trainer is not None:
+        trainer = running_process(self.path)
+        if trainer not in (None, os.getpid()):
             raise ConfigurationError(
                 f"{self.path} is being trained by process {trainer}; stop that first (a file named stop in the folder)"
             )
@@ -178,10 +179,7 @@ class RunFolder:
         append_line(self.path / name, value)
 
     def _lines(self, name: str) -> list[dict[str, Json]]:
-        file = self.path / name
-        if not file.exists():
-            return []
-        return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return read_lines(self.path / name)
 
 
 def step_folder(step: int) -> str:
@@ -197,48 +195,3 @@ def evaluation_folder(step: int, domain: str) -> str:
 def step_of(checkpoint: Path | None) -> int:
     """The optimizer step that a checkpoint was written after; 0 without one."""
     return 0 if checkpoint is None else int(checkpoint.name.split("-")[1])
-
-
-def running_trainer(run: Path) -> int | None:
-    """The process that trains in a run folder, or None.
-
-    A trainer that was killed leaves its `pid` file behind, and the system gives its number away again: a process
-    that began after the file was written is another program. Where that can't be known, the folder is free.
-    """
-    try:
-        text = (run / "pid").read_text().strip()
-        written = (run / "pid").stat().st_mtime
-        stat = Path(f"/proc/{int(text)}/stat").read_text()
-        uptime = float(Path("/proc/uptime").read_text().split()[0])
-    except (OSError, ValueError):
-        return None
-    # Fields 3 and 22 of /proc/<pid>/stat, counted after the name: the state, and the beginning since boot.
-    state, *fields = stat[stat.rindex(")") + 2 :].split()
-    began = time.time() - uptime + int(fields[18]) / os.sysconf("SC_CLK_TCK")
-    own = int(text) == os.getpid()
-    return None if own or state == "Z" or began > written + 2 else int(text)
-
-
-def append_line(file: Path, value: Mapping[str, Json]) -> None:
-    """Appends a line of JSON to a file of a run, whole or not at all."""
-    try:
-        _append_whole(file, (json.dumps(value, ensure_ascii=False) + "\n").encode())
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        raise TrainingError(
-            f"{file}: {'the disk is full' if full else error.strerror}; what was written before is kept. "
-            "Make room and go on with --resume"
-        ) from error
-
-
-def _append_whole(path: Path, data: bytes) -> None:
-    """Appends all of the data or nothing, so that a full disk leaves no torn line."""
-    with path.open("ab", buffering=0) as file:
-        size = file.tell()
-        try:
-            while data:
-                data = data[file.write(data) or 0 :]
-        except OSError:
-            if path.is_file():
-                file.truncate(size)
-            raise

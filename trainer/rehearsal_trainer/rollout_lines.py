@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from rehearsal_trainer.engine import Failure, RolloutFacts, RolloutResult
+from rehearsal_trainer.lines import read_lines
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 
@@ -51,13 +52,8 @@ def finished_before(folder: Path, requests: Sequence[RolloutRequest]) -> list[Pl
     One that was cancelled, as when the engine is closed, is not finished.
     """
     wanted = {(request.task, request.member): request for request in requests}
-    summary = folder / SUMMARY
     found = []
-    for text in summary.read_text(encoding="utf-8").splitlines() if summary.exists() else []:
-        try:
-            line = json.loads(text)
-        except ValueError:  # torn when the machine went down
-            continue
+    for line in read_lines(folder / SUMMARY):
         is_finished = line["end_reason"] != "cancelled" or line["failure"] is not None
         request = wanted.pop((line["task"], line["member"]), None) if is_finished else None
         if request is not None:

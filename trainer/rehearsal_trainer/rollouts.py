@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from rehearsal_trainer.alarms import LOOP
 from rehearsal_trainer.engine import Engine, EngineError, RolloutFacts, RolloutResult, running
 from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.session import Sampling, SessionRow
 
 if TYPE_CHECKING:
+    from rehearsal_trainer.gateway import Gateway
     from rehearsal_trainer.generation import Generator
 
 Result = TypeVar("Result")
@@ -46,6 +46,8 @@ class RolloutRequest:
     recording: str | None = None
     settings: RolloutSettings | None = None
     """Its own, where the rollouts that are played together are of several domains."""
+    group: int = 0
+    """Which of its task's groups it belongs to, where several are played together."""
 
 
 @dataclass(frozen=True)
@@ -232,23 +234,21 @@ def _is_truncated(result: RolloutResult, rows: Sequence[SessionRow]) -> bool:
 def measure(played: Sequence[PlayedRollout]) -> dict[str, float]:
     """Means over the rollouts that say something about the model; `failed` counts the others.
 
-    all_correct and all_wrong are shares of the tasks whose rewarded rollouts all got 1, or all 0. What was used, and
-    who broke a rollout, is of all of them.
+    all_correct and all_wrong are shares of the groups whose rewarded rollouts all got 1, or all 0; a group that none
+    was rewarded of is left out. What was used, and who broke a rollout, is of all of them.
     """
     scored = [rollout for rollout in played if rollout.result.reward is not None]
     values: dict[str, float] = {"failed": len(played) - len(scored), **_of_all(played)}
     if not scored:
         return values
     rewards = [float(rollout.result.reward or 0.0) for rollout in scored]
-    groups: dict[str, list[float]] = {}
-    for rollout, reward in zip(scored, rewards, strict=True):
-        groups.setdefault(rollout.request.task, []).append(reward)
+    groups = [[rollout.result.reward or 0.0 for rollout in group] for group in groups_of(scored)]
     values |= {
         "reward": _mean(rewards),
         "turns": _mean([rollout.result.turns for rollout in scored]),
         "response_length": _mean([rollout.sampled for rollout in scored]),
-        "all_correct": _mean([float(min(group) >= 1) for group in groups.values()]),
-        "all_wrong": _mean([float(max(group) <= 0) for group in groups.values()]),
+        "all_correct": _mean([float(min(group) >= 1) for group in groups]),
+        "all_wrong": _mean([float(max(group) <= 0) for group in groups]),
         "malformed_calls": _mean([rollout.malformed_calls for rollout in scored]),
         "changed_histories": _mean([rollout.changed_histories for rollout in scored]),
         "truncated": _mean([float(rollout.truncated) for rollout in scored]),
@@ -276,6 +276,19 @@ class IntermediateRewards:
             return None
         well_formed = rollout.malformed_calls == 0
         return reward + self.format * well_formed + self.tools * (rollout.result.facts.matched_tools or 0.0)
+
+
+def task_of(request: RolloutRequest) -> tuple[str, str]:
+    """What tells a task from all others: its domain, where the request names it, and its id."""
+    return request.settings.domain if request.settings else "", request.task
+
+
+def groups_of(played: Sequence[PlayedRollout]) -> list[list[PlayedRollout]]:
+    """The groups that rollouts were played in: those of one task, and of one of its groups where it has several."""
+    groups: dict[tuple[tuple[str, str], int], list[PlayedRollout]] = {}
+    for rollout in played:
+        groups.setdefault((task_of(rollout.request), rollout.request.group), []).append(rollout)
+    return list(groups.values())
 
 
 def is_dead(group: Sequence[PlayedRollout]) -> bool:

@@ -59,11 +59,11 @@ class SessionRow:
 class Session:
     """Token ids, mask and log-probabilities of one conversation, in one row or more."""
 
-    def __init__(self, chat: Chat, sampling: Sampling, seed: str, identity: str | None = None) -> None:
+    def __init__(self, chat: Chat, sampling: Sampling, seed: str) -> None:
         self.chat = chat
         self.sampling = sampling
         self.seed = seed
-        self.id = identity or f"s-{secrets.token_hex(8)}"
+        self.id = f"s-{secrets.token_hex(8)}"
         self.token = secrets.token_urlsafe(24)
         self.rows: list[SessionRow] = []
         self.changed_histories = 0

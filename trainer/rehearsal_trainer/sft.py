@@ -144,8 +144,11 @@ def run_sft(config: Config, resume: bool = False) -> Path:
             f"nothing to learn from: of {len(files)} recordings {len(conversations)} have a reward of at least "
             f"{config.least_reward:g} and are no previews, and {len(rows)} of them fit into {config.context} tokens"
         )
-    if empty := [row for row, each in zip(every, conversations, strict=True) if not any(row.mask)]:
-        raise TrainingError(f"{len(empty)} recordings have no token to learn from: the agent says nothing in them")
+    if empty := [each.source for row, each in zip(every, conversations, strict=True) if not any(row.mask)]:
+        raise TrainingError(
+            f"{len(empty)} recordings have no token to learn from: the agent says nothing in them; the first is "
+            f"{empty[0]}. Leave them out of recordings"
+        )
     if kept and not validation:
         raise TrainingError(f"validation_share: no recording of {len(kept)} tasks fits into {config.context} tokens")
     steps = config.steps or max(1, round(config.epochs * len(rows) / config.batch))
@@ -155,7 +158,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     # Model and run folder.
     with RunFolder(config.run, "sft", config, resume) as run, contextlib.ExitStack() as opened:
         run.event(
-            "data", recordings=len(files), rows=len(rows), validation_rows=len(validation),
+            "examples", recordings=len(files), rows=len(rows), validation_rows=len(validation),
             too_long=len(every) - len(fitting), tokens=sum(len(row.ids) for row in rows),
             trained_tokens=sum(sum(row.mask) for row in rows), steps=steps,
         )  # fmt: skip

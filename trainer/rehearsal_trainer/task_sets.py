@@ -76,8 +76,10 @@ def evaluated_sets(config: Config, run: RunFolder, lister: TaskLister) -> list[T
 def say_apart(run: RunFolder, trained: Sequence[TaskSet], evaluated: Sequence[TaskSet], steps: int) -> None:
     """Says in an event what is trained on and what is evaluated on, and warns of a model that plays both users."""
     both = sorted(_simulators(trained) & _simulators(evaluated))
-    shared = {"shared_tasks": 0, "shared_simulators": both, "steps": steps}
-    run.event("data", train=[_said(each) for each in trained], evaluate=[_said(each) for each in evaluated], **shared)
+    run.event(
+        "data", train=[_said(each) for each in trained], evaluate=[_said(each) for each in evaluated],
+        shared_simulators=both, steps=steps,
+    )  # fmt: skip
     for name in both:
         if name.startswith("openai:"):
             run.event("warning", message=f"{name} plays the user both in training and in evaluation")

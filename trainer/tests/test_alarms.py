@@ -174,8 +174,8 @@ def test_sft_on_what_it_can_learn_raises_nothing_and_measures_what_it_does_not_l
     measured = [row["validation_loss"] for row in rows if "validation_loss" in row]
     assert len(measured) == 13 and measured[-1] < measured[0]
     assert [event for event in lines(tmp_path / "run" / "events.jsonl") if event["type"] == "alarm"] == []
-    (data,) = [event for event in lines(tmp_path / "run" / "events.jsonl") if event["type"] == "data"]
-    assert (data["rows"], data["validation_rows"]) == (9, 3)
+    (examples,) = [event for event in lines(tmp_path / "run" / "events.jsonl") if event["type"] == "examples"]
+    assert (examples["rows"], examples["validation_rows"]) == (9, 3)
 
 
 def test_sft_with_a_learning_rate_that_is_far_too_high_is_paused_by_its_alarm(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from conftest import TOOLS
 
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
+from rehearsal_trainer.failures import ModelError
 from rehearsal_trainer.messages import Conversation, Message, ToolCall
 
 ASKED = Message("user", "Where is P1?")
@@ -50,5 +51,5 @@ def test_a_tokenizer_without_marks_is_refused() -> None:
         def get_vocab(self) -> dict[str, int]:
             return {"a": 0}
 
-    with pytest.raises(ValueError, match="no '<|im_start|>' token".replace("|", r"\|")):
+    with pytest.raises(ModelError, match="no '<|im_start|>' token".replace("|", r"\|")):
         Chat(Bare(), dialect_named("compact"))

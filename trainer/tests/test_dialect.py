@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rehearsal_trainer.dialect import DIALECTS, DialectName, dialect_named
+from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Tool, ToolCall
 
 names = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
@@ -84,5 +85,5 @@ def test_every_name_has_its_dialect() -> None:
 
 
 def test_an_unknown_dialect_names_the_known() -> None:
-    with pytest.raises(ValueError, match="compact, hermes"):
+    with pytest.raises(ConfigurationError, match="compact, hermes"):
         dialect_named("klingon")

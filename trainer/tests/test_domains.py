@@ -60,7 +60,7 @@ def test_a_run_is_evaluated_before_and_while_it_trains_and_says_on_what(tmp_path
     assert measured == {0: 0.5, 1: None, 2: 0.5, 3: 0.5}
     (data,) = events(run, "data")
     assert [data[key][0]["basis"] for key in ("train", "evaluate")] == ["train", "evaluate"]
-    assert (data["shared_tasks"], data["shared_simulators"]) == (0, ["agenda"])
+    assert data["shared_simulators"] == ["agenda"]
     recorded = run / "trajectories" / "evaluate-000002" / "parity" / "rollouts.jsonl"
     assert {line["task"] for line in lines(recorded)} == {"move-100", "move-101", "move-102", "move-103"}
 
@@ -75,6 +75,7 @@ def test_sft_is_evaluated_while_it_trains(tmp_path: Path) -> None:
     measured = {entry["step"]: entry.get("evaluate/reward") for entry in lines(run / "metrics.jsonl")}
     assert measured == {0: 0.5, 1: None, 2: 0.5, 3: 0.5}
     assert lines(run / "metrics.jsonl")[2]["loss"] > 0
+    assert ([each["rows"] for each in events(run, "examples")], len(events(run, "data"))) == ([6], 1)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,9 @@ def test_a_held_out_domain_that_falls_is_warned_of(tmp_path: Path) -> None:
     run_grpo(grpo_config(run, steps=1, evaluate_every=1, held_out=[{"folder": "falling"}, {"folder": "dead"}]))
     (warning,) = events(run, "warning")
     assert (warning["code"], warning["domain"], warning["step"]) == ("held-out-fell", "falling", 1)
-    assert warning["message"].startswith("step 1: the held-out domain falling has fallen to 0 % (0 of 4); before")
+    assert warning["message"].startswith(
+        "optimizer step 1: the held-out domain falling has fallen to 0 % (0 of 4 rollouts); before"
+    )
     entry = lines(run / "metrics.jsonl")[-1]
     assert (entry["evaluate/falling/reward"], entry["evaluate/dead/reward"], entry["evaluate/reward"]) == (0, 0, 0.0)
 
@@ -107,7 +110,8 @@ def test_an_evaluation_that_could_not_be_scored_is_no_fall(tmp_path: Path) -> No
     run = tmp_path / "run"
     run_grpo(grpo_config(run, steps=1, evaluate_every=1, held_out=[{"folder": "broken"}]))
     assert [warning["message"] for warning in events(run, "warning")] == [
-        f"step {step}: no rollout of the evaluation on broken could be scored: scripted failure" for step in (0, 1)
+        f"optimizer step {step}: no rollout of the evaluation on broken could be scored: scripted failure"
+        for step in (0, 1)
     ]
 
 

@@ -45,7 +45,10 @@ def test_tasks_and_a_rollout(tmp_path: Path) -> None:
         (["no-such-program-anywhere"], "was not found: no-such-program-anywhere"),
         ([sys.executable, "missing.mjs"], "missing.mjs is not in"),
         ([sys.executable, "-c", "raise SystemExit('no licence')"], "no licence"),
-        ([sys.executable, "-c", HELLO % '{"protocol":2}'], "speaks another protocol"),
+        (
+            [sys.executable, "-c", HELLO % '{"protocol":2}'],
+            "speaks another protocol than version 1.*one version of Rehearsal",
+        ),
         ([sys.executable, "-c", "print('hello world')"], "the engine ended with code 0"),
     ],
 )
@@ -72,6 +75,15 @@ def test_an_engine_that_dies_fails_what_is_open() -> None:
     command = [sys.executable, "-c", code.replace(" print(", ' r["id"]==1 and print(')]
     with pytest.raises(EngineError, match="ended with code 3"):
         engine(command, lambda opened: opened.rollout({}, 20))
+
+
+def test_an_engine_that_says_nothing_gives_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rehearsal_trainer.engine.HELLO_S", 1.5)
+    code = "import sys, time; print('not licensed', file=sys.stderr, flush=True); sys.stdin.read()"
+    with pytest.raises(
+        EngineError, match=r"did not say hello within 1.5 s; engine_command must start(.|\n)*not licensed"
+    ):
+        engine([sys.executable, "-c", code])
 
 
 def test_no_tasks_is_an_error() -> None:

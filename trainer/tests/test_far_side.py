@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import inspect
 import io
 import json
 import os
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from rehearsal_trainer import trainer_process
 
 TRAINER = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TRAINER))
@@ -147,12 +150,17 @@ def test_a_trainer_that_can_not_begin_is_told_with_its_last_words(tmp_path: Path
     assert far_side.start(tmp_path / "run", asked) == {"failed": "there is no checkpoint"}
 
 
+def test_which_process_is_at_work_is_said_as_in_the_trainer() -> None:
+    for name in ("running_process", "beginning_by_proc", "beginning_by_ps"):
+        assert inspect.getsource(getattr(far_side, name)) == inspect.getsource(getattr(trainer_process, name))
+
+
 def test_a_pid_that_the_system_gave_away_again_is_no_trainer(tmp_path: Path) -> None:
-    assert not far_side.is_running(tmp_path)
+    assert far_side.running_process(tmp_path) is None
     (tmp_path / "pid").write_text(str(os.getpid()))
-    assert far_side.is_running(tmp_path)
+    assert far_side.running_process(tmp_path) == os.getpid()
     os.utime(tmp_path / "pid", (1, 1))
-    assert far_side.is_running(tmp_path) is not Path("/proc/uptime").exists()
+    assert far_side.running_process(tmp_path) is None
     (tmp_path / "pid").write_text("999999999")
     assert far_side.stop(tmp_path) == {"isRunning": False}
     assert not (tmp_path / "stop").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.progress import RunFolder, running_trainer
+from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.trainer_process import beginning_by_proc, beginning_by_ps, running_process
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and /dev/full")
 
@@ -67,12 +69,12 @@ def test_a_folder_has_one_trainer_at_a_time(tmp_path: Path) -> None:
     run = opened(tmp_path / "run").path
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         (run / "pid").write_text(str(other.pid))
-        assert running_trainer(run) == other.pid
+        assert running_process(run) == other.pid
         with pytest.raises(ConfigurationError, match=f"is being trained by process {other.pid}; stop that first"):
             opened(run, resume=True)
         other.kill()
     # A trainer that was killed leaves its file behind, and that stops nobody.
-    assert running_trainer(run) is None
+    assert running_process(run) is None
     opened(run, resume=True)
     assert (run / "pid").read_text() == str(os.getpid())
 
@@ -83,11 +85,23 @@ def test_the_number_of_a_killed_trainer_may_belong_to_another_program(tmp_path: 
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         (run / "pid").write_text(str(other.pid))
         os.utime(run / "pid", (1, 1))
-        assert running_trainer(run) is None
+        assert running_process(run) is None
         other.kill()
 
 
+@linux
+@pytest.mark.skipif(shutil.which("ps") is None, reason="needs ps")
+def test_without_proc_the_system_is_asked(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        assert beginning_by_ps(other.pid) == pytest.approx(beginning_by_proc(other.pid), abs=2)
+        os.kill(other.pid, 9)
+        os.waitid(os.P_PID, other.pid, os.WEXITED | os.WNOWAIT)
+        assert (beginning_by_ps(other.pid), beginning_by_proc(other.pid)) == (None, None)
+    with pytest.raises(ValueError):
+        beginning_by_ps(other.pid)
+
+
 def test_without_a_number_there_is_no_trainer(tmp_path: Path) -> None:
-    assert running_trainer(tmp_path) is None
+    assert running_process(tmp_path) is None
     (tmp_path / "pid").write_text("")
-    assert running_trainer(tmp_path) is None
+    assert running_process(tmp_path) is None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import scripted_engine
 import torch
-from conftest import SCRIPTED_ENGINE, TESTS
+from conftest import REPOSITORY, SCRIPTED_ENGINE, TESTS
 
 from rehearsal_trainer import evaluate, grpo, sft
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer, similar_lengths
@@ -17,13 +17,22 @@ from rehearsal_trainer.backends.trl import check_groups
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.engine import RolloutFacts, RolloutResult
-from rehearsal_trainer.evaluate import run_evaluation, table, wilson
+from rehearsal_trainer.evaluate import run_evaluation, success, table, wilson
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.grpo import run_grpo, training_rows
 from rehearsal_trainer.grpo_config import check
 from rehearsal_trainer.masks import Row
 from rehearsal_trainer.models import load_model
-from rehearsal_trainer.rollouts import IntermediateRewards, PlayedRollout, RolloutRequest, RolloutWorker, is_dead
+from rehearsal_trainer.rollouts import (
+    IntermediateRewards,
+    PlayedRollout,
+    RolloutRequest,
+    RolloutSettings,
+    RolloutWorker,
+    groups_of,
+    is_dead,
+    measure,
+)
 from rehearsal_trainer.session import Sampling, SessionRow
 from rehearsal_trainer.sft import run_sft
 from rehearsal_trainer.shared_prefix import share_prefix, shared_length
@@ -124,7 +133,10 @@ def test_failed_rollouts_are_not_punished(tmp_path: Path) -> None:
 
 
 def test_a_step_without_any_score_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(TrainingError, match="no rollout of step 1 could be scored: scripted failure"):
+    with pytest.raises(
+        TrainingError,
+        match=r"no rollout of optimizer step 1 could be scored: scripted failure\. \S+/rollouts.jsonl says it of each",
+    ):
         run_grpo(grpo_config(tmp_path / "run", steps=1, domain="broken"))
     assert lines(tmp_path / "run" / "events.jsonl")[-1]["type"] == "error"
 
@@ -191,6 +203,7 @@ def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
     assert metrics[-1]["loss"] < metrics[0]["loss"]
     assert load_model(str(final), torch.float32).num_parameters() == load_model("tiny", torch.float32).num_parameters()
     data = lines(tmp_path / "run" / "events.jsonl")[1]
+    assert data["type"] == "examples"
     assert (data["recordings"], data["rows"], data["too_long"]) == (6, 6, 0)
     assert len(list((tmp_path / "run" / "tensorboard").iterdir())) == 1
 
@@ -216,7 +229,10 @@ def test_sft_refuses_recordings_of_the_tasks_that_a_model_is_evaluated_on(tmp_pa
 
 def test_sft_refuses_recordings_without_a_token_to_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Chat, "row_of", lambda _self, _conversation: Row([1, 2], [0, 0], [None, None]))
-    with pytest.raises(TrainingError, match="6 recordings have no token to learn from"):
+    with pytest.raises(
+        TrainingError,
+        match=r"6 recordings have no token to learn from.*the first is \S+move-0.traj.jsonl. Leave them out",
+    ):
         run_sft(sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold")))
 
 
@@ -240,7 +256,7 @@ def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
     assert (result["sampled"]["right"], result["sampled"]["rollouts"]) == (4, 8)
     assert (result["greedy"]["right"], result["greedy"]["rollouts"]) == (16, 32)
     assert json.loads((tmp_path / "run" / "result.json").read_text())["tasks"] == 4
-    assert "50.0 % (4 of 8, 95 % interval 22-78 %)" in table(result)
+    assert "50.0 % (4 of 8, 95 % interval 15-85 % over tasks)" in table(result)
 
 
 def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
@@ -276,7 +292,7 @@ def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
         assert {k: v for k, v in again[part].items() if k not in timed} == {
             k: v for k, v in whole[part].items() if k not in timed
         }
-    assert [line["type"] for line in lines(run / "events.jsonl")][-3:] == ["resumed", "evaluated", "finished"]
+    assert [line["type"] for line in lines(run / "events.jsonl")][-3:] == ["resumed", "measured", "finished"]
 
     with pytest.raises(ConfigurationError, match=r'^model: the rollouts of .* were played with "tiny"'):
         run_evaluation(evaluation_config(run, model="smollm2"), resume=True)
@@ -310,10 +326,39 @@ def test_an_evaluation_that_is_stopped_keeps_what_it_has_and_goes_on(
     assert kept[0] in lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
 
 
-def test_wilson() -> None:
-    low, high = wilson(50, 100)
-    assert (round(low, 3), round(high, 3)) == (0.404, 0.596)
-    assert wilson(0, 0) == (0.0, 1.0)
+INTERVALS = REPOSITORY / "test" / "engine" / "core" / "fixtures" / "wilson.json"
+
+
+@pytest.mark.parametrize("known", json.loads(INTERVALS.read_text()))
+def test_the_interval_is_that_of_the_engine(known: dict[str, Any]) -> None:
+    assert wilson(known["values"]) == pytest.approx((known["low"], known["high"]), abs=1e-6)
+
+
+def rollout_of(domain: str, task: str, member: int, reward: float | None, group: int = 0) -> PlayedRollout:
+    request = RolloutRequest(task, member, "seed", Sampling(), settings=RolloutSettings(domain), group=group)
+    return PlayedRollout(request, RolloutResult(reward, "", 1), [], 0, 0)
+
+
+def test_success_is_a_mean_over_tasks_and_so_is_its_interval() -> None:
+    played = [rollout_of("desk", "move-a", n, 1.0) for n in range(6)]
+    played += [rollout_of("desk", "move-b", n, float(n < 1)) for n in range(2)]
+    played += [rollout_of("other", "move-a", n, 0.0) for n in range(2)] + [rollout_of("other", "call", 0, None)]
+    found = success(played)
+    assert (found["right"], found["rollouts"], found["not_scored"]) == (7, 10, 1)
+    assert (found["success"], found["interval"]) == (0.5, list(wilson([1.0, 0.5, 0.0])))
+    assert found["by_kind"] == {"move": [7, 10]}
+    assert success([]) == {**success([rollout_of("desk", "call", 0, None)]), "not_scored": 0}
+
+
+def test_groups_of_one_task_or_of_equal_ids_are_measured_apart() -> None:
+    played = [
+        *[rollout_of("desk", "a", member, float(member < 2), group=member // 2) for member in range(4)],
+        *[rollout_of("other", "a", member, float(member)) for member in range(2)],
+        *[rollout_of("other", "b", member, None) for member in range(2)],
+    ]
+    assert [is_dead(group) for group in groups_of(played)] == [True, True, False, True]
+    values = measure(played)
+    assert (values["all_correct"], values["all_wrong"], values["failed"]) == pytest.approx((1 / 3, 1 / 3, 2))
 
 
 def test_groups_must_stand_side_by_side() -> None:

@@ -200,7 +200,7 @@ async function rollout(
 const defaultReplyMs = 600_000;
 
 function seatOf(given: RolloutParams['agent' | 'user'], keyName: string, timeoutMs = defaultReplyMs): SeatSpec {
-  if (typeof given === 'string') return { type: given as 'gold' | 'scripted' | 'agenda' };
+  if (typeof given === 'string') return { type: given as 'gold' | 'agenda' };
   return { type: 'openai', model: given.model, baseUrl: given.base_url, keyName, timeoutMs };
 }
 

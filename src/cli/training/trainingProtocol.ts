@@ -22,7 +22,7 @@ export const paramsOf = {
     task: z.string(),
     seed: z.string(),
     trial: z.int().min(0),
-    agent: z.union([z.enum(['gold', 'scripted']), agentSchema]),
+    agent: z.union([z.literal('gold'), agentSchema]),
     user: z.union([z.literal('agenda'), endpointSchema]),
     basis: z.enum(['train', 'evaluate']),
     recording: z.string().nullish(),

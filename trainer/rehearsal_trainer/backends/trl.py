@@ -25,6 +25,7 @@ from transformers import TrainerCallback, TrainerControl, TrainerState, Training
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
+from rehearsal_trainer.decoders import is_llama_like
 from rehearsal_trainer.evaluation import Schedule
 from rehearsal_trainer.masks import CompletionRow, Row, labels_of
 from rehearsal_trainer.progress import RunFolder
@@ -348,5 +349,5 @@ def _lora(model: Any, plan: Optimization) -> LoraConfig | None:
 def _save_time(model: Any) -> None:
     trl_utils._use_triton = lambda _device: True  # pyright: ignore  # score labelled positions only; no kernel depends on it
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
-    if inner.config.model_type in ("llama", "qwen2", "qwen3"):
+    if is_llama_like(inner):
         share_prefix(inner.base_model)

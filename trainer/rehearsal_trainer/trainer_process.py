@@ -1,0 +1,40 @@
+"""Which process trains in a run's folder. far_side.py, which runs alone, says the same. Torch-free."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+
+def running_process(run: Path) -> int | None:
+    """The process that the `pid` file of a run's folder names, or None where that is over.
+
+    A trainer that was killed leaves its file behind, and the system gives its number away again: a process that began
+    after the file was written is another program. Where that can't be known, as on Windows, there is none.
+    """
+    try:
+        pid = int((run / "pid").read_text())
+        written = (run / "pid").stat().st_mtime
+        began = beginning_by_proc(pid) if Path("/proc/uptime").exists() else beginning_by_ps(pid)
+    except (OSError, ValueError):
+        return None
+    return pid if began is not None and began <= written + 2 else None
+
+
+def beginning_by_proc(pid: int) -> float | None:
+    """When a process began, in seconds since the epoch; None for one that has ended and was not waited for."""
+    stat = Path(f"/proc/{pid}/stat").read_text()
+    uptime = float(Path("/proc/uptime").read_text().split()[0])
+    # Fields 3 and 22, counted after the name: the state, and the beginning since boot.
+    state, *fields = stat[stat.rindex(")") + 2 :].split()
+    return None if state == "Z" else time.time() - uptime + int(fields[18]) / os.sysconf("SC_CLK_TCK")
+
+
+def beginning_by_ps(pid: int) -> float | None:
+    """The same where there is no /proc, as on macOS; ValueError where there is no such process."""
+    command = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    state, began = done.stdout.strip().split(maxsplit=1)
+    return None if state.startswith("Z") else time.mktime(time.strptime(began, "%a %b %d %H:%M:%S %Y"))
