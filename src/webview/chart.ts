@@ -12,6 +12,8 @@ export type ChartData = {
     readonly values: readonly (number | null)[];
     /** The same as `values` where nothing is smoothed. */
     readonly smooth: readonly (number | null)[];
+    /** What was measured and does not count. */
+    readonly superseded: readonly (number | null)[];
   }[];
   /** Steps at which an alarm was raised. */
   readonly alarms: readonly number[];
@@ -125,8 +127,14 @@ export function drawChart(parent: HTMLElement, options: ChartOptions, given: Cha
 function aligned({ steps, curves }: ChartData, isLog: boolean): uPlot.AlignedData {
   const drawable = (values: readonly (number | null)[]) =>
     isLog ? values.map((value) => (value !== null && value > 0 ? value : null)) : [...values];
-  return [[...steps], ...curves.flatMap(({ values, smooth }) => [drawable(values), drawable(smooth)])];
+  return [
+    [...steps],
+    ...curves.flatMap(({ values, smooth, superseded }) => [values, smooth, superseded].map(drawable)),
+  ];
 }
+
+/** Lines of the plot for each curve: as measured, smoothed, and superseded. */
+const linesPerCurve = 3;
 
 function seriesOf({ looks, palette }: ChartOptions): uPlot.Series[] {
   const lines = looks.flatMap(({ color, dash }): uPlot.Series[] => {
@@ -139,6 +147,13 @@ function seriesOf({ looks, palette }: ChartOptions): uPlot.Series[] {
         points: { show: showsPoints, size: 6, fill: stroke, stroke },
       },
       { stroke, width: 2, dash: [...dash], spanGaps: true, points: { show: false } },
+      {
+        stroke: palette.muted,
+        width: 1,
+        dash: [2, 4],
+        spanGaps: true,
+        points: { show: showsPoints, size: 6, fill: palette.background, stroke: palette.muted },
+      },
     ];
   });
   return [{}, ...lines];
@@ -224,8 +239,8 @@ function drawMark(self: uPlot, index: number | null, palette: Palette): void {
   ctx.lineWidth = 2 * uPlot.pxRatio;
   ctx.setLineDash([]);
   ctx.strokeStyle = palette.foreground;
-  for (let series = 1; series < self.data.length; series += 2) {
-    const value = self.data[series]?.[index] ?? self.data[series + 1]?.[index];
+  for (let series = 1; series < self.data.length; series += linesPerCurve) {
+    const value = self.data[series]?.[index] ?? self.data[series + 2]?.[index];
     if (value === undefined || value === null) continue;
     ctx.beginPath();
     ctx.arc(self.valToPos(step, 'x', true), self.valToPos(value, 'y', true), 6 * uPlot.pxRatio, 0, 2 * Math.PI);

@@ -46,6 +46,8 @@ export const pointSchema = z.object({
   step: z.int(),
   time: z.nullable(z.number()),
   metrics: z.record(z.string(), z.number()),
+  /** The run went on from an earlier optimizer step and has not measured this one again, so that it does not count. */
+  superseded: z.optional(z.boolean()),
 });
 export type Point = z.infer<typeof pointSchema>;
 

@@ -90,7 +90,7 @@ test('what was measured is saved as CSV where a person says', async () => {
   await workbench.answer(file);
   await until('the file', async () => expect(existsSync(file)).toBe(true));
   const [names, ...lines] = readFileSync(file, 'utf8').trim().split('\r\n');
-  expect(names).toBe('run,step,time,kl,loss,reward,turns');
+  expect(names).toBe('run,step,time,superseded,kl,loss,reward,turns');
   expect(lines.map((line) => line.split(',').at(-2))).toEqual(['0.25', '0.5']);
 });
 

@@ -12,7 +12,12 @@ export type RunNode = { readonly type: 'run'; readonly folder: string };
 export type RecordingNode = { readonly type: 'recording'; readonly rollout: RunRollout };
 type TaskNode = { readonly type: 'runTask'; readonly run: RunNode; readonly task: RunTask };
 type TrainingNode = { readonly type: 'training'; readonly run: TrainingRun };
-type StepNode = { readonly type: 'trainingStep'; readonly run: TrainingNode; readonly step: number };
+type StepNode = {
+  readonly type: 'trainingStep';
+  readonly run: TrainingNode;
+  readonly step: number;
+  readonly isSuperseded: boolean;
+};
 /** A row that shows the next page of its parent. */
 type MoreNode = { readonly type: 'more'; readonly of: ParentNode | undefined; readonly left: number };
 type ProblemNode = { readonly type: 'problem'; readonly text: string };
@@ -103,7 +108,9 @@ class RunsTree implements vscode.TreeDataProvider<RunsNode> {
         return itemOf(node, { ...row, icon: 'graph-line', color: null }, vscode.TreeItemCollapsibleState.Collapsed);
       }
       case 'trainingStep': {
-        const row = { label: `optimizer step ${node.step}`, description: '', tooltip: '', icon: 'layers', color: null };
+        const label = `optimizer step ${node.step}`;
+        const description = node.isSuperseded ? 'superseded' : '';
+        const row = { label, description, tooltip: '', icon: 'layers', color: null };
         return itemOf(node, row, vscode.TreeItemCollapsibleState.Collapsed);
       }
       case 'more': {
@@ -164,8 +171,13 @@ async function childrenOf(node: ParentNode | undefined): Promise<readonly RunsNo
         rollout,
       }));
     case 'training': {
-      const { recordedSteps } = await import('../training/trainingRuns.ts');
-      return (await recordedSteps(node.run.folder)).map((step) => ({ type: 'trainingStep', run: node, step }));
+      const [{ recordedSteps }, { readMetrics }] = await Promise.all([
+        import('../training/trainingRuns.ts'),
+        import('../training/metricsFile.ts'),
+      ]);
+      const metrics = readMetrics(node.run.folder);
+      const [steps] = await Promise.all([recordedSteps(node.run.folder), metrics.refresh()]);
+      return steps.map((step) => ({ type: 'trainingStep', run: node, step, isSuperseded: metrics.isSuperseded(step) }));
     }
     case 'trainingStep': {
       const { readRollouts } = await import('../training/trainingRuns.ts');

@@ -3,8 +3,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../controls.ts';
 import type { CurveLook } from '../curveLook.ts';
 import { curveLook } from '../curveLook.ts';
-import type { ChartSummary } from '../models/charts.ts';
-import { formatMetric } from '../models/metrics.ts';
+import { type ChartSummary, readoutOf } from '../models/charts.ts';
 import type { Zoom } from '../models/zoom.ts';
 import type { Palette } from '../theme.ts';
 import { chartKeys } from './chartKeys.ts';
@@ -49,7 +48,7 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
           {readout !== null && steps[readout] !== undefined && (
             <span class="muted">optimizer step {steps[readout]} </span>
           )}
-          {!hasLegend && only && (readout === null ? only.latest : formatMetric(only.metric, only.values[readout]))}
+          {!hasLegend && only && (readout === null ? only.latest : readoutOf(only, readout))}
         </span>
         {steps.length > 0 && (
           <Button
@@ -90,8 +89,8 @@ type LegendProps = {
 function Legend({ chart, looks, palette, readout }: LegendProps): JSX.Element {
   return (
     <ul class="legend">
-      {chart.curves.map(({ label, metric, values, latest }, index) => (
-        <li key={label} title={metric.meaning}>
+      {chart.curves.map((curve, index) => (
+        <li key={curve.label} title={curve.metric.meaning}>
           <svg width="26" height="8" aria-hidden="true">
             <line
               x1="1"
@@ -103,7 +102,7 @@ function Legend({ chart, looks, palette, readout }: LegendProps): JSX.Element {
               stroke-dasharray={looks[index]?.dash.join(' ')}
             />
           </svg>{' '}
-          {label} <span class="readout">{readout === null ? latest : formatMetric(metric, values[readout])}</span>
+          {curve.label} <span class="readout">{readout === null ? curve.latest : readoutOf(curve, readout)}</span>
         </li>
       ))}
     </ul>

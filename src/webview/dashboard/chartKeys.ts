@@ -1,6 +1,5 @@
 import type { HTMLAttributes } from 'preact';
-import type { ChartSummary } from '../models/charts.ts';
-import { formatMetric } from '../models/metrics.ts';
+import { type ChartSummary, readoutOf } from '../models/charts.ts';
 import { type Zoom, zoomedBy } from '../models/zoom.ts';
 
 export type ChartKeys = {
@@ -25,7 +24,7 @@ export function chartKeys({
   if (steps.length === 0) return { role: 'img', 'aria-label': description };
   const at = marked ?? steps.length - 1;
   const step = steps[at] ?? 0;
-  const values = curves.map(({ label, metric, values: all }) => `${label} ${formatMetric(metric, all[at])}`);
+  const values = curves.map((curve) => `${curve.label} ${readoutOf(curve, at)}`);
   const opens = onOpen ? ', Enter lists the rollouts of one' : '';
   return {
     role: 'slider',

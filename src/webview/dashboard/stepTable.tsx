@@ -28,9 +28,9 @@ export function StepTable({ series, overlays, shown, opened, onOpen }: StepTable
     { key: 'step', label: 'Optimizer step' },
     ...table.columns.map(({ name, label, meaning }) => ({ key: name, label, title: meaning })),
   ];
-  const rows = table.rows.map(({ step, cells }) => ({
+  const rows = table.rows.map(({ step, name, cells }) => ({
     key: String(step),
-    cells: [String(step), ...cells],
+    cells: [name, ...cells],
     selected: other === undefined && step === opened,
   }));
   return (

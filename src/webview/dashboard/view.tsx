@@ -4,6 +4,7 @@ import type { Bridge } from '../bridge.ts';
 import { ProgressRing } from '../controls.ts';
 import { chartsOf } from '../models/charts.ts';
 import { type Dashboard, emptyDashboard, received, withStepOpened } from '../models/dashboard.ts';
+import { counted } from '../models/series.ts';
 import type { Zoom } from '../models/zoom.ts';
 import type { Run } from '../protocol.ts';
 import { usePalette } from '../usePalette.ts';
@@ -153,6 +154,8 @@ function RunCharts({ dashboard, smoothing, isLog, zoom, onZoom, openStep, bridge
       <p class="hint muted">
         Drag over a chart to zoom all of them.{plays && ' Select a point to list that optimizer step’s rollouts.'} With
         the keyboard: arrow keys and Enter, + and - zoom, 0 shows all.
+        {[series, ...overlays.map((each) => each.series)].some((each) => counted(each).length < each.length) &&
+          ' Hollow points on a dotted line are superseded: the run went on from an earlier checkpoint.'}
       </p>
       <div class="charts">
         {others.map((chart) => (

@@ -10,6 +10,8 @@ export type Curve = {
   readonly run: string | null;
   readonly values: readonly (number | null)[];
   readonly smooth: readonly (number | null)[];
+  /** What was measured and does not count, since the run went on from an earlier optimizer step. */
+  readonly superseded: readonly (number | null)[];
   /** The newest measured value as text. */
   readonly latest: string;
 };
@@ -85,7 +87,8 @@ function curveOf(
   steps: readonly number[],
   window: number,
 ): Curve {
-  const own = valuesOf(series, metric.name);
+  const all = valuesOf(series, metric.name);
+  const own = all.map((value, index) => (series[index]?.superseded ? null : value));
   const smooth = series.length > window ? smoothed(own, window) : own;
   return {
     label: run === null ? metric.label : isAlone ? run : `${metric.label}, ${run}`,
@@ -93,6 +96,11 @@ function curveOf(
     run,
     values: aligned(series, own, steps),
     smooth: aligned(series, smooth, steps),
+    superseded: aligned(
+      series,
+      all.map((value, index) => (series[index]?.superseded ? value : null)),
+      steps,
+    ),
     latest: formatMetric(
       metric,
       own.findLast((value) => value !== null),
@@ -119,12 +127,20 @@ function describe({ label }: ChartKind, curves: readonly Curve[], alarms: readon
   return `${told.length === 1 && only?.startsWith(`${label}:`) ? only : `${label}. ${told.join('; ')}`}${raised}`;
 }
 
-function describeCurve({ label, metric, values, latest }: Curve): string {
+function describeCurve({ label, metric, values, superseded, latest }: Curve): string {
   const measured = values.filter((value) => value !== null);
   const points = measured.length === 1 ? '1 point' : `${measured.length} points`;
   const low = measured.reduce((a, b) => Math.min(a, b));
   const high = measured.reduce((a, b) => Math.max(a, b));
-  return `${label}: ${points}, from ${formatMetric(metric, low)} to ${formatMetric(metric, high)}, now ${latest}`;
+  const gone = superseded.filter((value) => value !== null).length;
+  const more = gone === 0 ? '' : `, ${gone} more superseded`;
+  return `${label}: ${points}, from ${formatMetric(metric, low)} to ${formatMetric(metric, high)}, now ${latest}${more}`;
+}
+
+/** What a curve shows at one of its chart's steps, in words. */
+export function readoutOf({ metric, values, superseded }: Curve, index: number): string {
+  const gone = superseded[index] ?? null;
+  return gone === null ? formatMetric(metric, values[index]) : `${formatMetric(metric, gone)}, superseded`;
 }
 
 /** The names of all metrics that a run has measured. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ChartSummary, chartsOf } from '../../../src/webview/models/charts.ts';
+import { type ChartSummary, chartsOf, readoutOf } from '../../../src/webview/models/charts.ts';
 import type { Alarm, Run } from '../../../src/webview/protocol.ts';
 import { point } from '../points.ts';
 
@@ -24,6 +24,15 @@ describe('chartsOf', () => {
     expect(reward).toMatchObject({ steps: [1, 2, 4], curves: [{ values: [0.25, null, 0.5], latest: '0.500' }] });
     expect(reward?.description).toBe('Reward: 2 points, from 0.250 to 0.500, now 0.500');
     expect(loss?.description).toBe('Loss: nothing measured yet');
+  });
+
+  it('keeps what is superseded apart, and out of the newest value', () => {
+    const series = [point(1, { reward: 0.25 }), { ...point(2, { reward: 1 }), superseded: true }];
+    const [reward] = chartsOf(run('grpo'), series, 1);
+    const [curve] = reward?.curves ?? [];
+    expect(curve).toMatchObject({ values: [0.25, null], smooth: [0.25, null], superseded: [null, 1], latest: '0.250' });
+    expect(reward?.description).toBe('Reward: 1 point, from 0.250 to 0.250, now 0.250, 1 more superseded');
+    expect(curve && [0, 1].map((index) => readoutOf(curve, index))).toEqual(['0.250', '1.000, superseded']);
   });
 
   it('draws together what is read together, and only what was measured of it', () => {
