@@ -3,6 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { chartPicture } from './chartPicture.ts';
 import { type CurveLook, curveLook } from './curveLook.ts';
+import { nearestPoint, type PlacedPoint } from './models/nearest.ts';
 import type { Palette } from './theme.ts';
 
 /** What a chart draws: curves over optimizer steps, each as measured and smoothed. */
@@ -31,8 +32,8 @@ export type ChartOptions = {
   readonly format: (value: number) => string;
   /** The pointer is over a point (its index), or over none. */
   readonly onHover: (index: number | null) => void;
-  /** The pointer chose a point. */
-  readonly onPick?: (index: number) => void;
+  /** The pointer chose a point: its index, and its curve's. */
+  readonly onPick?: (index: number, curve: number) => void;
   /** The pointer drew a part of the x axis. */
   readonly onZoom: (from: number, to: number) => void;
 };
@@ -97,9 +98,10 @@ export function drawChart(parent: HTMLElement, options: ChartOptions, given: Cha
   plot.over.addEventListener('mousedown', () => {
     isDrawn = false;
   });
-  plot.over.addEventListener('click', ({ clientX }) => {
-    if (isDrawn || plot.data[0].length === 0) return;
-    options.onPick?.(plot.posToIdx(clientX - plot.over.getBoundingClientRect().left));
+  plot.over.addEventListener('click', ({ clientX, clientY }) => {
+    const { left, top } = plot.over.getBoundingClientRect();
+    const picked = isDrawn ? null : nearestPoint(placedPoints(plot), clientX - left, clientY - top);
+    if (picked) options.onPick?.(picked.index, picked.curve);
   });
   const resized = new ResizeObserver(() => plot.setSize({ width: width(), height: options.height }));
   resized.observe(parent);
@@ -135,6 +137,21 @@ function aligned({ steps, curves }: ChartData, isLog: boolean): uPlot.AlignedDat
 
 /** Lines of the plot for each curve: as measured, smoothed, and superseded. */
 const linesPerCurve = 3;
+
+/** Every point that is shown of every curve, by its place on the plot. */
+function placedPoints(plot: uPlot): readonly PlacedPoint[] {
+  const [steps, ...lines] = plot.data;
+  return lines.flatMap((values, line) =>
+    line % linesPerCurve === 1
+      ? []
+      : [...values].flatMap((value, index): PlacedPoint[] => {
+          if (value === null || value === undefined) return [];
+          const [x, y] = [plot.valToPos(steps[index] ?? 0, 'x'), plot.valToPos(value, 'y')];
+          if (x < -1 || x > plot.over.clientWidth + 1) return [];
+          return [{ curve: Math.floor(line / linesPerCurve), index, x, y }];
+        }),
+  );
+}
 
 function seriesOf({ looks, palette }: ChartOptions): uPlot.Series[] {
   const lines = looks.flatMap(({ color, dash }): uPlot.Series[] => {

@@ -3,8 +3,9 @@ import { useState } from 'preact/hooks';
 import { Button } from '../controls.ts';
 import type { CurveLook } from '../curveLook.ts';
 import { curveLook } from '../curveLook.ts';
-import { type ChartSummary, readoutOf } from '../models/charts.ts';
+import { type ChartSummary, measuredAt, readoutOf } from '../models/charts.ts';
 import type { Zoom } from '../models/zoom.ts';
+import type { PlayedStep } from '../protocol.ts';
 import type { Palette } from '../theme.ts';
 import { chartKeys } from './chartKeys.ts';
 import { useChart } from './useChart.ts';
@@ -17,10 +18,10 @@ export type ChartCardProps = {
   readonly isLog: boolean;
   readonly zoom: Zoom;
   readonly onZoom: (zoom: Zoom) => void;
-  /** The optimizer step whose rollouts are listed. */
-  readonly opened: number | null;
-  /** Makes the points of this chart open their optimizer step. */
-  readonly onOpen?: (step: number) => void;
+  /** Whose rollouts are listed. */
+  readonly opened: PlayedStep | null;
+  /** Makes the points of this chart open the rollouts behind them. */
+  readonly onOpen?: (played: PlayedStep) => void;
   /** Saves the chart as a picture. */
   readonly onPicture: (name: string, content: string) => void;
 };
@@ -28,18 +29,16 @@ export type ChartCardProps = {
 /** A chart: its name, its newest values or those under the pointer, and its curves. */
 export function ChartCard(props: ChartCardProps): JSX.Element {
   const { chart, palette, opened, onOpen, onPicture } = props;
-  const { kind, steps, curves } = chart;
+  const { kind, steps, curves, hasLegend } = chart;
   const [hovered, setHovered] = useState<number | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
-  const index = cursor ?? (opened === null ? null : steps.indexOf(opened));
-  const marked = index === null || index < 0 ? null : index;
+  const marked = cursor ?? measuredAt(chart).find((at) => isOpened(chart, at, opened)) ?? null;
   // A range that is a share has no use for powers of ten.
   const isLog = props.isLog && kind.range[1] === null;
   const looks = looksOf(chart);
   const { canvas, picture } = useChart({ ...props, isLog, looks, marked, onHover: setHovered });
   const readout = hovered ?? cursor;
   const [only] = curves;
-  const hasLegend = curves.length > 1 || only?.run !== null;
   return (
     <section class="card chart-card" aria-label={kind.label}>
       <div class="card-title">
@@ -70,6 +69,11 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
       )}
     </section>
   );
+}
+
+function isOpened({ steps, curves }: ChartSummary, index: number, opened: PlayedStep | null): boolean {
+  const isBehind = curves.some(({ run, purpose }) => run === opened?.run && purpose === opened.purpose);
+  return isBehind && steps[index] === opened?.step;
 }
 
 /** One curve alone has its chart's colour; several are told apart by their place. */

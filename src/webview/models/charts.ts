@@ -1,4 +1,4 @@
-import type { Alarm, Run } from '../protocol.ts';
+import type { Alarm, PlayedStep, Run } from '../protocol.ts';
 import { type ChartKind, chartKinds, formatMetric, type Metric } from './metrics.ts';
 import { type Series, smoothed, valuesOf } from './series.ts';
 
@@ -6,8 +6,9 @@ import { type Series, smoothed, valuesOf } from './series.ts';
 export type Curve = {
   readonly label: string;
   readonly metric: Metric;
-  /** The run that it is of; null where only one run is drawn. */
-  readonly run: string | null;
+  /** The run that it is of, and what the rollouts behind it were played for. */
+  readonly run: string;
+  readonly purpose: PlayedStep['purpose'];
   readonly values: readonly (number | null)[];
   readonly smooth: readonly (number | null)[];
   /** What was measured and does not count, since the run went on from an earlier optimizer step. */
@@ -22,6 +23,8 @@ export type ChartSummary = {
   /** The steps of all runs that are drawn, ascending. */
   readonly steps: readonly number[];
   readonly curves: readonly Curve[];
+  /** The title alone does not say which curve is which. */
+  readonly hasLegend: boolean;
   /** Steps at which an alarm was raised that this chart's numbers raised. */
   readonly alarms: readonly number[];
   /** What a screen reader says of the whole chart. */
@@ -71,18 +74,21 @@ function chartOf(
   const curves = drawn.flatMap(({ run, series }) =>
     metrics
       .filter(({ name }) => drawn.length === 1 || series.some((point) => name in point.metrics))
-      .map((metric) => curveOf(metric, drawn.length === 1 ? null : run, metrics.length === 1, series, steps, window)),
+      .map((metric) => {
+        const label = drawn.length === 1 ? metric.label : metrics.length === 1 ? run : `${metric.label}, ${run}`;
+        return curveOf(metric, run, label, series, steps, window);
+      }),
   );
   const isMetric = (name: string): boolean => metrics.some((metric) => metric.name === name);
   const raised = alarms.filter(({ evidence }) => Object.keys(evidence).some(isMetric)).map(({ step }) => step);
-  return { kind, steps, curves, alarms: raised, description: describe(kind, curves, raised) };
+  const hasLegend = curves.length > 1 || drawn.length > 1;
+  return { kind, steps, curves, hasLegend, alarms: raised, description: describe(kind, curves, raised) };
 }
 
-/** @param isAlone the chart has no other metric, so that the run is name enough */
 function curveOf(
   metric: Metric,
-  run: string | null,
-  isAlone: boolean,
+  run: string,
+  label: string,
   series: Series,
   steps: readonly number[],
   window: number,
@@ -91,9 +97,10 @@ function curveOf(
   const own = all.map((value, index) => (series[index]?.superseded ? null : value));
   const smooth = series.length > window ? smoothed(own, window) : own;
   return {
-    label: run === null ? metric.label : isAlone ? run : `${metric.label}, ${run}`,
+    label,
     metric,
     run,
+    purpose: purposeOf([metric.name]),
     values: aligned(series, own, steps),
     smooth: aligned(series, smooth, steps),
     superseded: aligned(
@@ -135,6 +142,27 @@ function describeCurve({ label, metric, values, superseded, latest }: Curve): st
   const gone = superseded.filter((value) => value !== null).length;
   const more = gone === 0 ? '' : `, ${gone} more superseded`;
   return `${label}: ${points}, from ${formatMetric(metric, low)} to ${formatMetric(metric, high)}, now ${latest}${more}`;
+}
+
+/** The rollouts behind metrics that were measured together: of the evaluation where there is nothing else. */
+export function purposeOf(metrics: readonly string[]): PlayedStep['purpose'] {
+  return metrics.length > 0 && metrics.every((name) => name.startsWith('evaluate/')) ? 'evaluation' : 'training';
+}
+
+/** The indexes of a chart's steps at which something was measured. */
+export function measuredAt({ steps, curves }: ChartSummary): readonly number[] {
+  return [...steps.keys()].filter((index) => curves.some((curve) => isMeasured(curve, index)));
+}
+
+/** The rollouts behind a point of a curve; without a curve, of the first that has one there. */
+export function playedAt({ steps, curves }: ChartSummary, index: number, curve?: number): PlayedStep | null {
+  const of = curve === undefined ? curves.find((each) => isMeasured(each, index)) : curves[curve];
+  const step = steps[index];
+  return of === undefined || step === undefined ? null : { run: of.run, step, purpose: of.purpose };
+}
+
+function isMeasured({ values, superseded }: Curve, index: number): boolean {
+  return (values[index] ?? superseded[index] ?? null) !== null;
 }
 
 /** What a curve shows at one of its chart's steps, in words. */

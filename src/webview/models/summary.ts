@@ -1,5 +1,5 @@
-import type { Run, RunStatus } from '../protocol.ts';
-import { metricNames } from './charts.ts';
+import type { PlayedStep, Run, RunStatus } from '../protocol.ts';
+import { metricNames, purposeOf } from './charts.ts';
 import type { Dashboard } from './dashboard.ts';
 import { duration } from './duration.ts';
 import { formatMetric, type Metric, measuredMetrics } from './metrics.ts';
@@ -17,6 +17,8 @@ export type TableRow = {
   readonly step: number;
   /** The optimizer step in words. */
   readonly name: string;
+  /** Which rollouts it opens. */
+  readonly purpose: PlayedStep['purpose'];
   readonly cells: readonly string[];
 };
 
@@ -31,6 +33,7 @@ export function tableOf(series: Series, page: number): TableSummary {
   const rows = series.slice(Math.max(0, end - rowsPerPage), end).map(({ step, metrics, superseded }) => ({
     step,
     name: superseded ? `${step}, superseded` : String(step),
+    purpose: purposeOf(Object.keys(metrics)),
     cells: columns.map((column) => formatMetric(column, metrics[column.name])),
   }));
   return { columns, rows: rows.reverse(), page: shown, pages };

@@ -16,9 +16,14 @@ describe('tableOf', () => {
     const table = tableOf([point(1, { loss: 2, entropy: 1 }), point(2, { loss: 1.5 })], 0);
     expect(table.columns.map(({ label }) => label)).toEqual(['Loss', 'Entropy']);
     expect(table.rows).toEqual([
-      { step: 2, name: '2', cells: ['1.500', '–'] },
-      { step: 1, name: '1', cells: ['2', '1'] },
+      { step: 2, name: '2', purpose: 'training', cells: ['1.500', '–'] },
+      { step: 1, name: '1', purpose: 'training', cells: ['2', '1'] },
     ]);
+  });
+
+  it('opens the evaluation where nothing else was measured', () => {
+    const series = [point(0, { 'evaluate/reward': 1 }), point(1, { loss: 1, 'evaluate/reward': 1 }), point(2)];
+    expect(tableOf(series, 0).rows.map(({ purpose }) => purpose)).toEqual(['training', 'training', 'evaluation']);
   });
 
   it('names what is superseded', () => {
