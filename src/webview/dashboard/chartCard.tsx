@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../controls.ts';
 import type { CurveLook } from '../curveLook.ts';
 import { curveLook } from '../curveLook.ts';
-import { type ChartSummary, measuredAt, readoutOf } from '../models/charts.ts';
+import { type ChartSummary, readoutOf } from '../models/charts.ts';
 import type { Zoom } from '../models/zoom.ts';
 import type { PlayedStep } from '../protocol.ts';
 import type { Palette } from '../theme.ts';
@@ -32,7 +32,7 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
   const { kind, steps, curves, hasLegend } = chart;
   const [hovered, setHovered] = useState<number | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
-  const marked = cursor ?? measuredAt(chart).find((at) => isOpened(chart, at, opened)) ?? null;
+  const marked = cursor ?? openedAt(chart, opened);
   // A range that is a share has no use for powers of ten.
   const isLog = props.isLog && kind.range[1] === null;
   const looks = looksOf(chart);
@@ -71,9 +71,10 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
   );
 }
 
-function isOpened({ steps, curves }: ChartSummary, index: number, opened: PlayedStep | null): boolean {
-  const isBehind = curves.some(({ run, purpose }) => run === opened?.run && purpose === opened.purpose);
-  return isBehind && steps[index] === opened?.step;
+/** The index of the step whose rollouts are listed; null where this chart has no point that they are behind. */
+function openedAt({ steps, curves, measured }: ChartSummary, opened: PlayedStep | null): number | null {
+  if (!curves.some(({ run, purpose }) => run === opened?.run && purpose === opened.purpose)) return null;
+  return measured.find((index) => steps[index] === opened?.step) ?? null;
 }
 
 /** One curve alone has its chart's colour; several are told apart by their place. */

@@ -1,5 +1,5 @@
 import type { HTMLAttributes } from 'preact';
-import { type ChartSummary, measuredAt, playedAt, readoutOf } from '../models/charts.ts';
+import { type ChartSummary, playedAt, readoutOf } from '../models/charts.ts';
 import { type Zoom, zoomedBy } from '../models/zoom.ts';
 import type { PlayedStep } from '../protocol.ts';
 
@@ -21,8 +21,7 @@ export function chartKeys({
   setCursor,
   onOpen,
 }: ChartKeys): HTMLAttributes<HTMLDivElement> {
-  const { steps, curves, description } = chart;
-  const measured = measuredAt(chart);
+  const { steps, curves, measured, description } = chart;
   const newest = measured.at(-1);
   if (newest === undefined) return { role: 'img', 'aria-label': description };
   const at = marked ?? newest;

@@ -23,6 +23,8 @@ export type ChartSummary = {
   /** The steps of all runs that are drawn, ascending. */
   readonly steps: readonly number[];
   readonly curves: readonly Curve[];
+  /** The indexes of the steps at which something was measured. */
+  readonly measured: readonly number[];
   /** The title alone does not say which curve is which. */
   readonly hasLegend: boolean;
   /** Steps at which an alarm was raised that this chart's numbers raised. */
@@ -82,7 +84,8 @@ function chartOf(
   const isMetric = (name: string): boolean => metrics.some((metric) => metric.name === name);
   const raised = alarms.filter(({ evidence }) => Object.keys(evidence).some(isMetric)).map(({ step }) => step);
   const hasLegend = curves.length > 1 || drawn.length > 1;
-  return { kind, steps, curves, hasLegend, alarms: raised, description: describe(kind, curves, raised) };
+  const measured = [...steps.keys()].filter((index) => curves.some((curve) => isMeasured(curve, index)));
+  return { kind, steps, curves, measured, hasLegend, alarms: raised, description: describe(kind, curves, raised) };
 }
 
 function curveOf(
@@ -147,11 +150,6 @@ function describeCurve({ label, metric, values, superseded, latest }: Curve): st
 /** The rollouts behind metrics that were measured together: of the evaluation where there is nothing else. */
 export function purposeOf(metrics: readonly string[]): PlayedStep['purpose'] {
   return metrics.length > 0 && metrics.every((name) => name.startsWith('evaluate/')) ? 'evaluation' : 'training';
-}
-
-/** The indexes of a chart's steps at which something was measured. */
-export function measuredAt({ steps, curves }: ChartSummary): readonly number[] {
-  return [...steps.keys()].filter((index) => curves.some((curve) => isMeasured(curve, index)));
 }
 
 /** The rollouts behind a point of a curve; without a curve, of the first that has one there. */

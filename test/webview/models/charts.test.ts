@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ChartSummary, chartsOf, measuredAt, playedAt, readoutOf } from '../../../src/webview/models/charts.ts';
+import { type ChartSummary, chartsOf, playedAt, readoutOf } from '../../../src/webview/models/charts.ts';
 import type { Alarm, Run } from '../../../src/webview/protocol.ts';
 import { point } from '../points.ts';
 
@@ -71,7 +71,7 @@ describe('chartsOf', () => {
     if (!reward || !tested) throw new Error('a chart is missing');
     expect([0, 1, 2].map((index) => playedAt(reward, index)?.run)).toEqual(['r1', 'r1', 'old']);
     expect(playedAt(reward, 1, 1)).toEqual({ run: 'old', step: 2, purpose: 'training' });
-    expect(measuredAt(tested)).toEqual([1]);
+    expect(tested.measured).toEqual([1]);
     expect(playedAt(tested, 1)).toEqual({ run: 'r1', step: 2, purpose: 'evaluation' });
     expect([playedAt(tested, 0), playedAt(tested, 1, 5), playedAt(tested, 9)]).toEqual([null, null, null]);
   });
