@@ -99,6 +99,7 @@ test('a point of the test split leads to its evaluation, also where a resumed ru
   mkdirSync(join(run, folder), { recursive: true });
   append(`${folder}/rollouts.jsonl`, { task: 'evaluated-task', member: 0, reward: 1, turns: 5, recording: null });
   append('metrics.jsonl', { step: 2, time: 2, attempt: 1, reward: 0.5, loss: 0.1, 'evaluate/reward': 1 });
+  await treeRow().click();
   const frame = workbench.webviewFrame();
   const plot = frame.locator('section[aria-label="Test split"] .u-over');
   await plot.click({ position: { x: 5, y: 5 } });
