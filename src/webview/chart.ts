@@ -3,6 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { chartPicture } from './chartPicture.ts';
 import { type CurveLook, curveLook } from './curveLook.ts';
+import { nearestPoint, type PlacedPoint } from './models/nearest.ts';
 import type { Palette } from './theme.ts';
 
 /** What a chart draws: curves over optimizer steps, each as measured and smoothed. */
@@ -12,6 +13,8 @@ export type ChartData = {
     readonly values: readonly (number | null)[];
     /** The same as `values` where nothing is smoothed. */
     readonly smooth: readonly (number | null)[];
+    /** What was measured and does not count. */
+    readonly superseded: readonly (number | null)[];
   }[];
   /** Steps at which an alarm was raised. */
   readonly alarms: readonly number[];
@@ -29,8 +32,8 @@ export type ChartOptions = {
   readonly format: (value: number) => string;
   /** The pointer is over a point (its index), or over none. */
   readonly onHover: (index: number | null) => void;
-  /** The pointer chose a point. */
-  readonly onPick?: (index: number) => void;
+  /** The pointer chose a point: its index, and its curve's. */
+  readonly onPick?: (index: number, curve: number) => void;
   /** The pointer drew a part of the x axis. */
   readonly onZoom: (from: number, to: number) => void;
 };
@@ -95,9 +98,10 @@ export function drawChart(parent: HTMLElement, options: ChartOptions, given: Cha
   plot.over.addEventListener('mousedown', () => {
     isDrawn = false;
   });
-  plot.over.addEventListener('click', ({ clientX }) => {
-    if (isDrawn || plot.data[0].length === 0) return;
-    options.onPick?.(plot.posToIdx(clientX - plot.over.getBoundingClientRect().left));
+  plot.over.addEventListener('click', ({ clientX, clientY }) => {
+    const { left, top } = plot.over.getBoundingClientRect();
+    const picked = isDrawn ? null : nearestPoint(placedPoints(plot), clientX - left, clientY - top);
+    if (picked) options.onPick?.(picked.index, picked.curve);
   });
   const resized = new ResizeObserver(() => plot.setSize({ width: width(), height: options.height }));
   resized.observe(parent);
@@ -125,7 +129,28 @@ export function drawChart(parent: HTMLElement, options: ChartOptions, given: Cha
 function aligned({ steps, curves }: ChartData, isLog: boolean): uPlot.AlignedData {
   const drawable = (values: readonly (number | null)[]) =>
     isLog ? values.map((value) => (value !== null && value > 0 ? value : null)) : [...values];
-  return [[...steps], ...curves.flatMap(({ values, smooth }) => [drawable(values), drawable(smooth)])];
+  return [
+    [...steps],
+    ...curves.flatMap(({ values, smooth, superseded }) => [values, smooth, superseded].map(drawable)),
+  ];
+}
+
+/** Lines of the plot for each curve: as measured, smoothed, and superseded. */
+const linesPerCurve = 3;
+
+/** Every point that is shown of every curve, by its place on the plot. */
+function placedPoints(plot: uPlot): readonly PlacedPoint[] {
+  const [steps, ...lines] = plot.data;
+  return lines.flatMap((values, line) =>
+    line % linesPerCurve === 1
+      ? []
+      : [...values].flatMap((value, index): PlacedPoint[] => {
+          if (value === null || value === undefined) return [];
+          const [x, y] = [plot.valToPos(steps[index] ?? 0, 'x'), plot.valToPos(value, 'y')];
+          if (x < -1 || x > plot.over.clientWidth + 1) return [];
+          return [{ curve: Math.floor(line / linesPerCurve), index, x, y }];
+        }),
+  );
 }
 
 function seriesOf({ looks, palette }: ChartOptions): uPlot.Series[] {
@@ -139,6 +164,13 @@ function seriesOf({ looks, palette }: ChartOptions): uPlot.Series[] {
         points: { show: showsPoints, size: 6, fill: stroke, stroke },
       },
       { stroke, width: 2, dash: [...dash], spanGaps: true, points: { show: false } },
+      {
+        stroke: palette.muted,
+        width: 1,
+        dash: [2, 4],
+        spanGaps: true,
+        points: { show: showsPoints, size: 6, fill: palette.background, stroke: palette.muted },
+      },
     ];
   });
   return [{}, ...lines];
@@ -224,8 +256,8 @@ function drawMark(self: uPlot, index: number | null, palette: Palette): void {
   ctx.lineWidth = 2 * uPlot.pxRatio;
   ctx.setLineDash([]);
   ctx.strokeStyle = palette.foreground;
-  for (let series = 1; series < self.data.length; series += 2) {
-    const value = self.data[series]?.[index] ?? self.data[series + 1]?.[index];
+  for (let series = 1; series < self.data.length; series += linesPerCurve) {
+    const value = self.data[series]?.[index] ?? self.data[series + 2]?.[index];
     if (value === undefined || value === null) continue;
     ctx.beginPath();
     ctx.arc(self.valToPos(step, 'x', true), self.valToPos(value, 'y', true), 6 * uPlot.pxRatio, 0, 2 * Math.PI);

@@ -46,6 +46,8 @@ export const pointSchema = z.object({
   step: z.int(),
   time: z.nullable(z.number()),
   metrics: z.record(z.string(), z.number()),
+  /** The run went on from an earlier optimizer step and has not measured this one again, so that it does not count. */
+  superseded: z.optional(z.boolean()),
 });
 export type Point = z.infer<typeof pointSchema>;
 
@@ -77,6 +79,14 @@ export const runSchema = z.object({
   plannedSteps: z.nullable(z.int()),
 });
 export type Run = z.infer<typeof runSchema>;
+
+/** Rollouts of a run: those that an optimizer step learned from, or those of the evaluation after it. */
+export const playedStepSchema = z.object({
+  run: z.string(),
+  step: z.int(),
+  purpose: z.enum(['training', 'evaluation']),
+});
+export type PlayedStep = z.infer<typeof playedStepSchema>;
 
 /** One rollout of an optimizer step; `file` is its recording, relative to the run's folder. */
 export const rolloutSchema = z.object({
@@ -143,8 +153,7 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('runs'), runs: z.array(runSchema) }),
   z.object({
     type: z.literal('rollouts'),
-    run: z.string(),
-    step: z.int(),
+    ...playedStepSchema.shape,
     rollouts: z.array(rolloutSchema),
     problem: z.nullable(z.string()),
   }),
@@ -197,7 +206,7 @@ export const toExtensionSchema = z.discriminatedUnion('type', [
     overlays: z.optional(z.array(z.string())),
   }),
   z.object({ type: z.literal('selectRun'), run: z.string() }),
-  z.object({ type: z.literal('openStep'), run: z.string(), step: z.int() }),
+  z.object({ type: z.literal('openStep'), ...playedStepSchema.shape }),
   z.object({ type: z.literal('openRollout'), run: z.string(), file: z.string() }),
   z.object({ type: z.literal('overlay'), runs: z.array(z.string()) }),
   /** Sets a recording of the run beside one of the same task at another optimizer step, which a person picks. */

@@ -90,8 +90,27 @@ test('what was measured is saved as CSV where a person says', async () => {
   await workbench.answer(file);
   await until('the file', async () => expect(existsSync(file)).toBe(true));
   const [names, ...lines] = readFileSync(file, 'utf8').trim().split('\r\n');
-  expect(names).toBe('run,step,time,kl,loss,reward,turns');
+  expect(names).toBe('run,step,time,superseded,kl,loss,reward,turns');
   expect(lines.map((line) => line.split(',').at(-2))).toEqual(['0.25', '0.5']);
+});
+
+test('a point of the test split leads to its evaluation, also where a resumed run has yet to do it again', async () => {
+  const folder = 'trajectories/evaluate-000002/parcel-desk';
+  mkdirSync(join(run, folder), { recursive: true });
+  append(`${folder}/rollouts.jsonl`, { task: 'evaluated-task', member: 0, reward: 1, turns: 5, recording: null });
+  append('metrics.jsonl', { step: 2, time: 2, attempt: 1, reward: 0.5, loss: 0.1, 'evaluate/reward': 1 });
+  await treeRow().click();
+  const frame = workbench.webviewFrame();
+  const plot = frame.locator('section[aria-label="Test split"] .u-over');
+  await plot.click({ position: { x: 5, y: 5 } });
+  const rollouts = (title: string) => frame.getByRole('region', { name: title, exact: true });
+  await rollouts('Evaluation after optimizer step 2').getByText('evaluated-task').waitFor();
+
+  append('events.jsonl', { time: 9, type: 'resumed', step: 1, attempt: 2 });
+  await rollouts('Evaluation after optimizer step 2, superseded').waitFor();
+  await frame.getByText('Optimizer step 1 of 3').waitFor();
+  await frame.getByText('2, superseded', { exact: true }).waitFor();
+  await workbench.screenshot('dashboard-superseded');
 });
 
 /**

@@ -119,7 +119,7 @@ const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
     const view = await opened(theme);
     await view.page.locator('vscode-data-grid-row.opens').first().click();
     await view.send(
-      { type: 'rollouts', run: grpo.id, step: 30, rollouts: rollouts(30), problem: null },
+      { type: 'rollouts', run: grpo.id, step: 30, purpose: 'training', rollouts: rollouts(30), problem: null },
       { type: 'status', run: grpo.id, status: { type: 'failed', message: 'out of memory' }, problems: ['a torn line'] },
     );
     await view.page.getByText('1 of 3 with reward 1').waitFor();
@@ -195,8 +195,15 @@ test('arrow keys and Enter open a step from the curve, and a rollout from its li
   await slider.focus();
   for (const key of ['Home', 'ArrowRight', 'PageUp', 'ArrowLeft', 'Enter']) await view.page.keyboard.press(key);
   expect(await slider.getAttribute('aria-valuetext')).toBe('Optimizer step 11, Reward 0.275');
-  expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 11 });
-  await view.send({ type: 'rollouts', run: grpo.id, step: 11, rollouts: rollouts(11), problem: null });
+  expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 11, purpose: 'training' });
+  await view.send({
+    type: 'rollouts',
+    run: grpo.id,
+    step: 11,
+    purpose: 'training',
+    rollouts: rollouts(11),
+    problem: null,
+  });
   await view.page.getByText('p · 1', { exact: true }).waitFor();
   for (const key of ['Tab', 'ArrowDown', 'ArrowDown', 'Enter']) await view.page.keyboard.press(key);
   const file = 'trajectories/step-11/p.1.traj.jsonl';
@@ -209,7 +216,18 @@ test('a click on the curve opens the step under the pointer', async () => {
   const box = await view.page.locator('.chart-card .u-over').first().boundingBox();
   if (!box) throw new Error('the chart is not drawn');
   await view.page.mouse.click(box.x + box.width - 1, box.y + 20);
-  expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 30 });
+  expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 30, purpose: 'training' });
+  await view.close();
+});
+
+test('a click where only another run has points opens that run’s', async () => {
+  const view = await opened(themes.dark, grpo, points(1, 5));
+  await view.send({ type: 'overlaid', runs: [{ run: sft.id, points: points(6, 12) }] });
+  await card(view, 'Reward').locator('.legend').waitFor();
+  const box = await card(view, 'Reward').locator('.u-over').boundingBox();
+  if (!box) throw new Error('the chart is not drawn');
+  await view.page.mouse.click(box.x + box.width - 1, box.y + 20);
+  expect(await newest(view)).toEqual({ type: 'openStep', run: sft.id, step: 12, purpose: 'training' });
   await view.close();
 });
 
@@ -262,7 +280,7 @@ test('an alarm names its numbers and its advice, and opens the rollouts of its s
   await view.page.getByRole('button', { name: 'Resume Training' }).click();
   expect(await newest(view)).toEqual({ type: 'resume', run: grpo.id });
   await alarms.getByRole('button', { name: 'Rollouts of Optimizer Step 21: KL explosion' }).click();
-  expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 21 });
+  expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 21, purpose: 'training' });
   await alarms.getByRole('button', { name: 'Open the recording p.0' }).click();
   const file = 'trajectories/step-000021/p.0.traj.jsonl';
   expect(await newest(view)).toEqual({ type: 'openRollout', run: grpo.id, file });
@@ -367,7 +385,14 @@ test('a rollout is compared with the same task at another step, by its own butto
   const view = await opened();
   await sliderOf(view, 'Loss').focus();
   await view.page.keyboard.press('Enter');
-  await view.send({ type: 'rollouts', run: grpo.id, step: 30, rollouts: rollouts(30), problem: null });
+  await view.send({
+    type: 'rollouts',
+    run: grpo.id,
+    step: 30,
+    purpose: 'training',
+    rollouts: rollouts(30),
+    problem: null,
+  });
   await view.page.getByRole('button', { name: 'Compare p, member 1, with another optimizer step' }).click();
   const file = 'trajectories/step-30/p.1.traj.jsonl';
   expect(await newest(view)).toEqual({ type: 'compareStep', run: grpo.id, file });
@@ -389,10 +414,14 @@ test('another run is chosen in the picker, and a running one is stopped', async 
 });
 
 test('a page that is loaded again asks for the run and the step that it showed', async () => {
-  const view = await browser.open('trainingDashboard', themes.dark, { run: grpo.id, step: 2, smoothing: 20 });
+  const view = await browser.open('trainingDashboard', themes.dark, {
+    run: grpo.id,
+    opened: { run: grpo.id, step: 2, purpose: 'training' },
+    smoothing: 20,
+  });
   expect(await view.posted()).toEqual([{ type: 'ready', run: grpo.id }]);
   await view.send(snapshot(grpo, points(1, 3)));
   await view.page.getByText('Rollouts of optimizer step 2').waitFor();
-  expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 2 });
+  expect(await newest(view)).toEqual({ type: 'openStep', run: grpo.id, step: 2, purpose: 'training' });
   await view.close();
 });

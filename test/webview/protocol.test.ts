@@ -39,6 +39,7 @@ const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { ty
     type: 'rollouts',
     run: 'r',
     step: 1,
+    purpose: 'training',
     rollouts: [{ file: null, task: 't', member: 0, reward: null, turns: 2, endReason: null, failure: 'f' }],
     problem: null,
   },
@@ -66,7 +67,7 @@ const toWebview: { readonly [Type in ToWebview['type']]: Extract<ToWebview, { ty
 const toExtension: { readonly [Type in ToExtension['type']]: Extract<ToExtension, { type: Type }> } = {
   ready: { type: 'ready', run: 'r', overlays: ['o'] },
   selectRun: { type: 'selectRun', run: 'r' },
-  openStep: { type: 'openStep', run: 'r', step: 2 },
+  openStep: { type: 'openStep', run: 'r', step: 2, purpose: 'evaluation' },
   openRollout: { type: 'openRollout', run: 'r', file: 'trajectories/step-000001/a.traj.jsonl' },
   overlay: { type: 'overlay', runs: ['o'] },
   compareStep: { type: 'compareStep', run: 'r', file: 'trajectories/step-000001/a.traj.jsonl' },
@@ -95,7 +96,7 @@ describe('the protocol of the views', () => {
   });
 
   it.each([
-    [{ type: 'openStep', run: 'r', step: 'two' }, 'message "openStep": step '],
+    [{ type: 'openStep', run: 'r', step: 'two', purpose: 'evaluation' }, 'message "openStep": step '],
     [{ type: 'export', name: 'x', format: 'exe', content: '' }, 'message "export": format '],
     [{ type: 'train', kind: 'dpo' }, 'message "train": kind '],
     [{ type: 'compareRecordings', recordings: ['/a.traj.jsonl'] }, 'message "compareRecordings": recordings'],

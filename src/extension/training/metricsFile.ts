@@ -10,6 +10,8 @@ import { statusAfter } from './runStatus.ts';
 export type RunMetrics = {
   /** Ascending by optimizer step; of a step that was measured again, its highest attempt. */
   readonly points: () => readonly Point[];
+  /** Whether what was played in an optimizer step is void: the run went on from an earlier one and is not there yet. */
+  readonly isSuperseded: (step: number) => boolean;
   readonly status: () => RunStatus;
   /** In the order in which they were raised; what a resumed run does again is void. */
   readonly alarms: () => readonly Alarm[];
@@ -20,7 +22,7 @@ export type RunMetrics = {
 };
 
 export type MetricsChange = {
-  /** Points that are new or were measured again. */
+  /** Points that are new, were measured again, or are superseded now. */
   readonly points: readonly Point[];
   /** A file was begun anew: everything that was shown before is void. */
   readonly reset: boolean;
@@ -29,6 +31,8 @@ export type MetricsChange = {
 };
 
 type Attempted = { readonly point: Point; readonly attempt: number };
+/** From this attempt on, the run goes on from this optimizer step. */
+type Resumption = { readonly attempt: number; readonly step: number };
 
 const mostProblems = 3;
 
@@ -44,6 +48,7 @@ export function readMetrics(folder: string): RunMetrics {
   /** Why nothing comes at the moment of a run on another machine. */
   let cut: string[] = [];
   let alarms: readonly Alarm[] = [];
+  let resumptions: readonly Resumption[] = [];
   const complain = (problem: string): void => {
     if (!problems.includes(problem)) problems = [...problems, problem].slice(-mostProblems);
   };
@@ -51,22 +56,22 @@ export function readMetrics(folder: string): RunMetrics {
   const readPoints = async () => {
     const { lines, reset } = await metrics.read();
     if (reset) byStep.clear();
-    const changed = new Map<number, Point>();
+    const changed = new Set<number>();
     for (const { number, text } of lines) {
       if (text.trim() === '') continue;
       const parsed = parseMetrics(text);
       if (typeof parsed === 'string') complain(`metrics.jsonl, line ${number}: ${parsed}`);
       else if (parsed.attempt >= (byStep.get(parsed.point.step)?.attempt ?? 0)) {
         byStep.set(parsed.point.step, parsed);
-        changed.set(parsed.point.step, parsed.point);
+        changed.add(parsed.point.step);
       }
     }
-    return { points: [...changed.values()].sort((a, b) => a.step - b.step), reset };
+    return { changed, reset };
   };
 
   const readEvents = async () => {
     const { lines, reset } = await events.read();
-    if (reset) [last, alarms] = [null, []];
+    if (reset) [last, alarms, resumptions] = [null, [], []];
     for (const { number, text } of lines) {
       if (text.trim() === '') continue;
       const parsed = parseEvent(text);
@@ -74,7 +79,10 @@ export function readMetrics(folder: string): RunMetrics {
       else if (parsed.type === 'alarm') alarms = withAlarm(alarms, parsed);
       else if (parsed.type === 'warning') complain(parsed.message ?? 'The trainer gave a warning without words.');
       else if (isLifecycle(parsed.type)) last = parsed;
-      if (typeof parsed !== 'string' && parsed.type === 'resumed') alarms = alarmsUpTo(alarms, parsed['step']);
+      const resumption = typeof parsed === 'string' ? null : resumptionOf(parsed);
+      if (resumption === null) continue;
+      resumptions = [...resumptions, resumption];
+      alarms = alarms.filter(({ step }) => step <= resumption.step);
     }
     return reset;
   };
@@ -86,20 +94,38 @@ export function readMetrics(folder: string): RunMetrics {
     }
   };
 
+  const isVoid = (measured: Attempted): boolean => resumptions.some((resumption) => voids(resumption, measured));
+  const points = () =>
+    [...byStep.values()]
+      .map((measured): Point => (isVoid(measured) ? { ...measured.point, superseded: true } : measured.point))
+      .sort((a, b) => a.step - b.step);
+
   return {
-    points: () => [...byStep.values()].map(({ point }) => point).sort((a, b) => a.step - b.step),
+    points,
+    isSuperseded: (step) => {
+      const measured = byStep.get(step);
+      if (measured) return isVoid(measured);
+      const resumed = resumptions.at(-1);
+      const counted = points().findLast(({ superseded }) => !superseded)?.step ?? 0;
+      // The step after the last one is being played.
+      return resumed !== undefined && step > Math.max(resumed.step, counted) + 1;
+    },
     status: () => status,
     problems: () => [...problems, ...cut],
     alarms: () => alarms,
     refresh: async () => {
       const before = JSON.stringify([status, problems, cut]);
       const alarmsBefore = alarms;
+      const resumptionsBefore = resumptions.length;
       const eventsReset = await readEvents();
       await readConnection();
-      const { points, reset } = await readPoints();
+      const { changed, reset } = await readPoints();
+      const later = resumptions.slice(resumptionsBefore);
+      for (const [step, measured] of byStep)
+        if (later.some((resumption) => voids(resumption, measured))) changed.add(step);
       status = await statusAfter(last, byStep.size > 0, folder);
       return {
-        points,
+        points: changed.size === 0 ? [] : points().filter(({ step }) => changed.has(step)),
         reset: reset || eventsReset,
         statusChanged: JSON.stringify([status, problems, cut]) !== before,
         alarmsChanged: alarms !== alarmsBefore,
@@ -147,9 +173,16 @@ function withAlarm(alarms: readonly Alarm[], event: RunEvent): readonly Alarm[] 
   return [...alarms, { name, step, message, evidence, recordings, advice, pauses }];
 }
 
+const resumedSchema = z.looseObject({ type: z.literal('resumed'), step: z.int(), attempt: z.int() });
+
+/** Where an event says that a run goes on; null of any other event, and of one that names no step. */
+function resumptionOf(event: RunEvent): Resumption | null {
+  return resumedSchema.safeParse(event).data ?? null;
+}
+
 /** A resumed run does what came after its checkpoint again. */
-function alarmsUpTo(alarms: readonly Alarm[], step: unknown): readonly Alarm[] {
-  return typeof step === 'number' ? alarms.filter((alarm) => alarm.step <= step) : alarms;
+function voids(resumption: Resumption, { attempt, point }: Attempted): boolean {
+  return attempt < resumption.attempt && point.step > resumption.step;
 }
 
 function epochMilliseconds(time: number | string | undefined): number | null {

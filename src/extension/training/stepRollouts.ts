@@ -2,18 +2,44 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { parseRecording } from '../../engine/shell/recording.ts';
 import { rolloutOfLine } from '../../engine/shell/trainingRun.ts';
-import type { Rollout } from '../../webview/protocol.ts';
+import type { PlayedStep, Rollout } from '../../webview/protocol.ts';
 
-/** The optimizer steps of a run that have a folder of recordings, newest first. */
-export async function recordedSteps(runFolder: string): Promise<readonly number[]> {
+/** Rollouts of a run whose folder is known. */
+export type RecordedStep = Omit<PlayedStep, 'run'>;
+
+/** What of a run has a folder of recordings, newest first: its optimizer steps, and evaluations after them. */
+export async function recordedSteps(runFolder: string): Promise<readonly RecordedStep[]> {
   const names = await readdir(join(runFolder, 'trajectories')).catch(() => []);
-  const steps = names.flatMap((name) => /^step-(\d+)$/.exec(name)?.[1] ?? []);
-  return steps.map(Number).sort((one, other) => other - one);
+  const steps = names.flatMap((name) => recordedStepOf(`trajectories/${name}`) ?? []);
+  return steps.sort((one, other) => other.step - one.step || one.purpose.localeCompare(other.purpose));
 }
 
-/** The rollouts of one optimizer step: from its summary, or from its recordings while there is none. */
-export async function readRollouts(runFolder: string, step: number): Promise<readonly Rollout[]> {
-  const folder = stepFolder(step);
+const folderWords = { training: 'step', evaluation: 'evaluate' } as const;
+
+/** Which rollouts a path of a run's folder is of. */
+function recordedStepOf(path: string): RecordedStep | null {
+  const [, word, step] = /^trajectories\/(step|evaluate)-(\d+)(?:\/|$)/.exec(path) ?? [];
+  if (word === undefined) return null;
+  return { step: Number(step), purpose: word === folderWords.training ? 'training' : 'evaluation' };
+}
+
+/**
+ * The rollouts of an optimizer step or of an evaluation: from its summary, or from its recordings while there is none.
+ * An evaluation has a folder for each domain; a task's name begins with its domain where there are several.
+ */
+export async function readRollouts(runFolder: string, recorded: RecordedStep): Promise<readonly Rollout[]> {
+  const folder = stepFolder(recorded);
+  const entries = await readdir(join(runFolder, folder), { withFileTypes: true }).catch(() => []);
+  const domains = entries.flatMap((entry) => (entry.isDirectory() ? entry.name : [])).sort();
+  if (domains.length === 0) return rolloutsIn(runFolder, folder);
+  const found = domains.map(async (domain) => {
+    const rollouts = await rolloutsIn(runFolder, `${folder}/${domain}`);
+    return domains.length === 1 ? rollouts : rollouts.map((one) => ({ ...one, task: `${domain}/${one.task}` }));
+  });
+  return (await Promise.all(found)).flat();
+}
+
+async function rolloutsIn(runFolder: string, folder: string): Promise<readonly Rollout[]> {
   const summary = await readFile(join(runFolder, folder, 'rollouts.jsonl'), 'utf8').catch(() => null);
   if (summary !== null) return summary.split('\n').flatMap((line) => summarized(line, folder));
   const names = await readdir(join(runFolder, folder)).catch(() => []);
@@ -22,22 +48,25 @@ export async function readRollouts(runFolder: string, step: number): Promise<rea
 }
 
 /**
- * The rollouts of a recording's task at other optimizer steps, newest step first, each with its step. A task is
- * played now and then: most steps are without it.
+ * The rollouts of a recording's task at other optimizer steps, newest step first, each with its step; of an evaluation
+ * those of other evaluations. A task is played now and then: most steps are without it.
  */
 export async function sameTaskElsewhere(
   runFolder: string,
   file: string,
 ): Promise<readonly { readonly step: number; readonly rollout: Rollout }[]> {
-  const own = Number(/step-(\d+)/.exec(file)?.[1]);
+  const own = recordedStepOf(file);
+  if (own === null) return [];
   const task = (await readRollouts(runFolder, own)).find((rollout) => rollout.file === file)?.task;
   if (task === undefined) return [];
-  const steps = (await recordedSteps(runFolder)).filter((step) => step !== own);
+  const steps = (await recordedSteps(runFolder)).filter(
+    ({ step, purpose }) => purpose === own.purpose && step !== own.step,
+  );
   const found = await Promise.all(
-    steps.map(async (step) =>
-      (await readRollouts(runFolder, step))
+    steps.map(async (recorded) =>
+      (await readRollouts(runFolder, recorded))
         .filter((rollout) => rollout.task === task && rollout.file !== null)
-        .map((rollout) => ({ step, rollout })),
+        .map((rollout) => ({ step: recorded.step, rollout })),
     ),
   );
   return found.flat();
@@ -54,8 +83,8 @@ export function recordingPath(runFolder: string, file: string): string | null {
   return leaves || !path.endsWith('.traj.jsonl') ? null : path;
 }
 
-function stepFolder(step: number): string {
-  return `trajectories/step-${String(step).padStart(6, '0')}`;
+function stepFolder({ step, purpose }: RecordedStep): string {
+  return `trajectories/${folderWords[purpose]}-${String(step).padStart(6, '0')}`;
 }
 
 /** One line of the summary; an empty or torn line is no rollout. */

@@ -7,12 +7,18 @@ import type { RunRollout, RunSummary, RunTask } from '../runs/runFolder.ts';
 import { runPlaces } from '../runs/runPlaces.ts';
 import type { RunWatch } from '../runs/runWatch.ts';
 import { type TrainingRun, trainingRuns } from '../training/runsOfWorkspace.ts';
+import type { RecordedStep } from '../training/stepRollouts.ts';
 
 export type RunNode = { readonly type: 'run'; readonly folder: string };
 export type RecordingNode = { readonly type: 'recording'; readonly rollout: RunRollout };
 type TaskNode = { readonly type: 'runTask'; readonly run: RunNode; readonly task: RunTask };
 type TrainingNode = { readonly type: 'training'; readonly run: TrainingRun };
-type StepNode = { readonly type: 'trainingStep'; readonly run: TrainingNode; readonly step: number };
+type StepNode = {
+  readonly type: 'trainingStep';
+  readonly run: TrainingNode;
+  readonly recorded: RecordedStep;
+  readonly isSuperseded: boolean;
+};
 /** A row that shows the next page of its parent. */
 type MoreNode = { readonly type: 'more'; readonly of: ParentNode | undefined; readonly left: number };
 type ProblemNode = { readonly type: 'problem'; readonly text: string };
@@ -103,7 +109,11 @@ class RunsTree implements vscode.TreeDataProvider<RunsNode> {
         return itemOf(node, { ...row, icon: 'graph-line', color: null }, vscode.TreeItemCollapsibleState.Collapsed);
       }
       case 'trainingStep': {
-        const row = { label: `optimizer step ${node.step}`, description: '', tooltip: '', icon: 'layers', color: null };
+        const { step, purpose } = node.recorded;
+        const evaluation = step === 0 ? 'evaluation before training' : `evaluation after optimizer step ${step}`;
+        const label = purpose === 'evaluation' ? evaluation : `optimizer step ${step}`;
+        const description = node.isSuperseded ? 'superseded' : '';
+        const row = { label, description, tooltip: '', icon: 'layers', color: null };
         return itemOf(node, row, vscode.TreeItemCollapsibleState.Collapsed);
       }
       case 'more': {
@@ -138,7 +148,7 @@ function keyOf(node: ParentNode | undefined): string {
     case 'training':
       return node.run.folder;
     case 'trainingStep':
-      return `${node.run.run.folder} ${node.step}`;
+      return `${node.run.run.folder} ${node.recorded.purpose} ${node.recorded.step}`;
     default:
       return node satisfies never;
   }
@@ -164,13 +174,21 @@ async function childrenOf(node: ParentNode | undefined): Promise<readonly RunsNo
         rollout,
       }));
     case 'training': {
-      const { recordedSteps } = await import('../training/stepRollouts.ts');
-      return (await recordedSteps(node.run.folder)).map((step) => ({ type: 'trainingStep', run: node, step }));
+      const [{ recordedSteps }, { readMetrics }] = await Promise.all([
+        import('../training/stepRollouts.ts'),
+        import('../training/metricsFile.ts'),
+      ]);
+      const metrics = readMetrics(node.run.folder);
+      const [steps] = await Promise.all([recordedSteps(node.run.folder), metrics.refresh()]);
+      return steps.map((recorded) => {
+        const isSuperseded = metrics.isSuperseded(recorded.step);
+        return { type: 'trainingStep', run: node, recorded, isSuperseded };
+      });
     }
     case 'trainingStep': {
       const { readRollouts } = await import('../training/stepRollouts.ts');
       const { folder } = node.run.run;
-      return (await readRollouts(folder, node.step)).flatMap(({ file, reward, endReason, failure }) =>
+      return (await readRollouts(folder, node.recorded)).flatMap(({ file, reward, endReason, failure }) =>
         file === null
           ? []
           : [

@@ -8,7 +8,7 @@ import { type FollowedRun, followRun } from '../training/followedRuns.ts';
 import type { MetricsChange, RunMetrics } from '../training/metricsFile.ts';
 import { listRuns } from '../training/runReader.ts';
 import { trainingRoot } from '../training/runsOfWorkspace.ts';
-import { readRollouts, recordingPath, sameTaskElsewhere } from '../training/stepRollouts.ts';
+import { type RecordedStep, readRollouts, recordingPath, sameTaskElsewhere } from '../training/stepRollouts.ts';
 import { showRunLog } from '../training/training.ts';
 import { saveExport } from './exportFile.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
@@ -162,7 +162,7 @@ async function perform(channel: Channel, message: Request, show: Dashboard['show
     case 'selectRun':
       return show(folderOf(message.run));
     case 'openStep':
-      return postRollouts(channel, folderOf(message.run), message.step);
+      return postRollouts(channel, folderOf(message.run), message);
     case 'openRollout':
       return openRecording(folderOf(message.run), message.file);
     case 'stop':
@@ -197,18 +197,18 @@ async function perform(channel: Channel, message: Request, show: Dashboard['show
   }
 }
 
-async function postRollouts(channel: Channel, folder: string, step: number): Promise<void> {
+async function postRollouts(channel: Channel, folder: string, { step, purpose }: RecordedStep): Promise<void> {
+  const played = { run: basename(folder), step, purpose };
   try {
     channel.post({
       type: 'rollouts',
-      run: basename(folder),
-      step,
-      rollouts: [...(await readRollouts(folder, step))],
+      ...played,
+      rollouts: [...(await readRollouts(folder, played))],
       problem: null,
     });
   } catch (error) {
     const problem = `The rollouts of optimizer step ${step} can't be read: ${messageOf(error)}`;
-    channel.post({ type: 'rollouts', run: basename(folder), step, rollouts: [], problem });
+    channel.post({ type: 'rollouts', ...played, rollouts: [], problem });
   }
 }
 

@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 import { Button } from '../controls.ts';
 import type { CurveLook } from '../curveLook.ts';
 import { curveLook } from '../curveLook.ts';
-import type { ChartSummary } from '../models/charts.ts';
-import { formatMetric } from '../models/metrics.ts';
+import { type ChartSummary, readoutOf } from '../models/charts.ts';
 import type { Zoom } from '../models/zoom.ts';
+import type { PlayedStep } from '../protocol.ts';
 import type { Palette } from '../theme.ts';
 import { chartKeys } from './chartKeys.ts';
 import { useChart } from './useChart.ts';
@@ -18,10 +18,10 @@ export type ChartCardProps = {
   readonly isLog: boolean;
   readonly zoom: Zoom;
   readonly onZoom: (zoom: Zoom) => void;
-  /** The optimizer step whose rollouts are listed. */
-  readonly opened: number | null;
-  /** Makes the points of this chart open their optimizer step. */
-  readonly onOpen?: (step: number) => void;
+  /** Whose rollouts are listed. */
+  readonly opened: PlayedStep | null;
+  /** Makes the points of this chart open the rollouts behind them. */
+  readonly onOpen?: (played: PlayedStep) => void;
   /** Saves the chart as a picture. */
   readonly onPicture: (name: string, content: string) => void;
 };
@@ -29,18 +29,16 @@ export type ChartCardProps = {
 /** A chart: its name, its newest values or those under the pointer, and its curves. */
 export function ChartCard(props: ChartCardProps): JSX.Element {
   const { chart, palette, opened, onOpen, onPicture } = props;
-  const { kind, steps, curves } = chart;
+  const { kind, steps, curves, hasLegend } = chart;
   const [hovered, setHovered] = useState<number | null>(null);
   const [cursor, setCursor] = useState<number | null>(null);
-  const index = cursor ?? (opened === null ? null : steps.indexOf(opened));
-  const marked = index === null || index < 0 ? null : index;
+  const marked = cursor ?? openedAt(chart, opened);
   // A range that is a share has no use for powers of ten.
   const isLog = props.isLog && kind.most === null;
   const looks = looksOf(chart);
   const { canvas, picture } = useChart({ ...props, isLog, looks, marked, onHover: setHovered });
   const readout = hovered ?? cursor;
   const [only] = curves;
-  const hasLegend = curves.length > 1 || only?.run !== null;
   return (
     <section class="card chart-card" aria-label={kind.label}>
       <div class="card-title">
@@ -49,7 +47,7 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
           {readout !== null && steps[readout] !== undefined && (
             <span class="muted">optimizer step {steps[readout]} </span>
           )}
-          {!hasLegend && only && (readout === null ? only.latest : formatMetric(only.metric, only.values[readout]))}
+          {!hasLegend && only && (readout === null ? only.latest : readoutOf(only, readout))}
         </span>
         {steps.length > 0 && (
           <Button
@@ -73,6 +71,12 @@ export function ChartCard(props: ChartCardProps): JSX.Element {
   );
 }
 
+/** The index of the step whose rollouts are listed; null where this chart has no point that they are behind. */
+function openedAt({ steps, curves, measured }: ChartSummary, opened: PlayedStep | null): number | null {
+  if (!curves.some(({ run, purpose }) => run === opened?.run && purpose === opened.purpose)) return null;
+  return measured.find((index) => steps[index] === opened?.step) ?? null;
+}
+
 /** One curve alone has its chart's colour; several are told apart by their place. */
 function looksOf({ kind, curves }: ChartSummary): readonly CurveLook[] {
   return curves.length > 1
@@ -90,8 +94,8 @@ type LegendProps = {
 function Legend({ chart, looks, palette, readout }: LegendProps): JSX.Element {
   return (
     <ul class="legend">
-      {chart.curves.map(({ label, metric, values, latest }, index) => (
-        <li key={label} title={metric.about}>
+      {chart.curves.map((curve, index) => (
+        <li key={curve.label} title={curve.metric.about}>
           <svg width="26" height="8" aria-hidden="true">
             <line
               x1="1"
@@ -103,7 +107,7 @@ function Legend({ chart, looks, palette, readout }: LegendProps): JSX.Element {
               stroke-dasharray={looks[index]?.dash.join(' ')}
             />
           </svg>{' '}
-          {label} <span class="readout">{readout === null ? latest : formatMetric(metric, values[readout])}</span>
+          {curve.label} <span class="readout">{readout === null ? curve.latest : readoutOf(curve, readout)}</span>
         </li>
       ))}
     </ul>

@@ -1,7 +1,7 @@
 import type { HTMLAttributes } from 'preact';
-import type { ChartSummary } from '../models/charts.ts';
-import { formatMetric } from '../models/metrics.ts';
+import { type ChartSummary, playedAt, readoutOf } from '../models/charts.ts';
 import { type Zoom, zoomedBy } from '../models/zoom.ts';
+import type { PlayedStep } from '../protocol.ts';
 
 export type ChartKeys = {
   readonly chart: ChartSummary;
@@ -9,7 +9,7 @@ export type ChartKeys = {
   readonly onZoom: (zoom: Zoom) => void;
   readonly marked: number | null;
   readonly setCursor: (index: number | null) => void;
-  readonly onOpen?: ((step: number) => void) | undefined;
+  readonly onOpen?: ((played: PlayedStep) => void) | undefined;
 };
 
 /** A chart with points is a slider over them, with keys that zoom; an empty one is an image with a description. */
@@ -21,18 +21,20 @@ export function chartKeys({
   setCursor,
   onOpen,
 }: ChartKeys): HTMLAttributes<HTMLDivElement> {
-  const { steps, curves, description } = chart;
-  if (steps.length === 0) return { role: 'img', 'aria-label': description };
-  const at = marked ?? steps.length - 1;
+  const { steps, curves, measured, description } = chart;
+  const newest = measured.at(-1);
+  if (newest === undefined) return { role: 'img', 'aria-label': description };
+  const at = marked ?? newest;
   const step = steps[at] ?? 0;
-  const values = curves.map(({ label, metric, values: all }) => `${label} ${formatMetric(metric, all[at])}`);
+  const values = curves.map((curve) => `${curve.label} ${readoutOf(curve, at)}`);
+  const played = playedAt(chart, at);
   const opens = onOpen ? ', Enter lists the rollouts of one' : '';
   return {
     role: 'slider',
     tabIndex: 0,
     'aria-label': `${description}. Arrow keys move between optimizer steps${opens}; + and - zoom, 0 shows all`,
-    'aria-valuemin': steps[0] ?? 0,
-    'aria-valuemax': steps.at(-1) ?? 0,
+    'aria-valuemin': steps[measured[0] ?? 0] ?? 0,
+    'aria-valuemax': steps[newest] ?? 0,
     'aria-valuenow': step,
     'aria-valuetext': `Optimizer step ${step}, ${values.join(', ')}`,
     onFocus: ({ currentTarget }: FocusEvent) => {
@@ -41,12 +43,12 @@ export function chartKeys({
     onBlur: () => setCursor(null),
     onKeyDown: (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const next = moved(event.key, at, steps.length);
+      const next = moved(event.key, measured.indexOf(at), measured.length);
       const factor = factors[event.key];
-      if (next !== null) setCursor(next);
+      if (next !== null) setCursor(measured[next] ?? newest);
       else if (factor !== undefined) onZoom(zoomedBy(zoom, steps, step, factor));
       else if (event.key === '0' || (event.key === 'Escape' && zoom !== null)) onZoom(null);
-      else if (onOpen && (event.key === 'Enter' || event.key === ' ')) onOpen(step);
+      else if (onOpen && played && (event.key === 'Enter' || event.key === ' ')) onOpen(played);
       else return;
       event.preventDefault();
     },

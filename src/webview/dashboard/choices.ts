@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
+import { playedStepSchema } from '../protocol.ts';
 
 /** Choices of the reader that survive a reload of the page. */
 const choicesSchema = z.object({
   run: z.optional(z.string()),
-  step: z.optional(z.int()),
+  opened: z.optional(playedStepSchema),
   smoothing: z._default(z.int(), 5),
   /** Runs that are drawn over that one. */
   overlays: z._default(z.array(z.string()), []),

@@ -5,27 +5,30 @@ import type { Rollout } from '../protocol.ts';
 
 export type StepRolloutsProps = {
   readonly opened: OpenedStep | null;
+  /** What is opened, in words. */
+  readonly title: string;
   readonly onOpen: (file: string) => void;
   /** Sets a recording beside one of the same task at another optimizer step. */
   readonly onCompare: (file: string) => void;
 };
 
-/** The rollouts of the optimizer step that was chosen; each opens its recording. */
-export function StepRollouts({ opened, onOpen, onCompare }: StepRolloutsProps): JSX.Element {
+/** The rollouts behind the point that was chosen; each opens its recording. */
+export function StepRollouts(props: StepRolloutsProps): JSX.Element {
+  const { opened, title } = props;
   return (
     <section class="card rollouts" aria-labelledby="rollouts-title">
       <div class="card-title">
-        <h2 id="rollouts-title">{opened === null ? 'Rollouts' : `Rollouts of optimizer step ${opened.step}`}</h2>
+        <h2 id="rollouts-title">{title}</h2>
         {opened?.rollouts && <span class="readout muted">{countOf(opened.rollouts)}</span>}
       </div>
       <div aria-live="polite" class="rollouts-body">
-        <Body opened={opened} onOpen={onOpen} onCompare={onCompare} />
+        <Body {...props} />
       </div>
     </section>
   );
 }
 
-function Body({ opened, onOpen, onCompare }: StepRolloutsProps): JSX.Element {
+function Body({ opened, title, onOpen, onCompare }: StepRolloutsProps): JSX.Element {
   if (opened === null)
     return <p class="muted placeholder">Select a point on a curve to list the rollouts behind it.</p>;
   if (opened.problem !== null) return <p class="warning-box">{opened.problem}</p>;
@@ -48,7 +51,7 @@ function Body({ opened, onOpen, onCompare }: StepRolloutsProps): JSX.Element {
   };
   return (
     <DataGrid
-      label={`Rollouts of optimizer step ${opened.step}`}
+      label={title}
       columns={columns}
       rows={rows}
       template="minmax(140px, 2fr) 86px 72px minmax(80px, 1fr) 100px"

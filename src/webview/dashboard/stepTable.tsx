@@ -4,6 +4,7 @@ import { Button, DataGrid, Dropdown } from '../controls.ts';
 import type { DrawnRun } from '../models/charts.ts';
 import type { Series } from '../models/series.ts';
 import { tableOf } from '../models/summary.ts';
+import type { PlayedStep } from '../protocol.ts';
 
 export type StepTableProps = {
   readonly series: Series;
@@ -11,9 +12,9 @@ export type StepTableProps = {
   readonly overlays: readonly DrawnRun[];
   /** The name of the run that is shown. */
   readonly shown: string;
-  readonly opened: number | null;
-  /** Makes a row open its optimizer step. */
-  readonly onOpen?: (step: number) => void;
+  readonly opened: PlayedStep | null;
+  /** Makes a row of a run that plays rollouts open them. */
+  readonly onOpen?: (played: PlayedStep) => void;
 };
 
 /** Every measured point in words and numbers: what the charts show, and the metrics that have no chart. */
@@ -28,10 +29,15 @@ export function StepTable({ series, overlays, shown, opened, onOpen }: StepTable
     { key: 'step', label: 'Optimizer step' },
     ...table.columns.map(({ name, label, about }) => ({ key: name, label, title: about })),
   ];
-  const rows = table.rows.map(({ step, cells }) => ({
+  const run = other?.run ?? shown;
+  const open = (key: string): void => {
+    const row = table.rows.find(({ step }) => String(step) === key);
+    if (row) onOpen?.({ run, step: row.step, purpose: row.purpose });
+  };
+  const rows = table.rows.map(({ step, name, cells }) => ({
     key: String(step),
-    cells: [String(step), ...cells],
-    selected: other === undefined && step === opened,
+    cells: [name, ...cells],
+    selected: opened?.run === run && step === opened.step,
   }));
   return (
     <section class="card table-card" aria-labelledby="table-title">
@@ -40,7 +46,7 @@ export function StepTable({ series, overlays, shown, opened, onOpen }: StepTable
         {overlays.length > 0 && (
           <Dropdown
             label="Run of the table"
-            value={other?.run ?? shown}
+            value={run}
             options={[shown, ...overlays.map(({ run }) => run)].map((run) => ({ value: run, label: run }))}
             onSelect={setChosen}
           />
@@ -65,7 +71,7 @@ export function StepTable({ series, overlays, shown, opened, onOpen }: StepTable
           columns={columns}
           rows={rows}
           template={`112px repeat(${table.columns.length}, minmax(84px, 1fr))`}
-          {...(onOpen && other === undefined && { onOpen: (key: string) => onOpen(Number(key)) })}
+          {...(onOpen && { onOpen: open })}
         />
       </div>
     </section>

@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useRef } from 'preact/hooks';
 import { type Chart, drawChart } from '../chart.ts';
 import type { CurveLook } from '../curveLook.ts';
-import type { ChartSummary } from '../models/charts.ts';
+import { type ChartSummary, playedAt } from '../models/charts.ts';
 import { formatMetric, metricNamed } from '../models/metrics.ts';
 import { type Zoom, zoomedTo } from '../models/zoom.ts';
+import type { PlayedStep } from '../protocol.ts';
 import type { Palette } from '../theme.ts';
 
 export type UseChart = {
@@ -16,7 +17,7 @@ export type UseChart = {
   readonly marked: number | null;
   readonly onZoom: (zoom: Zoom) => void;
   readonly onHover: (index: number | null) => void;
-  readonly onOpen?: ((step: number) => void) | undefined;
+  readonly onOpen?: ((played: PlayedStep) => void) | undefined;
 };
 
 /** Draws the chart into the element of the returned ref, and again when the theme or its curves change. */
@@ -30,9 +31,9 @@ export function useChart(props: UseChart) {
   const shape = JSON.stringify(looks);
   useEffect(() => {
     if (!parent.current) return;
-    const pick = (index: number): void => {
-      const step = latest.current.chart.steps[index];
-      if (step !== undefined) latest.current.onOpen?.(step);
+    const pick = (index: number, curve: number): void => {
+      const played = playedAt(latest.current.chart, index, curve);
+      if (played) latest.current.onOpen?.(played);
     };
     const [first = ''] = kind.metrics;
     const format = (value: number): string => (isLog ? String(value) : formatMetric(metricNamed(first), value));

@@ -3,9 +3,10 @@ import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { Bridge } from '../bridge.ts';
 import { ProgressRing } from '../controls.ts';
 import { chartsOf } from '../models/charts.ts';
-import { type Dashboard, emptyDashboard, received, withStepOpened } from '../models/dashboard.ts';
+import { type Dashboard, emptyDashboard, openedTitle, received, withStepOpened } from '../models/dashboard.ts';
+import { counted } from '../models/series.ts';
 import type { Zoom } from '../models/zoom.ts';
-import type { Run } from '../protocol.ts';
+import type { PlayedStep } from '../protocol.ts';
 import { usePalette } from '../usePalette.ts';
 import { AlarmList } from './alarmList.tsx';
 import { ChartCard } from './chartCard.tsx';
@@ -25,7 +26,11 @@ export function DashboardView({ bridge }: { bridge: Bridge }): JSX.Element {
   const [isLog, setLog] = useState(initial.isLog);
   const [zoom, setZoom] = useState<Zoom>(null);
   const shown = dashboard.run?.id;
-  const opened = dashboard.opened?.step;
+  const { opened } = dashboard;
+  const chosen = useMemo(
+    () => (opened === null ? undefined : { run: opened.run, step: opened.step, purpose: opened.purpose }),
+    [opened?.run, opened?.step, opened?.purpose],
+  );
 
   useEffect(() => {
     const end = bridge.receive((message) => setDashboard((before) => received(before, message)));
@@ -34,20 +39,19 @@ export function DashboardView({ bridge }: { bridge: Bridge }): JSX.Element {
     return end;
   }, [bridge, initial]);
   useEffect(() => {
-    if (shown !== undefined) bridge.saveState({ run: shown, smoothing, step: opened, overlays, isLog });
-  }, [bridge, shown, smoothing, opened, overlays, isLog]);
+    if (shown !== undefined) bridge.saveState({ run: shown, smoothing, opened: chosen, overlays, isLog });
+  }, [bridge, shown, smoothing, chosen, overlays, isLog]);
   useEffect(() => setZoom(null), [shown]);
 
   const openStep = useCallback(
-    (step: number): void => {
-      if (shown === undefined) return;
-      setDashboard((before) => withStepOpened(before, step));
-      bridge.post({ type: 'openStep', run: shown, step });
+    ({ run, step, purpose }: PlayedStep): void => {
+      setDashboard((before) => withStepOpened(before, { run, step, purpose }));
+      bridge.post({ type: 'openStep', run, step, purpose });
     },
-    [bridge, shown],
+    [bridge],
   );
   useEffect(() => {
-    if (initial.step !== undefined && shown !== undefined && shown === initial.run) openStep(initial.step);
+    if (initial.opened !== undefined && shown !== undefined && shown === initial.run) openStep(initial.opened);
   }, [initial, shown, openStep]);
   const overlay = (runs: readonly string[]): void => {
     setOverlays(runs);
@@ -72,7 +76,7 @@ export function DashboardView({ bridge }: { bridge: Bridge }): JSX.Element {
       />
       <AlarmList
         alarms={dashboard.alarms}
-        onOpenStep={openStep}
+        onOpenStep={(step) => shown && openStep({ run: shown, step, purpose: 'training' })}
         onOpenRecording={(file) => shown && bridge.post({ type: 'openRollout', run: shown, file })}
       />
       <RunCharts
@@ -88,16 +92,17 @@ export function DashboardView({ bridge }: { bridge: Bridge }): JSX.Element {
         series={dashboard.series}
         overlays={dashboard.overlays}
         shown={dashboard.run.id}
-        opened={opened ?? null}
-        {...(hasRollouts(dashboard.run) && { onOpen: openStep })}
+        opened={opened}
+        {...(hasRollouts(dashboard) && { onOpen: openStep })}
       />
     </main>
   );
 }
 
 /** SFT learns from recordings that are there already. */
-function hasRollouts(run: Run | null): boolean {
-  return run?.kind !== 'sft';
+function hasRollouts({ run, runs, overlays }: Dashboard): boolean {
+  const drawn = [run?.id, ...overlays.map((each) => each.run)];
+  return runs.some(({ id, kind }) => drawn.includes(id) && kind !== 'sft');
 }
 
 function Loading(): JSX.Element {
@@ -115,7 +120,7 @@ type RunChartsProps = {
   readonly isLog: boolean;
   readonly zoom: Zoom;
   readonly onZoom: (zoom: Zoom) => void;
-  readonly openStep: (step: number) => void;
+  readonly openStep: (played: PlayedStep) => void;
   readonly bridge: Bridge;
 };
 
@@ -127,13 +132,13 @@ function RunCharts({ dashboard, smoothing, isLog, zoom, onZoom, openStep, bridge
     [run, series, smoothing, overlays, alarms],
   );
   const [lead, ...others] = charts;
-  const plays = hasRollouts(run);
+  const plays = hasRollouts(dashboard);
   const common = {
     palette,
     isLog,
     zoom,
     onZoom,
-    opened: opened?.step ?? null,
+    opened,
     onPicture: (name: string, content: string) =>
       content && bridge.post({ type: 'export', name: `${run?.id ?? 'training'}-${name}`, format: 'png', content }),
     ...(plays && { onOpen: openStep }),
@@ -145,14 +150,17 @@ function RunCharts({ dashboard, smoothing, isLog, zoom, onZoom, openStep, bridge
         {plays && (
           <StepRollouts
             opened={opened}
-            onOpen={(file) => run && bridge.post({ type: 'openRollout', run: run.id, file })}
-            onCompare={(file) => run && bridge.post({ type: 'compareStep', run: run.id, file })}
+            title={openedTitle(dashboard)}
+            onOpen={(file) => opened && bridge.post({ type: 'openRollout', run: opened.run, file })}
+            onCompare={(file) => opened && bridge.post({ type: 'compareStep', run: opened.run, file })}
           />
         )}
       </div>
       <p class="hint muted">
-        Drag over a chart to zoom all of them.{plays && ' Select a point to list that optimizer step’s rollouts.'} With
-        the keyboard: arrow keys and Enter, + and - zoom, 0 shows all.
+        Drag over a chart to zoom all of them.{plays && ' Select a point to list the rollouts behind it.'} With the
+        keyboard: arrow keys and Enter, + and - zoom, 0 shows all.
+        {[series, ...overlays.map((each) => each.series)].some((each) => counted(each).length < each.length) &&
+          ' Hollow points on a dotted line are superseded: the run went on from an earlier checkpoint.'}
       </p>
       <div class="charts">
         {others.map((chart) => (

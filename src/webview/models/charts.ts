@@ -1,4 +1,4 @@
-import type { Alarm, Run } from '../protocol.ts';
+import type { Alarm, PlayedStep, Run } from '../protocol.ts';
 import { type ChartKind, chartKinds, drawnMetrics, formatMetric, type Metric, metricNamed } from './metrics.ts';
 import { type Series, smoothed, valuesOf } from './series.ts';
 
@@ -6,10 +6,13 @@ import { type Series, smoothed, valuesOf } from './series.ts';
 export type Curve = {
   readonly label: string;
   readonly metric: Metric;
-  /** The run that it is of; null where only one run is drawn. */
-  readonly run: string | null;
+  /** The run that it is of, and what the rollouts behind it were played for. */
+  readonly run: string;
+  readonly purpose: PlayedStep['purpose'];
   readonly values: readonly (number | null)[];
   readonly smooth: readonly (number | null)[];
+  /** What was measured and does not count, since the run went on from an earlier optimizer step. */
+  readonly superseded: readonly (number | null)[];
   /** The newest measured value as text. */
   readonly latest: string;
 };
@@ -20,6 +23,10 @@ export type ChartSummary = {
   /** The steps of all runs that are drawn, ascending. */
   readonly steps: readonly number[];
   readonly curves: readonly Curve[];
+  /** The indexes of the steps at which something was measured. */
+  readonly measured: readonly number[];
+  /** The title alone does not say which curve is which. */
+  readonly hasLegend: boolean;
   /** Steps at which an alarm was raised that this chart's numbers raised. */
   readonly alarms: readonly number[];
   /** What a screen reader says of the whole chart. */
@@ -68,30 +75,41 @@ function chartOf(
   const curves = drawn.flatMap(({ run, series }) =>
     metrics
       .filter(({ name }) => drawn.length === 1 || series.some((point) => name in point.metrics))
-      .map((metric) => curveOf(metric, drawn.length === 1 ? null : run, metrics.length === 1, series, steps, window)),
+      .map((metric) => {
+        const label = drawn.length === 1 ? metric.label : metrics.length === 1 ? run : `${metric.label}, ${run}`;
+        return curveOf(metric, run, label, series, steps, window);
+      }),
   );
   const isMetric = (name: string): boolean => metrics.some((metric) => metric.name === name);
   const raised = alarms.filter(({ evidence }) => Object.keys(evidence).some(isMetric)).map(({ step }) => step);
-  return { kind, steps, curves, alarms: raised, description: describe(kind, curves, raised) };
+  const hasLegend = curves.length > 1 || drawn.length > 1;
+  const measured = [...steps.keys()].filter((index) => curves.some((curve) => isMeasured(curve, index)));
+  return { kind, steps, curves, measured, hasLegend, alarms: raised, description: describe(kind, curves, raised) };
 }
 
-/** @param isAlone the chart has no other metric, so that the run is name enough */
 function curveOf(
   metric: Metric,
-  run: string | null,
-  isAlone: boolean,
+  run: string,
+  label: string,
   series: Series,
   steps: readonly number[],
   window: number,
 ): Curve {
-  const own = valuesOf(series, metric.name);
+  const all = valuesOf(series, metric.name);
+  const own = all.map((value, index) => (series[index]?.superseded ? null : value));
   const smooth = series.length > window ? smoothed(own, window) : own;
   return {
-    label: run === null ? metric.label : isAlone ? run : `${metric.label}, ${run}`,
+    label,
     metric,
     run,
+    purpose: purposeOf([metric.name]),
     values: aligned(series, own, steps),
     smooth: aligned(series, smooth, steps),
+    superseded: aligned(
+      series,
+      all.map((value, index) => (series[index]?.superseded ? value : null)),
+      steps,
+    ),
     latest: formatMetric(
       metric,
       own.findLast((value) => value !== null),
@@ -118,12 +136,36 @@ function describe({ label }: ChartKind, curves: readonly Curve[], alarms: readon
   return `${told.length === 1 && only?.startsWith(`${label}:`) ? only : `${label}. ${told.join('; ')}`}${raised}`;
 }
 
-function describeCurve({ label, metric, values, latest }: Curve): string {
+function describeCurve({ label, metric, values, superseded, latest }: Curve): string {
   const measured = values.filter((value) => value !== null);
   const points = measured.length === 1 ? '1 point' : `${measured.length} points`;
   const low = measured.reduce((a, b) => Math.min(a, b));
   const high = measured.reduce((a, b) => Math.max(a, b));
-  return `${label}: ${points}, from ${formatMetric(metric, low)} to ${formatMetric(metric, high)}, now ${latest}`;
+  const gone = superseded.filter((value) => value !== null).length;
+  const more = gone === 0 ? '' : `, ${gone} more superseded`;
+  return `${label}: ${points}, from ${formatMetric(metric, low)} to ${formatMetric(metric, high)}, now ${latest}${more}`;
+}
+
+/** The rollouts behind metrics that were measured together: of the evaluation where there is nothing else. */
+export function purposeOf(metrics: readonly string[]): PlayedStep['purpose'] {
+  return metrics.length > 0 && metrics.every((name) => name.startsWith('evaluate/')) ? 'evaluation' : 'training';
+}
+
+/** The rollouts behind a point of a curve; without a curve, of the first that has one there. */
+export function playedAt({ steps, curves }: ChartSummary, index: number, curve?: number): PlayedStep | null {
+  const of = curve === undefined ? curves.find((each) => isMeasured(each, index)) : curves[curve];
+  const step = steps[index];
+  return of === undefined || step === undefined ? null : { run: of.run, step, purpose: of.purpose };
+}
+
+function isMeasured({ values, superseded }: Curve, index: number): boolean {
+  return (values[index] ?? superseded[index] ?? null) !== null;
+}
+
+/** What a curve shows at one of its chart's steps, in words. */
+export function readoutOf({ metric, values, superseded }: Curve, index: number): string {
+  const gone = superseded[index] ?? null;
+  return gone === null ? formatMetric(metric, values[index]) : `${formatMetric(metric, gone)}, superseded`;
 }
 
 /** The names of all metrics that a run has measured. */

@@ -5,14 +5,17 @@ import { metricNames } from './charts.ts';
 export function csvOf(runs: readonly DrawnRun[]): string {
   const names = [...new Set(runs.flatMap(({ series }) => [...metricNames(series)]))].sort();
   const lines = runs.flatMap(({ run, series }) =>
-    series.map(({ step, time, metrics }) => [
+    series.map(({ step, time, metrics, superseded }) => [
       run,
       step,
       time === null ? '' : new Date(time).toISOString(),
+      superseded ? 'true' : 'false',
       ...names.map((name) => metrics[name] ?? ''),
     ]),
   );
-  return [['run', 'step', 'time', ...names], ...lines].map((line) => `${line.map(cell).join(',')}\r\n`).join('');
+  return [['run', 'step', 'time', 'superseded', ...names], ...lines]
+    .map((line) => `${line.map(cell).join(',')}\r\n`)
+    .join('');
 }
 
 function cell(value: string | number): string {

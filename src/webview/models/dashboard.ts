@@ -1,10 +1,9 @@
-import type { Alarm, Rollout, Run, RunStatus, ToWebview } from '../protocol.ts';
+import type { Alarm, PlayedStep, Rollout, Run, RunStatus, ToWebview } from '../protocol.ts';
 import type { DrawnRun } from './charts.ts';
 import { type Series, withPoints } from './series.ts';
 
 /** The rollouts of one optimizer step, as far as they have arrived. */
-export type OpenedStep = {
-  readonly step: number;
+export type OpenedStep = PlayedStep & {
   readonly rollouts: readonly Rollout[] | null;
   readonly problem: string | null;
 };
@@ -59,16 +58,17 @@ export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
       return message.run === dashboard.run?.id ? { ...dashboard, alarms: message.alarms } : dashboard;
     case 'overlaid': {
       const others = message.runs.filter(({ run }) => run !== dashboard.run?.id);
-      return { ...dashboard, overlays: others.map(({ run, points }) => ({ run, series: withPoints([], points) })) };
+      const overlays = others.map(({ run, points }) => ({ run, series: withPoints([], points) }));
+      const drawn = [dashboard.run?.id, ...overlays.map(({ run }) => run)];
+      return { ...dashboard, overlays, opened: drawn.includes(dashboard.opened?.run) ? dashboard.opened : null };
     }
     case 'runs': {
       const run = message.runs.find(({ id }) => id === dashboard.run?.id) ?? dashboard.run;
       return { ...dashboard, runs: message.runs, run };
     }
     case 'rollouts': {
-      const { run, step, rollouts, problem } = message;
-      const isShown = run === dashboard.run?.id && step === dashboard.opened?.step;
-      return isShown ? { ...dashboard, opened: { step, rollouts, problem } } : dashboard;
+      const { type, ...opened } = message;
+      return isSameStep(opened, dashboard.opened) ? { ...dashboard, opened } : dashboard;
     }
     case 'recordingOpened':
     case 'recordingGrew':
@@ -89,7 +89,22 @@ export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
 }
 
 /** The dashboard with a step opened, whose rollouts have been asked for. */
-export function withStepOpened(dashboard: Dashboard, step: number): Dashboard {
-  if (dashboard.opened?.step === step && dashboard.opened.problem === null) return dashboard;
-  return { ...dashboard, opened: { step, rollouts: null, problem: null } };
+export function withStepOpened(dashboard: Dashboard, played: PlayedStep): Dashboard {
+  if (isSameStep(played, dashboard.opened) && dashboard.opened?.problem === null) return dashboard;
+  return { ...dashboard, opened: { ...played, rollouts: null, problem: null } };
+}
+
+function isSameStep(one: PlayedStep, other: PlayedStep | null): boolean {
+  return one.run === other?.run && one.step === other.step && one.purpose === other.purpose;
+}
+
+/** What is opened, in words. */
+export function openedTitle({ run, series, overlays, opened }: Dashboard): string {
+  if (opened === null) return 'Rollouts';
+  const { step, purpose } = opened;
+  const evaluation = step === 0 ? 'Evaluation before training' : `Evaluation after optimizer step ${step}`;
+  const played = purpose === 'evaluation' ? evaluation : `Rollouts of optimizer step ${step}`;
+  const other = overlays.find((each) => each.run === opened.run);
+  const point = (other?.series ?? series).find((each) => each.step === step);
+  return `${played}${opened.run === run?.id ? '' : `, ${opened.run}`}${point?.superseded ? ', superseded' : ''}`;
 }

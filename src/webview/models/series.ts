@@ -16,6 +16,11 @@ export function withPoints(series: Series, added: readonly Point[]): Series {
   return [...byStep.values()].sort((a, b) => a.step - b.step);
 }
 
+/** The points that count: those that are not superseded. */
+export function counted(series: Series): Series {
+  return series.filter(({ superseded }) => !superseded);
+}
+
 /** The values of one metric, aligned with the series; null where it was not measured. */
 export function valuesOf(series: Series, metric: string): readonly (number | null)[] {
   return series.map(({ metrics }) => metrics[metric] ?? null);

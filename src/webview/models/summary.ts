@@ -1,16 +1,25 @@
-import type { Run, RunStatus } from '../protocol.ts';
-import { metricNames } from './charts.ts';
+import type { PlayedStep, Run, RunStatus } from '../protocol.ts';
+import { metricNames, purposeOf } from './charts.ts';
 import type { Dashboard } from './dashboard.ts';
 import { duration } from './duration.ts';
 import { formatMetric, type Metric, measuredMetrics } from './metrics.ts';
-import type { Series } from './series.ts';
+import { counted, type Series } from './series.ts';
 
 /** The table that stands beside the charts: the same points, newest first, one page of them. */
 export type TableSummary = {
   readonly columns: readonly Metric[];
-  readonly rows: readonly { readonly step: number; readonly cells: readonly string[] }[];
+  readonly rows: readonly TableRow[];
   readonly page: number;
   readonly pages: number;
+};
+
+export type TableRow = {
+  readonly step: number;
+  /** The optimizer step in words. */
+  readonly name: string;
+  /** Which rollouts it opens. */
+  readonly purpose: PlayedStep['purpose'];
+  readonly cells: readonly string[];
 };
 
 export const rowsPerPage = 50;
@@ -21,8 +30,10 @@ export function tableOf(series: Series, page: number): TableSummary {
   const pages = Math.max(1, Math.ceil(series.length / rowsPerPage));
   const shown = Math.min(Math.max(0, page), pages - 1);
   const end = series.length - shown * rowsPerPage;
-  const rows = series.slice(Math.max(0, end - rowsPerPage), end).map(({ step, metrics }) => ({
+  const rows = series.slice(Math.max(0, end - rowsPerPage), end).map(({ step, metrics, superseded }) => ({
     step,
+    name: superseded ? `${step}, superseded` : String(step),
+    purpose: purposeOf(Object.keys(metrics)),
     cells: columns.map((column) => formatMetric(column, metrics[column.name])),
   }));
   return { columns, rows: rows.reverse(), page: shown, pages };
@@ -54,7 +65,8 @@ const words: Readonly<Record<RunStatus['type'], readonly [label: string, mark: s
 /** The status line of the run that is shown. */
 export function statusOf({ status, run, series }: Dashboard): StatusSummary {
   const [label, mark] = words[status.type];
-  const step = series.at(-1)?.step;
+  const measured = counted(series);
+  const step = measured.at(-1)?.step;
   const planned = run?.plannedSteps ?? null;
   return {
     label,
@@ -64,7 +76,7 @@ export function statusOf({ status, run, series }: Dashboard): StatusSummary {
         ? 'No optimizer step yet'
         : `Optimizer step ${step}${planned === null ? '' : ` of ${planned}`}`,
     done: step === undefined || planned === null || planned === 0 ? null : Math.min(1, step / planned),
-    duration: durationOf(series),
+    duration: durationOf(measured),
     error: status.type === 'failed' ? status.message : null,
     pause: status.type === 'paused' ? status.message : null,
   };

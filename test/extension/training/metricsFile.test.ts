@@ -88,7 +88,7 @@ describe('readMetrics', () => {
       advice: 'b',
       pauses: false,
     });
-    const events = [alarm(3), { type: 'alarm', alarm: 'torn' }, alarm(7), { type: 'resumed', step: 5 }];
+    const events = [alarm(3), { type: 'alarm', alarm: 'torn' }, alarm(7), { type: 'resumed', step: 5, attempt: 2 }];
     folder.append('events.jsonl', events.map(line).join(''));
     const metrics = readMetrics(folder.path);
     expect(await metrics.refresh()).toMatchObject({ alarmsChanged: true });
@@ -99,6 +99,43 @@ describe('readMetrics', () => {
     await metrics.refresh();
     expect(metrics.alarms().map(({ step }) => step)).toEqual([3, 6]);
   });
+
+  it('marks what a resumed run has yet to do again', async () => {
+    const folder = runFolder();
+    const metrics = readMetrics(folder.path);
+    const measured = (step: number, attempt: number) => ({ step, attempt, loss: step });
+    folder.append('metrics.jsonl', [1, 2, 3, 4, 5].map((step) => line(measured(step, 1))).join(''));
+    await metrics.refresh();
+    const superseded = () => metrics.points().flatMap((point) => (point.superseded ? point.step : []));
+    expect(superseded()).toEqual([]);
+    expect(metrics.isSuperseded(9)).toBe(false);
+
+    folder.append('events.jsonl', line({ type: 'resumed', step: 2, attempt: 2 }));
+    expect((await metrics.refresh()).points.map(({ step }) => step)).toEqual([3, 4, 5]);
+    expect(superseded()).toEqual([3, 4, 5]);
+
+    folder.append('metrics.jsonl', line(measured(3, 2)));
+    expect((await metrics.refresh()).points).toEqual([{ step: 3, time: null, metrics: { loss: 3 } }]);
+    expect(superseded()).toEqual([4, 5]);
+    // Step 6 was recorded, and its trainer killed before it was measured.
+    expect([3, 4, 5, 6].map(metrics.isSuperseded)).toEqual([false, true, true, true]);
+
+    folder.append('events.jsonl', line({ type: 'resumed', step: 1, attempt: 3 }));
+    await metrics.refresh();
+    expect(superseded()).toEqual([2, 3, 4, 5]);
+  });
+
+  it.each([{ step: 'two', attempt: 2 }, { attempt: 2 }, { step: 1 }])(
+    'takes nothing for superseded where it is not said from where a run goes on: %o',
+    async (said) => {
+      const folder = runFolder();
+      folder.append('metrics.jsonl', line({ step: 3, attempt: 1 }));
+      folder.append('events.jsonl', line({ type: 'resumed', ...said }));
+      const metrics = readMetrics(folder.path);
+      await metrics.refresh();
+      expect(metrics.points()).toEqual([{ step: 3, time: null, metrics: {} }]);
+    },
+  );
 
   const statuses: readonly [string, readonly object[], number | null, boolean, RunStatus][] = [
     ['nothing yet', [], null, false, { type: 'waiting' }],

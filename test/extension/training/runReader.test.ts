@@ -4,7 +4,13 @@ import { describe, expect, it } from 'vitest';
 import type { RolloutEvent } from '../../../src/engine/core/event.ts';
 import { openRecording } from '../../../src/engine/shell/recording.ts';
 import { listRuns, readRun } from '../../../src/extension/training/runReader.ts';
-import { readRollouts, recordingPath } from '../../../src/extension/training/stepRollouts.ts';
+import {
+  type RecordedStep,
+  readRollouts,
+  recordedSteps,
+  recordingPath,
+  sameTaskElsewhere,
+} from '../../../src/extension/training/stepRollouts.ts';
 import { started } from '../../support/rolloutEvents.ts';
 import { runFolder } from './runFolder.ts';
 
@@ -25,6 +31,9 @@ function recorded(events: readonly RolloutEvent[]): string {
   file.close();
   return readFileSync(path, 'utf8');
 }
+
+const training = (step: number): RecordedStep => ({ step, purpose: 'training' });
+const evaluation = (step: number): RecordedStep => ({ step, purpose: 'evaluation' });
 
 describe('listRuns', () => {
   it('lists the newest first, and tells what the configuration says', async () => {
@@ -96,7 +105,7 @@ describe('readRollouts', () => {
     const folder = files({
       'trajectories/step-000003/rollouts.jsonl': `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"task": "to`,
     });
-    expect(await readRollouts(folder, 3)).toEqual([
+    expect(await readRollouts(folder, training(3))).toEqual([
       {
         file: 'trajectories/step-000003/parcel-001.0.traj.jsonl',
         task: 'parcel-001',
@@ -132,7 +141,7 @@ describe('readRollouts', () => {
       'trajectories/step-000001/b.0.traj.jsonl': whole.slice(0, whole.indexOf('Goodbye')),
       'trajectories/step-000001/c.traj.jsonl': '{"n": 0, "ev',
     });
-    expect(await readRollouts(folder, 1)).toEqual([
+    expect(await readRollouts(folder, training(1))).toEqual([
       {
         file: 'trajectories/step-000001/a.b.12.traj.jsonl',
         task: 'a.b',
@@ -161,14 +170,66 @@ describe('readRollouts', () => {
         failure: null,
       },
     ]);
-    expect(await readRollouts(folder, 2)).toEqual([]);
+    expect(await readRollouts(folder, training(2))).toEqual([]);
   });
 
   it('keeps a summary from naming a file outside its step', async () => {
     const folder = files({
       'trajectories/step-000001/rollouts.jsonl': '{"task": "t", "recording": "../../../etc/x.traj.jsonl"}\n',
     });
-    expect((await readRollouts(folder, 1)).map(({ file }) => file)).toEqual(['trajectories/step-000001/x.traj.jsonl']);
+    expect((await readRollouts(folder, training(1))).map(({ file }) => file)).toEqual([
+      'trajectories/step-000001/x.traj.jsonl',
+    ]);
+  });
+});
+
+describe('evaluations', () => {
+  const line = (task: string): string => `{"task": "${task}", "reward": 1, "recording": "${task}.0.traj.jsonl"}\n`;
+
+  it('are listed beside the optimizer steps, newest first', async () => {
+    const folder = files({
+      'trajectories/step-000002/rollouts.jsonl': '',
+      'trajectories/evaluate-000000/desk/rollouts.jsonl': '',
+      'trajectories/evaluate-000002/desk/rollouts.jsonl': '',
+      'trajectories/greedy/rollouts.jsonl': '',
+      'trajectories/step-x/rollouts.jsonl': '',
+    });
+    expect(await recordedSteps(folder)).toEqual([evaluation(2), training(2), evaluation(0)]);
+  });
+
+  it('have the rollouts of each domain, whose tasks are named with it where there are several', async () => {
+    const folder = files({
+      'trajectories/evaluate-000000/rollouts.jsonl': line('a'),
+      'trajectories/evaluate-000002/desk/rollouts.jsonl': line('a'),
+      'trajectories/evaluate-000004/desk/rollouts.jsonl': line('a'),
+      'trajectories/evaluate-000004/shop/rollouts.jsonl': line('a'),
+      'trajectories/step-000002/rollouts.jsonl': line('a'),
+    });
+    const rollouts = async (step: number) =>
+      (await readRollouts(folder, evaluation(step))).map(({ task, file }) => [task, file]);
+    expect(await rollouts(0)).toEqual([['a', 'trajectories/evaluate-000000/a.0.traj.jsonl']]);
+    expect(await rollouts(2)).toEqual([['a', 'trajectories/evaluate-000002/desk/a.0.traj.jsonl']]);
+    expect(await rollouts(4)).toEqual([
+      ['desk/a', 'trajectories/evaluate-000004/desk/a.0.traj.jsonl'],
+      ['shop/a', 'trajectories/evaluate-000004/shop/a.0.traj.jsonl'],
+    ]);
+    expect(await rollouts(6)).toEqual([]);
+  });
+
+  it('are compared with each other, and optimizer steps with optimizer steps', async () => {
+    const folder = files({
+      'trajectories/evaluate-000000/desk/rollouts.jsonl': line('a'),
+      'trajectories/evaluate-000002/desk/rollouts.jsonl': line('a') + line('b'),
+      'trajectories/step-000001/rollouts.jsonl': line('a'),
+      'trajectories/step-000002/rollouts.jsonl': line('a'),
+    });
+    const others = async (file: string) =>
+      (await sameTaskElsewhere(folder, `trajectories/${file}`)).map(({ rollout }) => rollout.file);
+    expect(await others('evaluate-000002/desk/a.0.traj.jsonl')).toEqual([
+      'trajectories/evaluate-000000/desk/a.0.traj.jsonl',
+    ]);
+    expect(await others('step-000002/a.0.traj.jsonl')).toEqual(['trajectories/step-000001/a.0.traj.jsonl']);
+    expect(await others('../elsewhere/a.0.traj.jsonl')).toEqual([]);
   });
 });
 

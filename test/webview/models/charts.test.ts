@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ChartSummary, chartsOf } from '../../../src/webview/models/charts.ts';
+import { type ChartSummary, chartsOf, playedAt, readoutOf } from '../../../src/webview/models/charts.ts';
 import type { Alarm, Run } from '../../../src/webview/protocol.ts';
 import { point } from '../points.ts';
 
@@ -24,6 +24,15 @@ describe('chartsOf', () => {
     expect(reward).toMatchObject({ steps: [1, 2, 4], curves: [{ values: [0.25, null, 0.5], latest: '0.500' }] });
     expect(reward?.description).toBe('Reward: 2 points, from 0.250 to 0.500, now 0.500');
     expect(loss?.description).toBe('Loss: nothing measured yet');
+  });
+
+  it('keeps what is superseded apart, and out of the newest value', () => {
+    const series = [point(1, { reward: 0.25 }), { ...point(2, { reward: 1 }), superseded: true }];
+    const [reward] = chartsOf(run('grpo'), series, 1);
+    const [curve] = reward?.curves ?? [];
+    expect(curve).toMatchObject({ values: [0.25, null], smooth: [0.25, null], superseded: [null, 1], latest: '0.250' });
+    expect(reward?.description).toBe('Reward: 1 point, from 0.250 to 0.250, now 0.250, 1 more superseded');
+    expect(curve && [0, 1].map((index) => readoutOf(curve, index))).toEqual(['0.250', '1.000, superseded']);
   });
 
   it('draws together what is read together, and only what was measured of it', () => {
@@ -52,6 +61,19 @@ describe('chartsOf', () => {
       ['r1', 0.5, 1, null],
       ['old', null, 0.1, 0.2],
     ]);
+  });
+
+  it('a point leads to what was played for it, in the run that it is of', () => {
+    const overlays = [{ run: 'old', series: [point(2, { reward: 0.1 }), point(3, { reward: 0.2 })] }];
+    const series = [point(1, { reward: 0.5 }), point(2, { reward: 1, 'evaluate/reward': 0.5 })];
+    const charts = chartsOf(run('grpo'), series, 1, overlays);
+    const [reward, tested] = ['Reward', 'Test split'].map((label) => charts.find(({ kind }) => kind.label === label));
+    if (!reward || !tested) throw new Error('a chart is missing');
+    expect([0, 1, 2].map((index) => playedAt(reward, index)?.run)).toEqual(['r1', 'r1', 'old']);
+    expect(playedAt(reward, 1, 1)).toEqual({ run: 'old', step: 2, purpose: 'training' });
+    expect(tested.measured).toEqual([1]);
+    expect(playedAt(tested, 1)).toEqual({ run: 'r1', step: 2, purpose: 'evaluation' });
+    expect([playedAt(tested, 0), playedAt(tested, 1, 5), playedAt(tested, 9)]).toEqual([null, null, null]);
   });
 
   it('marks an alarm on the charts whose numbers raised it', () => {

@@ -4,15 +4,15 @@ import { point } from '../points.ts';
 
 test('every run has its lines, every metric its column, and a name with a comma is quoted', () => {
   const runs = [
-    { run: 'a', series: [point(1, { reward: 0.5 }), point(2, { loss: 1e-7 })] },
+    { run: 'a', series: [point(1, { reward: 0.5 }), { ...point(2, { loss: 1e-7 }), superseded: true }] },
     { run: 'b, again', series: [{ step: 1, time: null, metrics: { reward: 1 } }] },
   ];
   expect(csvOf(runs)).toBe(
     [
-      'run,step,time,loss,reward',
-      'a,1,1970-01-01T00:01:00.000Z,,0.5',
-      'a,2,1970-01-01T00:02:00.000Z,1e-7,',
-      '"b, again",1,,,1',
+      'run,step,time,superseded,loss,reward',
+      'a,1,1970-01-01T00:01:00.000Z,false,,0.5',
+      'a,2,1970-01-01T00:02:00.000Z,true,1e-7,',
+      '"b, again",1,,false,,1',
       '',
     ].join('\r\n'),
   );

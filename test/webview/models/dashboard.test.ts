@@ -1,9 +1,16 @@
-import { describe, expect, it } from 'vitest';
-import { type Dashboard, emptyDashboard, received, withStepOpened } from '../../../src/webview/models/dashboard.ts';
-import type { Run, ToWebview } from '../../../src/webview/protocol.ts';
+import { describe, expect, it, test } from 'vitest';
+import {
+  type Dashboard,
+  emptyDashboard,
+  openedTitle,
+  received,
+  withStepOpened,
+} from '../../../src/webview/models/dashboard.ts';
+import type { PlayedStep, Run, ToWebview } from '../../../src/webview/protocol.ts';
 import { point } from '../points.ts';
 
 const run = (id: string): Run => ({ id, kind: 'grpo', model: null, domain: null, plannedSteps: null });
+const played = (of: string, step: number): PlayedStep => ({ run: of, step, purpose: 'training' });
 const snapshot = (shown: string | null, steps: readonly number[] = []): ToWebview => ({
   type: 'snapshot',
   runs: [run('new'), run('old')],
@@ -33,7 +40,7 @@ describe('received', () => {
       { type: 'appended', run: 'old', points: [point(9)] },
       { type: 'restarted', run: 'old', points: [] },
       { type: 'status', run: 'old', status: { type: 'finished' }, problems: [] },
-      { type: 'rollouts', run: 'old', step: 1, rollouts: [], problem: null },
+      { type: 'rollouts', run: 'old', step: 1, purpose: 'training', rollouts: [], problem: null },
       { type: 'alarms', run: 'old', alarms: [] },
     ];
     for (const message of late) expect(received(shown, message)).toBe(shown);
@@ -58,15 +65,46 @@ describe('received', () => {
   });
 
   it('keeps an opened step for the same run only', () => {
-    const opened = withStepOpened(dashboardAfter(snapshot('new', [1])), 1);
-    expect(received(opened, snapshot('new', [1, 2])).opened).toEqual({ step: 1, rollouts: null, problem: null });
+    const opened = withStepOpened(dashboardAfter(snapshot('new', [1])), played('new', 1));
+    expect(received(opened, snapshot('new', [1, 2])).opened).toEqual({
+      ...played('new', 1),
+      rollouts: null,
+      problem: null,
+    });
     expect(received(opened, snapshot('old')).opened).toBeNull();
   });
 
   it('shows the rollouts of the step that is open, and of no other', () => {
-    const opened = withStepOpened(dashboardAfter(snapshot('new', [1, 2])), 2);
-    const rollouts = (step: number): ToWebview => ({ type: 'rollouts', run: 'new', step, rollouts: [], problem: null });
-    expect(received(opened, rollouts(1))).toBe(opened);
-    expect(received(opened, rollouts(2)).opened).toEqual({ step: 2, rollouts: [], problem: null });
+    const opened = withStepOpened(dashboardAfter(snapshot('new', [1, 2])), played('new', 2));
+    const rollouts = (of: PlayedStep): ToWebview => ({ type: 'rollouts', ...of, rollouts: [], problem: null });
+    for (const other of [played('new', 1), played('old', 2), { ...played('new', 2), purpose: 'evaluation' as const }])
+      expect(received(opened, rollouts(other))).toBe(opened);
+    expect(received(opened, rollouts(played('new', 2))).opened).toEqual({
+      ...played('new', 2),
+      rollouts: [],
+      problem: null,
+    });
   });
+
+  it('opens a step of a run that is drawn over, until it is drawn no more', () => {
+    const overlaid: ToWebview = { type: 'overlaid', runs: [{ run: 'old', points: [point(7)] }] };
+    const opened = withStepOpened(dashboardAfter(snapshot('new', [1]), overlaid), played('old', 7));
+    expect(openedTitle(opened)).toBe('Rollouts of optimizer step 7, old');
+    expect(received(opened, overlaid).opened).toMatchObject(played('old', 7));
+    expect(received(opened, { type: 'overlaid', runs: [] }).opened).toBeNull();
+  });
+});
+
+test.each([
+  [played('new', 1), 'Rollouts of optimizer step 1'],
+  [played('new', 2), 'Rollouts of optimizer step 2, superseded'],
+  [{ ...played('new', 1), purpose: 'evaluation' as const }, 'Evaluation after optimizer step 1'],
+  [{ ...played('new', 0), purpose: 'evaluation' as const }, 'Evaluation before training'],
+])('%o is called %s', (opened, title) => {
+  const shown = dashboardAfter(snapshot('new', [0, 1]), {
+    type: 'appended',
+    run: 'new',
+    points: [{ ...point(2), superseded: true }],
+  });
+  expect(openedTitle(withStepOpened(shown, opened))).toBe(title);
 });

@@ -16,9 +16,19 @@ describe('tableOf', () => {
     const table = tableOf([point(1, { loss: 2, entropy: 1 }), point(2, { loss: 1.5 })], 0);
     expect(table.columns.map(({ label }) => label)).toEqual(['Loss', 'Entropy']);
     expect(table.rows).toEqual([
-      { step: 2, cells: ['1.500', '–'] },
-      { step: 1, cells: ['2', '1'] },
+      { step: 2, name: '2', purpose: 'training', cells: ['1.500', '–'] },
+      { step: 1, name: '1', purpose: 'training', cells: ['2', '1'] },
     ]);
+  });
+
+  it('opens the evaluation where nothing else was measured', () => {
+    const series = [point(0, { 'evaluate/reward': 1 }), point(1, { loss: 1, 'evaluate/reward': 1 }), point(2)];
+    expect(tableOf(series, 0).rows.map(({ purpose }) => purpose)).toEqual(['training', 'training', 'evaluation']);
+  });
+
+  it('names what is superseded', () => {
+    const [row] = tableOf([point(1), { ...point(2), superseded: true }], 0).rows;
+    expect(row?.name).toBe('2, superseded');
   });
 
   it('turns pages, and keeps to those that exist', () => {
@@ -55,6 +65,11 @@ describe('statusOf', () => {
       duration: '49 min 0 s',
     });
     expect(at({ type: 'running' })).toMatchObject({ progress: 'Optimizer step 50', done: null });
+    const series = [point(1), point(2), { ...point(50), superseded: true }];
+    expect(statusOf({ ...emptyDashboard, series })).toMatchObject({
+      progress: 'Optimizer step 2',
+      duration: '1 min 0 s',
+    });
     expect(statusOf(emptyDashboard)).toMatchObject({
       label: 'Starting',
       progress: 'No optimizer step yet',
