@@ -19,6 +19,7 @@ TORCH_FREE = [
     "chat_request",
     "trajectories",
     "configuration",
+    "preflight",
     "engine",
     "progress",
     "alarms",

@@ -5,11 +5,10 @@ import { Fault } from '../../engine/shell/fault.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { type Io, UsageError } from '../io.ts';
 import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
+import { gpusHere, throwUnlessGpus } from './gpus.ts';
+import { type Needs, needsOf } from './needs.ts';
 import { checkpointOf, isGone, lastLineOf, sizeOf, throwIfFailed, throwUnlessRoomFor } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
-
-/** What the checkpoints of a small run take. */
-const usualDisk = 2 ** 29;
 
 /** Training on this machine. */
 export function localTarget(): Target {
@@ -18,10 +17,14 @@ export function localTarget(): Target {
   return {
     name: 'this machine',
     preflight: async (launch, io) => {
-      const free = freeAt(launch.run);
-      throwUnlessRoomFor(launch.disk ?? usualDisk, free, `for ${launch.run}`, 'name another folder with --out');
+      const { run, disk } = launch;
+      const throwUnlessRoom = (bytes: number) =>
+        throwUnlessRoomFor(bytes, freeAt(run), `for ${run}`, 'name another folder with --out');
+      throwUnlessRoom(disk ?? 0);
+      throwUnlessGpus('this machine', gpusHere, launch);
       python = await preparePython(io, launch.python);
-      checkConfiguration(python, launch);
+      const needs = checkConfiguration(python, launch);
+      throwUnlessRoom(disk ?? needs.disk);
     },
     prepare: async () => undefined,
     start: async (launch, io) => {
@@ -47,14 +50,18 @@ function freeAt(folder: string): number {
   return bavail * bsize;
 }
 
-/** Lets the trainer read a configuration without starting anything, as it knows the fields and profiles. */
-function checkConfiguration(python: string, { kind, config, placed = (words) => words }: Launch): void {
-  const { status, stderr, error } = spawnSync(python, ['-m', 'rehearsal_trainer', kind, '--config', '-', '--check'], {
-    env: trainerEnvironment(),
-    input: JSON.stringify(config),
-    encoding: 'utf8',
-  });
-  if (status === 0) return;
+/** Lets the trainer read a configuration and look for its model without starting anything. */
+function checkConfiguration(python: string, { kind, config, placed = (words) => words }: Launch): Needs {
+  const { status, stdout, stderr, error } = spawnSync(
+    python,
+    ['-m', 'rehearsal_trainer', kind, '--config', '-', '--check'],
+    {
+      env: trainerEnvironment(),
+      input: JSON.stringify(config),
+      encoding: 'utf8',
+    },
+  );
+  if (status === 0) return needsOf(stdout);
   throw new UsageError(`the trainer refuses these options: ${placed(error?.message ?? lastLineOf(stderr))}`);
 }
 

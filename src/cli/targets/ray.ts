@@ -5,12 +5,13 @@ import { setTimeout as setTimer } from 'node:timers/promises';
 import { Fault } from '../../engine/shell/fault.ts';
 import { type Io, UsageError } from '../io.ts';
 import { domainsOf } from './keys.ts';
+import { needsOf } from './needs.ts';
 import { fetchFromRay } from './rayFetch.ts';
 import { followedOf, followJob, keepFollowed } from './rayFollow.ts';
 import { RayJobs } from './rayJobs.ts';
 import { packageOf, type RayPackage } from './rayPackage.ts';
 import { lookAtCluster } from './rayPreflight.ts';
-import { lastLineOf, throwIfFailed } from './runFolder.ts';
+import { lastLineOf, throwIfFailed, throwUnlessRoomFor } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 import { broughtBy, programTrees } from './trees.ts';
 
@@ -49,6 +50,8 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       const words = lastLineOf(logs) || (job.message ?? '');
       if (job.status !== 'SUCCEEDED')
         throw new UsageError(`the trainer refuses these options: ${launch.placed?.(words) ?? words}`);
+      const { disk, free } = needsOf(logs);
+      throwUnlessRoomFor(launch.disk ?? disk, free, `in the storage of ${jobs.name}`, 'set storage to another folder');
     },
     start: async (launch, io) => {
       if (!uploaded) throw new Error('a run is prepared before it is started');
