@@ -11,6 +11,7 @@ is deleted; `store` and `trees` can go when nothing runs.
 """
 
 import hashlib
+import http.client
 import json
 import os
 import platform
@@ -20,9 +21,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import quote
 
 POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5
@@ -87,6 +91,7 @@ def look(folder: Path, request: Request) -> Request:
         "gpus": gpus(),
         "hasEnvironment": (cache() / "python").is_dir(),
         "commands": {name: shutil.which(name) is not None for name in request.get("commands", [])},
+        "refusal": refusal(model, request["environment"]) if (model := request["model"]) else None,
     }
 
 
@@ -111,12 +116,33 @@ def gpus() -> list[dict[str, Any]] | str:
     """The graphics cards as their driver lists them, or why it lists none."""
     if shutil.which("nvidia-smi") is None:
         return "nvidia-smi is not there"
-    command = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader,nounits"]
+    command = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         return (done.stdout + done.stderr).strip().splitlines()[0] if done.stdout + done.stderr else "nvidia-smi fails"
     rows = [line.split(", ") for line in done.stdout.strip().splitlines()]
-    return [{"name": name, "driver": driver, "megabytes": int(float(memory))} for name, driver, memory in rows]
+    return [{"name": name, "driver": driver} for name, driver in rows]
+
+
+def refusal(model: str, environment: dict[str, str]) -> str | None:
+    """Why the Hugging Face hub does not give out a model: `unknown` or `closed`.
+
+    None where it does, and where it can't be asked from here: the trainer knows what lies in its cache.
+    """
+    every = {**os.environ, **environment}
+    home = Path(every.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
+    token = every.get("HF_TOKEN") or ((home / "token").read_text().strip() if (home / "token").is_file() else "")
+    if every.get("HF_HUB_OFFLINE", "0") not in ("", "0"):
+        return None
+    url = f"{every.get('HF_ENDPOINT') or 'https://huggingface.co'}/{quote(model)}/resolve/main/config.json"
+    asked = urllib.request.Request(url, method="HEAD", headers={"Authorization": f"Bearer {token}"} if token else {})
+    try:
+        urllib.request.urlopen(asked, timeout=10).close()
+    except urllib.error.HTTPError as error:
+        return {"GatedRepo": "closed", "RepoNotFound": "unknown"}.get(error.headers.get("X-Error-Code", ""))
+    except (OSError, ValueError, http.client.HTTPException):
+        return None
+    return None
 
 
 # What is brought.
@@ -193,7 +219,10 @@ def make_environment(request: Request) -> int:
 
 
 def try_out(folder: Path, request: Request) -> Request:
-    """Starts everything that a run needs, once; the first that fails is told with its last words."""
+    """Starts everything that a run needs, once; the first that fails is told with its last words.
+
+    Where none does, `words` are those of the trainer about its options.
+    """
     node = node_of(request["python"])
     environment = environment_of({**request, "node": node})
     engine = [node, request["engine"]]
@@ -203,6 +232,7 @@ def try_out(folder: Path, request: Request) -> Request:
          json.dumps(request["config"])),
         *(("tools", [*engine, "tools", domain, "--json"], None) for domain in request["domains"]),
     ]  # fmt: skip
+    words = ""
     for what, command, given in trials:
         done = subprocess.run(
             command, input=given if given is not None else "", capture_output=True, text=True, env=environment,
@@ -210,7 +240,9 @@ def try_out(folder: Path, request: Request) -> Request:
         )  # fmt: skip
         if done.returncode != 0:
             return {"node": node, "failed": what, "words": words_of(done.stdout) or last_line(done.stderr)}
-    return {"node": node}
+        if what == "options":
+            words = done.stdout
+    return {"node": node, "words": words}
 
 
 def node_of(python: str) -> str:

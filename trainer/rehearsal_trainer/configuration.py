@@ -27,11 +27,13 @@ def read_config(
     about: str,
     check: Callable[[Config], None] | None = None,
     algorithms: Profiles | None = None,
+    needs: Callable[[Config], Mapping[str, Json]] | None = None,
 ) -> tuple[Config, bool]:
     """Reads `--config FILE`, `--set name=value` and `--resume`; ConfigurationError names the field that is wrong.
 
     `profile` in the file picks a set of defaults; what the file or --set says goes above them. `check` refuses fields
-    that do not fit together. With `--check` that is all: the process ends with exit code 0.
+    that do not fit together. With `--check` that is all: what the run `needs` is printed as JSON, and the process ends
+    with exit code 0.
     """
     parser = argparse.ArgumentParser(prog=f"rehearsal_trainer {kind.__module__.rsplit('.', 1)[-1]}", description=about)
     parser.add_argument("--config", help="JSON file with the fields to change; - is standard input", metavar="FILE")
@@ -55,6 +57,8 @@ def read_config(
     if check:
         check(config)
     if options.check:
+        if needs:
+            print(json.dumps(needs(config)))
         sys.exit(0)
     return config, options.resume
 

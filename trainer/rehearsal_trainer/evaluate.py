@@ -23,9 +23,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rehearsal_trainer import keys, rollout_keys
+from rehearsal_trainer import keys, preflight, rollout_keys
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.messages import Json
 from rehearsal_trainer.rollouts import task_of
 
 if TYPE_CHECKING:
@@ -77,10 +78,15 @@ PROFILES = {"paper": {}, "gpu": {"context": 16384}, "cpu": _CPU, "trial": {**_CP
 
 def main(argv: Sequence[str]) -> int:
     """Runs an evaluation and prints its table; exit code 0 whatever the success."""
-    config, resume = read_config(Config, PROFILES, argv, "Measures success on a split.")
+    config, resume = read_config(Config, PROFILES, argv, "Measures success on a split.", needs=needs)
     result = run_evaluation(config, resume)
     print("stopped; with --resume it goes on" if result is None else table(result))
     return 0
+
+
+def needs(config: Config) -> dict[str, Json]:
+    """The model, and room for recordings."""
+    return preflight.needs(config.model, Path(config.run), lambda _size: 0)
 
 
 def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | None:

@@ -18,10 +18,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rehearsal_trainer import alarms
+from rehearsal_trainer import alarms, preflight
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.grpo_config import ALGORITHMS, PROFILES, Config, check, rows_per_step
+from rehearsal_trainer.messages import Json
 
 if TYPE_CHECKING:
     from rehearsal_trainer.backends.trl import GrpoPlan, Measurements, Optimization, Rollouts
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str]) -> int:
     """Runs GRPO; the model lies in <run>/checkpoints/final (an adapter, where LoRA trained)."""
-    config, resume = read_config(Config, PROFILES, argv, "Learns from rollouts with the engine.", check, ALGORITHMS)
+    config, resume = read_config(
+        Config, PROFILES, argv, "Learns from rollouts with the engine.", check, ALGORITHMS, needs
+    )
     run_grpo(config, resume)
     return 0
 
@@ -115,6 +118,15 @@ def evaluation_of(
         return None
     part = Part("evaluate", Sampling.of(config), config.evaluate_trials)
     return Evaluation(run, worker, evaluated, Schedule(config.evaluate_every, steps), config.seed, part)
+
+
+def needs(config: Config) -> dict[str, Json]:
+    """Checkpoints, and at the end the adapter, or the model where all weights are trained."""
+
+    def disk(size: preflight.Size) -> int:
+        return preflight.checkpoints(config, size) + preflight.trained(config, size)
+
+    return preflight.needs(config.model, Path(config.run), disk)
 
 
 def plans_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> tuple[Optimization, GrpoPlan]:

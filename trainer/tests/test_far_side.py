@@ -164,3 +164,23 @@ def test_a_pid_that_the_system_gave_away_again_is_no_trainer(tmp_path: Path) -> 
     (tmp_path / "pid").write_text("999999999")
     assert far_side.stop(tmp_path) == {"isRunning": False}
     assert not (tmp_path / "stop").exists()
+
+
+@pytest.mark.parametrize("offline", ["0", "1"])
+def test_a_hub_that_can_not_be_asked_refuses_nothing(tmp_path: Path, offline: str) -> None:
+    environment = {"HF_ENDPOINT": "http://127.0.0.1:1", "HF_HUB_OFFLINE": offline, "HF_HOME": str(tmp_path)}
+    assert far_side.refusal("ada/desk", environment) is None
+
+
+def test_what_is_tried_out_tells_what_the_run_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "trainer" / "rehearsal_trainer"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "__main__.py").write_text("import sys; sys.exit(sys.stdin.read() == '{}' or print('needs 5'))")
+    (tmp_path / "node").write_text("#!/bin/sh\nexit 0\n")
+    (tmp_path / "node").chmod(0o755)
+    monkeypatch.setattr(far_side, "node_of", lambda _python: str(tmp_path / "node"))
+    asked = {"python": sys.executable, "trainer": str(package.parent), "engine": "e", "kind": "sft", "domains": ["d"]}
+    tried = far_side.try_out(tmp_path, {**asked, "config": {"steps": 1}})
+    assert tried == {"node": str(tmp_path / "node"), "words": "needs 5\n"}
+    assert far_side.try_out(tmp_path, {**asked, "config": {}})["failed"] == "options"

@@ -45,7 +45,8 @@ into its folder here until it is over. Fetch brings a checkpoint here.
   --python PATH      the Python of the target that makes the trainer's environment (3.11 or newer)
   --target TARGET    where to train: local (this machine, the default), ssh://USER@HOST:PORT/FOLDER, or, for GRPO with
                      verl on a Ray cluster, ray://HOST:8265
-  --disk GB          the free disk that the run needs there beside what is copied
+  --disk GB          the free disk that the run needs there beside what is copied (default: what the trainer reckons
+                     from the model and the checkpoints that are kept)
   --checkpoint NAME  fetch: which one (default: the newest)
   --json             machine-readable output
 `,

@@ -9,12 +9,11 @@ import { type Io, UsageError } from '../io.ts';
 import { lastLineOf } from '../lastLine.ts';
 import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
+import { gpusHere, throwUnlessGpus } from './gpus.ts';
+import { type Needs, needsOf } from './needs.ts';
 import { checkpointOf, isGone, sizeOf, throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 import { didNotStart, refusedOptions } from './targetFaults.ts';
-
-/** What the checkpoints of a small run take. */
-const usualDisk = 2 ** 29;
 
 /** Training on this machine. */
 export function localTarget(): Target {
@@ -23,10 +22,14 @@ export function localTarget(): Target {
   return {
     name: 'this machine',
     preflight: async (launch, io) => {
-      const free = freeAt(launch.run);
-      throwUnlessRoomFor(launch.disk ?? usualDisk, free, `for ${launch.run}`, 'name another folder with --out');
+      const { run, disk } = launch;
+      const throwUnlessRoom = (bytes: number) =>
+        throwUnlessRoomFor(bytes, freeAt(run), `for ${run}`, 'name another folder with --out');
+      throwUnlessRoom(disk ?? 0);
+      throwUnlessGpus('this machine', gpusHere, launch);
       python = await preparePython(io, launch.python);
-      await checkConfiguration(python, launch, io);
+      const needs = await checkConfiguration(python, launch, io);
+      throwUnlessRoom(disk ?? needs.disk);
     },
     prepare: async () => undefined,
     start: async (launch, io) => {
@@ -52,12 +55,13 @@ function freeAt(folder: string): number {
   return bavail * bsize;
 }
 
-/** Lets the trainer read a configuration without starting anything, as it knows the fields and profiles. */
-async function checkConfiguration(python: string, launch: Launch, io: Io): Promise<void> {
-  await askTrainer(io, python, [launch.kind, '--config', '-', '--check'], {
+/** Lets the trainer read a configuration and look for its model without starting anything. */
+async function checkConfiguration(python: string, launch: Launch, io: Io): Promise<Needs> {
+  const told = await askTrainer(io, python, [launch.kind, '--config', '-', '--check'], {
     input: JSON.stringify(launch.config),
     refused: (words) => refusedOptions(launch, words),
   });
+  return needsOf(told);
 }
 
 /**

@@ -7,11 +7,13 @@ import { type Io, UsageError } from '../io.ts';
 import { lastLineOf } from '../lastLine.ts';
 import { engineCommand } from '../training/engineCommand.ts';
 import { domainsOf } from './keys.ts';
+import { needsOf } from './needs.ts';
 import { fetchFromRay } from './rayFetch.ts';
 import { followedOf, followJob, keepFollowed } from './rayFollow.ts';
 import { RayJobs } from './rayJobs.ts';
 import { packageOf, type RayPackage } from './rayPackage.ts';
 import { lookAtCluster } from './rayPreflight.ts';
+import { throwUnlessRoomFor } from './diskRoom.ts';
 import { throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 import { didNotStart, refusedOptions } from './targetFaults.ts';
@@ -51,6 +53,8 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       const { job, logs } = await jobs.run(check, io.signal);
       const words = lastLineOf(logs) || (job.message ?? '');
       if (job.status !== 'SUCCEEDED') throw refusedOptions(launch, words);
+      const { disk, free } = needsOf(logs);
+      throwUnlessRoomFor(launch.disk ?? disk, free, `in the storage of ${jobs.name}`, 'set storage to another folder');
     },
     start: async (launch, io) => {
       if (!uploaded) throw new Error('a run is prepared before it is started');

@@ -6,12 +6,14 @@ import { byStep } from '../../engine/shell/trainingRun.ts';
 import { type Io, UsageError } from '../io.ts';
 import { engineCommand } from '../training/engineCommand.ts';
 import { askFarSide, callFarSide } from './farSide.ts';
+import { throwUnlessRoomFor } from './diskRoom.ts';
 import { domainsOf, keysOf } from './keys.ts';
 import { had, mirror } from './mirror.ts';
+import { needsOf } from './needs.ts';
 import { throwIfFailed } from './runFolder.ts';
 import { readAddress, type SshAddress } from './sshAddress.ts';
 import { type FarRun, followFarRun } from './sshFollow.ts';
-import { farPython, lookAt, type Machine } from './sshPreflight.ts';
+import { farPython, lookAt, type Machine, roomElsewhere } from './sshPreflight.ts';
 import type { Launch, Target } from './target.ts';
 import { didNotStart, noCheckpoint, refusedOptions } from './targetFaults.ts';
 import { broughtBy, bytesIn, listed, placeOfTree, programTrees, sendTrees, type Tree } from './trees.ts';
@@ -48,10 +50,11 @@ export function sshTarget(name: string, given: string | undefined): Target {
     name: host,
     preflight: async (launch, io) => {
       io.err(`looking at ${host}\n`);
-      keysOf(launch, io.environment);
+      const keys = keysOf(launch, io.environment);
       const { engine, trainer } = programTrees();
       const command = await python();
-      machine = await lookAt(address, command, launch, bytesIn([engine, trainer, ...broughtBy(launch, '').trees]));
+      const bytes = bytesIn([engine, trainer, ...broughtBy(launch, '').trees]);
+      machine = await lookAt(address, command, launch, bytes, keys);
     },
     prepare: async (launch, io) => {
       ready = await prepare(address, await python(), machineOf(machine), launch, io);
@@ -117,7 +120,7 @@ async function prepare(
   await making.end();
   const { python: own } = JSON.parse(made ?? '{}') as { readonly python: string };
   io.err(`trying out what the run needs on ${address.host}\n`);
-  const tried = await askFarSide<{ readonly node: string; readonly failed?: string; readonly words?: string }>(
+  const tried = await askFarSide<{ readonly node: string; readonly failed?: string; readonly words: string }>(
     address,
     python,
     {
@@ -125,13 +128,15 @@ async function prepare(
       ...placed,
       python: own,
       kind: launch.kind,
-      config,
+      config: { ...config, run: `${folder}/runs/${basename(launch.run)}` },
       domains: domainsOf(launch.config).map((domain) => placeIn(launch, folder, domain)),
       environment: keys,
     },
     { signal },
   );
   if (tried.failed) throw trialFault(address, tried.failed, tried.words ?? '', launch);
+  const { disk, free } = needsOf(tried.words);
+  throwUnlessRoomFor(launch.disk ?? disk, free, `in ${folder} on ${address.host}`, roomElsewhere);
   return { ...placed, python: own, node: tried.node, keys };
 }
 

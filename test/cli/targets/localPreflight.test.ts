@@ -1,0 +1,75 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { rehearsal } from '../../support/terminal.ts';
+
+describe.skipIf(process.platform === 'win32')('what would make a run on this machine fail is one message', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-local-'));
+  const bin = join(scratch, 'bin');
+  const python = join(scratch, 'python');
+  mkdirSync(bin);
+  afterEach(() => vi.unstubAllEnvs());
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+  type Wrong = {
+    readonly what: string;
+    readonly profile?: string;
+    /** What the driver's program does. */
+    readonly nvidia?: string;
+    /** What the trainer's check does. */
+    readonly check?: string;
+    readonly says: RegExp;
+  };
+
+  const wrong: readonly Wrong[] = [
+    {
+      what: 'no driver',
+      profile: 'gpu',
+      nvidia: 'echo "NVIDIA-SMI has failed: no driver"; exit 9',
+      says: /: the profile gpu wants a GPU, and this machine shows none \(NVIDIA-SMI has failed: no driver\): choose --profile cpu, or/,
+    },
+    {
+      what: 'no GPU',
+      profile: 'paper',
+      nvidia: 'exit 0',
+      says: /: the profile paper wants a GPU, and this machine shows none \(nvidia-smi lists none\): choose/,
+    },
+    {
+      what: 'an old driver',
+      profile: 'gpu',
+      nvidia: 'echo "NVIDIA H200, 535.104.05"',
+      says: /: the driver 535\.104\.05 of NVIDIA H200 on this machine is too old for the trainer's PyTorch: install 580 or/,
+    },
+    {
+      what: 'a model that is none',
+      check: 'echo "error: model: there is no such model" >&2; exit 2',
+      says: /: the trainer refuses these options: model: there is no such model\n$/,
+    },
+    {
+      what: 'less room than the trainer reckons',
+      check: `echo '{"disk": 1073741824000000000, "free": 1}'`,
+      says: /: there are [\d.]+ GB free for .*run, and the run needs 1000000000\.0 GB: make room, or name another folder/,
+    },
+    {
+      what: 'a check without an answer',
+      check: 'echo "a library greets"',
+      says: /: the trainer's check of the options ended without saying what the run needs: install Rehearsal again\n$/,
+    },
+  ];
+
+  test.each(wrong)('$what', async ({ profile = 'cpu', nvidia = 'exit 0', check = 'exit 0', says }) => {
+    writeFileSync(join(bin, 'nvidia-smi'), `#!/bin/sh\n${nvidia}\n`, { mode: 0o755 });
+    const making = `case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) `;
+    const script = `#!/bin/sh\n${making}case "$*" in *--check) cat > /dev/null; ${check} ;; esac ;; esac\n`;
+    writeFileSync(python, script, { mode: 0o755 });
+    vi.stubEnv('PATH', `${bin}${delimiter}${process.env['PATH']}`);
+    const run = join(scratch, 'run');
+    const where = ['--out', run, '--python', python];
+    const { code, out, err } = await rehearsal('train', 'sft', 'domains/parcel-desk', '--profile', profile, ...where);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(says);
+    expect(err.trim().split('\n')).toHaveLength(1);
+    expect(existsSync(run)).toBe(false);
+  });
+});

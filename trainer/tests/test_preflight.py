@@ -1,0 +1,158 @@
+"""What is looked at before a run begins: the model, and the room it takes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+
+from rehearsal_trainer import evaluate, grpo, preflight, sft
+from rehearsal_trainer.backends.verl import job
+from rehearsal_trainer.backends.verl.plan import PROFILES, ClusterConfig
+from rehearsal_trainer.configuration import from_values
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.models import load_model, load_tokenizer, model_folder
+from rehearsal_trainer.preflight import REST, Size, size_of
+
+TRAINER = Path(__file__).resolve().parents[1]
+
+
+class Hub(BaseHTTPRequestHandler):
+    """Knows the model `ada/gated`, which it does not give out, and no other."""
+
+    def do_GET(self) -> None:
+        known = "ada/gated" in self.path
+        is_info = self.path.startswith("/api/models/")
+        self.send_response(200 if known and is_info else 403 if known else 404)
+        self.send_header("X-Error-Code", "GatedRepo" if known else "RepoNotFound")
+        body = b'{"id": "ada/gated", "siblings": []}' if known and is_info else b""
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body if self.command == "GET" else b"")
+
+    do_HEAD = do_GET
+
+    def log_message(self, format: str, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def hub() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+def checked(config: dict[str, Any], home: Path, endpoint: str) -> subprocess.CompletedProcess[str]:
+    """What `--check` says in a process of its own, with an empty cache of the hub."""
+    environment = {**os.environ, "HF_ENDPOINT": endpoint, "HF_HOME": str(home / "hf"), "HF_HUB_OFFLINE": "0"}
+    return subprocess.run(
+        [sys.executable, "-m", "rehearsal_trainer", "grpo", "--config", "-", "--check"],
+        cwd=TRAINER, env=environment, input=json.dumps(config), capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        ("nobody/none", "'nobody/none' is neither smollm2, tiny, a folder with a model or adapter, nor a model that"),
+        ("/no/where", "'/no/where' is neither smollm2, tiny, a folder with a model or adapter, nor a model that"),
+        ("ada/gated", "the Hugging Face hub does not give out 'ada/gated': ask for access on its page there, and set"),
+    ],
+)
+def test_a_model_that_can_t_be_had_is_one_message(tmp_path: Path, hub: str, model: str, says: str) -> None:
+    done = checked({"domain": "d", "run": str(tmp_path / "run"), "model": model}, tmp_path, hub)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: model: {says}")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_hub_that_can_t_be_reached_is_no_wrong_name(tmp_path: Path) -> None:
+    config = {"domain": "d", "run": str(tmp_path / "run"), "model": "nobody/none"}
+    done = checked(config, tmp_path, "http://127.0.0.1:1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: model: the Hugging Face hub can't be asked from here (")
+    assert done.stderr.endswith("is not in its cache: check the network, or name a folder with the model\n")
+
+
+def test_a_folder_without_a_model_is_told_by_what_it_lacks(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    config = from_values(evaluate.Config, evaluate.PROFILES, {"domain": "d", "run": "r", "model": str(folder)})
+    for file, lacks in (("config.json", "config.json"), ("model.safetensors", "model.safetensors")):
+        with pytest.raises(ConfigurationError, match=f"^model: {folder} holds no model: it has no {lacks}$"):
+            evaluate.needs(config)
+        (folder / file).write_text("{}")
+    with pytest.raises(ConfigurationError, match=r"^model: .* is no model that can be trained: "):
+        evaluate.needs(config)
+
+
+@pytest.mark.parametrize("name", list(preflight.NAMED))
+def test_the_sizes_of_the_named_models_are_theirs(name: str) -> None:
+    assert size_of(model_folder(name)) == size_of(name)
+
+
+def test_an_adapter_is_as_large_as_its_base_and_its_rank(tmp_path: Path) -> None:
+    lora = LoraConfig(r=4, target_modules="all-linear", task_type="CAUSAL_LM")
+    adapted = get_peft_model(load_model("tiny", torch.float32), lora)
+    adapted.peft_config["default"].base_model_name_or_path = "tiny"
+    adapted.save_pretrained(str(tmp_path))
+    load_tokenizer("tiny").save_pretrained(tmp_path)
+    size = size_of(str(tmp_path))
+    assert size == Size(size_of("tiny").parameters, size_of("tiny").ends, 4)
+    assert sum(each.numel() for name, each in adapted.named_parameters() if "lora" in name) == 4 * size.ends
+
+
+P, ENDS = 134_515_008, 305_280
+WHOLE, ADAPTER = 4 * P, 4 * 16 * ENDS
+OF_GRPO, OF_SFT = {"domain": "d"}, {"recordings": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "disk"),
+    [
+        (sft, OF_SFT, 3 * ADAPTER + WHOLE),  # 40 steps in the profile, one checkpoint every 50
+        (sft, {**OF_SFT, "steps": 400}, 3 * 3 * ADAPTER + WHOLE),
+        (sft, {**OF_SFT, "lora_rank": 0, "epochs": 3.0}, 3 * 3 * WHOLE + WHOLE),
+        (sft, {**OF_SFT, "lora_rank": 0, "dtype": "bfloat16", "epochs": 3.0}, 3 * 3 * WHOLE // 2 + WHOLE // 2),
+        (grpo, OF_GRPO, 4 * 3 * ADAPTER + ADAPTER),
+        (grpo, {**OF_GRPO, "lora_rank": 0, "keep_checkpoints": 1}, 2 * 3 * WHOLE + WHOLE),
+        (grpo, {**OF_GRPO, "profile": "paper"}, 4 * 3 * WHOLE + WHOLE),
+        (evaluate, OF_GRPO, 0),
+    ],
+)
+def test_the_room_follows_model_numbers_and_checkpoints(
+    tmp_path: Path, kind: Any, values: dict[str, Any], disk: int
+) -> None:
+    config = from_values(kind.Config, kind.PROFILES, {**values, "run": str(tmp_path / "run")})
+    needed = kind.needs(config)
+    assert needed["disk"] == disk + REST
+    assert needed["free"] > 0
+
+
+def test_verl_keeps_the_base_in_every_checkpoint_of_its_storage(tmp_path: Path) -> None:
+    given = {**OF_GRPO, "run": "/here/run", "storage": str(tmp_path)}
+    adapted = from_values(ClusterConfig, PROFILES, given)
+    assert job.needs(adapted)["disk"] == 4 * (3 * ADAPTER + WHOLE) + REST
+    assert job.needs(replace(adapted, lora_rank=0))["disk"] == 4 * 3 * WHOLE + REST
+
+
+def test_checkpoints_from_before_are_no_more_that_is_needed(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    config = from_values(grpo.Config, grpo.PROFILES, {**OF_GRPO, "run": str(run)})
+    (run / "checkpoints" / "checkpoint-5").mkdir(parents=True)
+    (run / "checkpoints" / "checkpoint-5" / "optimizer.pt").write_bytes(bytes(1000))
+    assert grpo.needs(config)["disk"] == 4 * 3 * ADAPTER + ADAPTER + REST - 1000
