@@ -30,7 +30,7 @@ const linesIn = (run: string, part: EvaluationPart) => join(run, 'trajectories',
 
 /** The parts of an evaluation that have rollouts; the one at a temperature first. */
 export function partsPlayed(run: string): readonly EvaluationPart[] {
-  return parts.filter((part) => evaluationLines(run, part).some((line) => line !== undefined));
+  return parts.filter((part) => evaluationLines(run, part).length > 0);
 }
 
 /** The rollouts of a part of an evaluation, a line each; undefined for one that can't be read. */
