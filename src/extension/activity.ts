@@ -3,7 +3,7 @@ export type Spent = { readonly tokens: number; readonly money: number | null };
 
 /** Something that the editor started and that still runs. */
 export type Activity = {
-  readonly type: 'rollout' | 'debugging' | 'evaluation' | 'synthesis' | 'training';
+  readonly type: 'rollout' | 'debugging' | 'evaluation' | 'synthesis' | 'training' | 'experiment' | 'serving';
   /** What runs: a task, a domain, a training run. */
   readonly title: string;
   /** How far it is; empty where it does not say it. */
@@ -41,6 +41,8 @@ const names: Readonly<Record<Activity['type'], string>> = {
   evaluation: 'Evaluation',
   synthesis: 'Synthesis',
   training: 'Training',
+  experiment: 'Experiment',
+  serving: 'Serving',
 };
 
 /** What the status bar says of what runs; null where nothing does. */

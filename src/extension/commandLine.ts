@@ -24,16 +24,17 @@ export type CommandEnd = {
 
 /**
  * Runs a command of the command line beside the editor. What it tells goes to the log and to the progress.
- * @param onLine is told of each line of its output as it comes
+ * @param more `onLine` is told of each line of its output as it comes; `cwd` is the folder that it works in
  */
 export async function runCommand(
   context: Context,
   args: readonly string[],
   progress: vscode.Progress<{ message?: string }>,
   token: vscode.CancellationToken,
-  onLine?: (line: string) => void,
+  { onLine, cwd }: { readonly onLine?: ((line: string) => void) | undefined; readonly cwd?: string } = {},
 ): Promise<CommandEnd> {
   const child = spawn(process.execPath, [context.cli, ...args], {
+    ...(cwd === undefined ? {} : { cwd }),
     env: { ...process.env, ...(await context.environment()) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -81,14 +82,19 @@ export function runQuietly(
   { token, onLine }: { readonly token?: vscode.CancellationToken; readonly onLine?: (line: string) => void } = {},
 ): Promise<CommandEnd> {
   const heeded = token ?? new vscode.CancellationTokenSource().token;
-  return runCommand(context, args, { report: () => undefined }, heeded, onLine);
+  return runCommand(context, args, { report: () => undefined }, heeded, { onLine });
 }
 
 /** Runs a command with --json, with its progress and a way to cancel it in a notification. */
-export async function runWithProgress(context: Context, title: string, args: readonly string[]): Promise<CommandEnd> {
+export async function runWithProgress(
+  context: Context,
+  title: string,
+  args: readonly string[],
+  place: { readonly cwd?: string } = {},
+): Promise<CommandEnd> {
   const location = vscode.ProgressLocation.Notification;
   return vscode.window.withProgress({ location, title, cancellable: true }, (progress, token) =>
-    runCommand(context, [...args, '--json'], progress, token),
+    runCommand(context, [...args, '--json'], progress, token, place),
   );
 }
 
@@ -132,6 +138,10 @@ function runningOf([command, domain = '']: readonly string[], stop: () => unknow
   if (command === 'synth' && domain !== 'preview' && domain !== 'export') {
     const show = () => vscode.commands.executeCommand('rehearsal.log.show');
     return beginRunning({ type: 'synthesis', title: basename(domain) }, { stop, open: show });
+  }
+  if (command === 'experiment') {
+    const show = () => vscode.commands.executeCommand('rehearsal.training.dashboard');
+    return beginRunning({ type: 'experiment', title: basename(domain) }, { stop, open: show });
   }
   if (command !== 'eval' && command !== 'run') return undefined;
   const open = () => vscode.commands.executeCommand('rehearsal.runs.focus');

@@ -36,6 +36,12 @@ export const commandUses: Readonly<Record<CommandId, string>> = {
   'rehearsal.training.stop': 'Ends a training run with a checkpoint.',
   'rehearsal.training.resume': 'Goes on with a training run where it stopped.',
   'rehearsal.training.fetch': 'Copies a checkpoint from the machine on which it was trained.',
+  'rehearsal.training.evaluate': 'Measures a checkpoint, or the model that it began as, on the test tasks.',
+  'rehearsal.training.compare': 'Shows task by task how evaluations of checkpoints differ, on one page.',
+  'rehearsal.training.serve':
+    'Serves a checkpoint to other clients as an OpenAI-compatible endpoint, until it is stopped.',
+  'rehearsal.training.export': 'Writes a checkpoint as a whole model for other tools, with an adapter merged in.',
+  'rehearsal.training.experiment': 'Trains and evaluates the arms of a *.experiment.yaml, or goes on with it.',
   'rehearsal.synth.start': 'Plays tasks until there are enough good trajectories to learn from at first.',
   'rehearsal.synth.spotCheck': 'Shows a sample of the chosen trajectories for you to judge, one after the other.',
   'rehearsal.synth.accept': 'Notes that the trajectory is good to learn from, and opens the next.',

@@ -36,9 +36,15 @@ import { testConnection } from './testConnection.ts';
 import { toggleGrouping } from './testing/settings.ts';
 import { recordingOfTest } from './testing/testRecordings.ts';
 import { pickCheckpointSeat } from './training/checkpoints.ts';
+import { compareEvaluations } from './training/evaluations.ts';
+import { runExperiment } from './training/experiments.ts';
+import { exportCheckpoint } from './training/exportCheckpoint.ts';
 import type { LearningKind } from './training/learning.ts';
 import { type TrainingRun, trainingRuns } from './training/runsOfWorkspace.ts';
+import { serveCheckpoint } from './training/serveCheckpoint.ts';
 import {
+  type EvaluationChoice,
+  evaluateCheckpoint,
   fetchCheckpoint,
   resumeTraining,
   startTraining,
@@ -94,6 +100,15 @@ export function commandTable(context: Context, language: LanguageClient): Comman
     'rehearsal.training.stop': (target) => stopTraining(runFolderOf(target)),
     'rehearsal.training.resume': (target) => resumeTraining(context, runFolderOf(target)),
     'rehearsal.training.fetch': (target) => fetchCheckpoint(context, runFolderOf(target)),
+    'rehearsal.training.evaluate': (target) => {
+      const of = runFolderOf(target);
+      const choice = of === undefined ? ((target ?? {}) as EvaluationChoice) : { of };
+      return evaluateCheckpoint(context, choice, (run) => showDashboard(context, run));
+    },
+    'rehearsal.training.compare': (target) => compareEvaluations(context, target),
+    'rehearsal.training.serve': (target) => serveCheckpoint(context, runFolderOf(target)),
+    'rehearsal.training.export': (target) => exportCheckpoint(context, runFolderOf(target)),
+    'rehearsal.training.experiment': (target) => runExperiment(context, target),
     'rehearsal.synth.start': async () => (await import('./coldStart/synthesize.ts')).synthesize(context),
     'rehearsal.synth.spotCheck': (target) => startSpotCheck(target),
     'rehearsal.synth.accept': (target) => decideRollout(target, 'accept'),

@@ -1,4 +1,13 @@
-import { appendFileSync, copyFileSync, cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -89,6 +98,82 @@ describe('runs', () => {
   ])('%j: %s', async (paths, message) => {
     const { code, err } = await rehearsal('compare', ...paths);
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+  });
+});
+
+/** A folder as the trainer leaves it after an evaluation, with the rollouts of a run in one of its parts. */
+function evaluation(name: string, run: string, parts: readonly string[] = ['sampled']): string {
+  const folder = join(at, name);
+  const recordings = readdirSync(run).filter((file) => file.endsWith('.traj.jsonl'));
+  for (const part of ['sampled', 'greedy']) {
+    const into = join(folder, 'trajectories', part);
+    mkdirSync(into, { recursive: true });
+    const played = parts.includes(part) ? recordings : [];
+    for (const file of played) copyFileSync(join(run, file), join(into, file));
+    const lines = played.map((file) => ({
+      task: file.split('.')[0],
+      member: Number(file.split('.')[1]),
+      recording: file,
+    }));
+    writeFileSync(join(into, 'rollouts.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  }
+  const config = { kind: 'evaluate', model: name, domain: 'domains/order-desk', seed: 1, temperature: 1 };
+  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
+  return folder;
+}
+
+describe('evaluations by the trainer', () => {
+  test('they are compared by task as runs are, with each other and with a run', async () => {
+    const base = evaluation('base', scripted);
+    const trained = evaluation('trained', gold);
+    const [ofRuns, found] = [
+      await compared<RunsCompared>(scripted, gold),
+      await compared<RunsCompared>(base, trained, gold),
+    ];
+    const [pair, withRun] = found.pairs;
+    const [expected] = ofRuns.pairs;
+    expect(pair).toMatchObject({ ...expected, settings: expect.anything() });
+    expect(pair?.settings).toEqual(
+      expect.arrayContaining(["agent's seat: base (temperature 1) and trained (temperature 1)"]),
+    );
+    expect(withRun?.difference).toEqual(expected?.difference);
+    expect(found.runs.map(({ metrics, problems }) => [metrics.meanReward, problems])).toEqual([
+      [0, []],
+      [1, []],
+      [1, []],
+    ]);
+  });
+
+  test('the greedy rollouts count where one has no others; without a part in common nothing is compared', async () => {
+    const both = evaluation('both', gold, ['sampled', 'greedy']);
+    const greedy = evaluation('greedy', scripted, ['greedy']);
+    const { pairs } = await compared<RunsCompared>(both, greedy);
+    expect(pairs[0]?.settings).toContain("agent's seat: both (greedy) and greedy (greedy)");
+    const sampled = evaluation('sampled', gold);
+    const { code, err } = await rehearsal('compare', greedy, sampled);
+    expect([code, err]).toEqual([2, expect.stringMatching(/greedy has greedy rollouts only and \S+sampled has none/)]);
+  });
+
+  test('what can’t be compared is named', async () => {
+    const broken = evaluation('broken-evaluation', gold);
+    appendFileSync(join(broken, 'trajectories', 'sampled', task), 'not JSON\n');
+    appendFileSync(join(broken, 'trajectories', 'sampled', 'rollouts.jsonl'), '{"task": "lamp');
+    const { runs } = await compared<RunsCompared>(gold, broken);
+    expect(runs[1]?.problems).toEqual([
+      expect.stringMatching(/rollouts\.jsonl has a line that is no rollout/),
+      expect.stringMatching(/lamp-variant\.0\.traj\.jsonl:\d+: is not JSON/),
+    ]);
+    const refused = async (config: string, message: string) => {
+      writeFileSync(join(broken, 'config.json'), config);
+      const { code, err } = await rehearsal('compare', gold, broken);
+      expect([code, err]).toEqual([2, expect.stringContaining(message)]);
+    };
+    await refused('{', 'config.json:1: ');
+    await refused('{"kind": "evaluate"}', 'is no configuration of a training run (model');
+    await refused('{"kind": "grpo", "model": "tiny", "domain": "x", "seed": 1}', 'is a training run (grpo)');
+    const begun = evaluation('begun', gold, []);
+    const { code, err } = await rehearsal('compare', gold, begun);
+    expect([code, err]).toEqual([2, expect.stringContaining('begun has no rollouts')]);
   });
 });
 

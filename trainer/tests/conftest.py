@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 import aiohttp
 import pytest
 import torch
+from peft import LoraConfig, get_peft_model
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -98,6 +100,23 @@ def tiny_gateway(tiny_model: Any, tokenizer: Any) -> Any:
     gateway = gateway_over(tiny_model, tokenizer, "tiny", "compact", Sampling(1.0, 1.0, 12), 1024, 8)
     yield gateway
     gateway.generator.close()
+
+
+def save_whole(model: Any, folder: Path) -> None:
+    model.save_pretrained(folder)
+    load_tokenizer("tiny").save_pretrained(folder)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, tiny_model: Any) -> Path:
+    """A training folder with two runs: `sft` with a whole model, and `grpo` with an adapter that stands on it."""
+    root = tmp_path / "training"
+    base = root / "sft" / "checkpoints" / "final"
+    save_whole(tiny_model, base)
+    adapter = get_peft_model(load_model(str(base), torch.float32), LoraConfig(r=2, target_modules=["q_proj"]))
+    adapter.save_pretrained(str(root / "grpo" / "checkpoints" / "final"))
+    (root / "grpo" / "config.json").write_text(json.dumps({"run": str(root / "grpo"), "model": str(base)}))
+    return root
 
 
 class ForcedDecoder:

@@ -6,32 +6,13 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from peft import LoraConfig, get_peft_model
 
 from rehearsal_trainer.export import export
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.models import ModelError, adapter_base, load_model, load_tokenizer, model_folder
-
-
-def save_whole(model: Any, folder: Path) -> None:
-    model.save_pretrained(folder)
-    load_tokenizer("tiny").save_pretrained(folder)
-
-
-@pytest.fixture
-def runs(tmp_path: Path, tiny_model: Any) -> Path:
-    """A training folder with two runs: `sft` with a whole model, and `grpo` with an adapter that stands on it."""
-    root = tmp_path / "training"
-    base = root / "sft" / "checkpoints" / "final"
-    save_whole(tiny_model, base)
-    adapter = get_peft_model(load_model(str(base), torch.float32), LoraConfig(r=2, target_modules=["q_proj"]))
-    adapter.save_pretrained(str(root / "grpo" / "checkpoints" / "final"))
-    (root / "grpo" / "config.json").write_text(json.dumps({"run": str(root / "grpo"), "model": str(base)}))
-    return root
 
 
 def test_an_adapter_finds_its_base_where_both_were_moved(runs: Path, tmp_path: Path) -> None:

@@ -3,11 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { isRecording, recordingEnding } from '../../engine/shell/recordingName.ts';
 import { type Command, type Given, text } from '../command.ts';
 import { recordingsCompared } from '../compare/recordings.ts';
+import { openRecords } from '../compare/records.ts';
 import { runsCompared } from '../compare/runs.ts';
 import { pairText, recordingsText } from '../compare/text.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { statusLine } from '../statusLine.ts';
-import { openRunRecord } from './report.ts';
 
 /** Pairs of rollouts that are read before it is looked whether a person wants no more of it. */
 const pairsAtOnce = 10;
@@ -21,6 +21,8 @@ rehearsal compare A.traj.jsonl B.traj.jsonl [--domain FOLDER] [--json]
 Aligns runs by task, shows where rollouts of the same task and trial part, and tests whether the difference of
 their rewards is more than noise: an exact paired permutation test over tasks, two-sided (with one trial a task it is
 the exact McNemar test). Tasks that changed between the runs are left out. Every further run is compared with the first.
+A run is a folder of rehearsal eval, or one of rehearsal train evaluate: of that its rollouts at a temperature count, or
+the greedy ones where one of the runs has no others.
 
 Of two recordings it shows where they part (of forks: the last event they share), what each did then, how the
 databases at the end differ, and the verdicts.
@@ -33,7 +35,7 @@ databases at the end differ, and the verdicts.
     const recordings = positionals.filter(isRecording);
     if (recordings.length > 0) return compareRecordings(given, io, recordings);
     if (positionals.length < 2) throw new UsageError('name two runs (folders with run.json) or two recordings');
-    const records = positionals.map((each) => openRunRecord(io, each));
+    const records = openRecords(io, positionals);
     const line = statusLine(io);
     const show = progress(io, line);
     const compared = await runsCompared(records, async (done, of) => {

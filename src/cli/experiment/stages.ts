@@ -1,13 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Measured, Stage } from '../../engine/core/experiment.ts';
 import { profileFor } from '../../engine/core/trainingProfile.ts';
 import { makeFolder, replaceFile } from '../../engine/shell/disk.ts';
+import { evaluationLines, partsPlayed } from '../../engine/shell/evaluationRecord.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
-import { checkpointsOf, lastWordOf, rolloutOfLine } from '../../engine/shell/trainingRun.ts';
+import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
 import type { Given } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
 import { placeIn, placeOf } from '../targets/targets.ts';
@@ -85,13 +85,14 @@ export function stagesIn(
 
     /** The rollouts of an evaluation at its temperature; the greedy ones where it has no others. */
     rolloutsOf: (name: string): Measured['rollouts'] => {
-      const parts = ['sampled', 'greedy'].map((part) => join(runOf(name), 'trajectories', part, 'rollouts.jsonl'));
-      const file = parts.find((each) => existsSync(each));
-      const lines = file ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
-      if (!file || lines.length === 0) throw broken(runOf(name), 'the evaluation has no rollouts');
-      return lines.map((line, at) => {
-        const rollout = rolloutOfLine(line);
-        if (!rollout) throw broken(`${file}:${at + 1}`, 'no rollout of an evaluation: the file was changed since');
+      const [part] = partsPlayed(runOf(name));
+      if (!part) throw broken(runOf(name), 'the evaluation has no rollouts');
+      return evaluationLines(runOf(name), part).map((rollout, at) => {
+        if (!rollout)
+          throw broken(
+            `${runOf(name)}/trajectories/${part}/rollouts.jsonl:${at + 1}`,
+            'no rollout of an evaluation: the file was changed since',
+          );
         const { task, reward, calls } = rollout;
         return { task, reward, route: JSON.stringify(Object.entries(calls).toSorted()) };
       });

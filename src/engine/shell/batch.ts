@@ -15,7 +15,7 @@ import { policyChangeSince } from './policyChange.ts';
 import { recordingName, rolloutName } from './recordingName.ts';
 import { baseHashOf } from './replay.ts';
 import { resumePoint } from './resume.ts';
-import { type RunFile, writeRunFile } from './runFile.ts';
+import { type RunFile, toolKinds, writeRunFile } from './runFile.ts';
 import { lockRun } from './runLock.ts';
 import { runToGoOn } from './runRecord.ts';
 import { parseSeat, type SeatSpec, seatName } from './seats/seatSpec.ts';
@@ -249,12 +249,7 @@ export function runFileOf({ domain, folder }: LoadedDomain, options: RunOptions)
     ...(options.judge ? { judge: seatName(options.judge) } : {}),
     simulators: simulatorsOf(domain.file, options),
     tasks: options.tasks.map(({ id }) => id),
-    tools: domain.tools.map(({ name, effect, generic = false, handsOff = false }) => ({
-      name,
-      effect,
-      generic,
-      handsOff,
-    })),
+    tools: toolKinds(domain.tools),
     prices: Object.values(options.prices ?? {}).some(Boolean) ? options.prices : undefined,
     policyHash: domain.policy.hash,
     publicKey: options.key.publicKey,

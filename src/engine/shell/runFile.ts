@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { modelRoles } from '../core/measure.ts';
+import { modelRoles, type ToolKind } from '../core/measure.ts';
 import type { Prices } from '../core/metrics.ts';
 import { onDisk, replaceFile } from './disk.ts';
 import { messageOf } from './fault.ts';
@@ -50,6 +50,11 @@ const runFileSchema = z.object({
   publicKey: z.string(),
 });
 export type RunFile = z.infer<typeof runFileSchema>;
+
+/** What a run's description says of the domain's tools. */
+export function toolKinds(tools: readonly ToolKind[]): RunFile['tools'] {
+  return tools.map(({ name, effect, generic = false, handsOff = false }) => ({ name, effect, generic, handsOff }));
+}
 
 /** What `run.json` of a folder says, or, with its path, why it says nothing. */
 export function readRunFile(folder: string): RunFile | string {

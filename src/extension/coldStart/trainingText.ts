@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { trainingTextType } from '../contributions.ts';
 import { pickRecording, recordingOf } from '../runs/runCommands.ts';
 import { tell } from '../tell.ts';
+import { pythonOption } from '../training/learning.ts';
 import { mayRun } from '../trust.ts';
 import { connectPage, pageOf, webviewOptions } from '../views/panel.ts';
 import type { CheckedNode } from './spotCheck.ts';
@@ -19,9 +20,8 @@ export async function previewTrainingText(context: Context, target: unknown): Pr
   if (!mayRun('The trainer')) return undefined;
   const recording = await recordingFor(target);
   if (!recording) return undefined;
-  const settings = vscode.workspace.getConfiguration('rehearsal');
-  const [model, python] = [settings.get<string>('trainer.model'), settings.get<string>('trainer.python')];
-  const options = [...(model ? ['--model', model] : []), ...(python ? ['--python', python] : [])];
+  const model = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model');
+  const options = [...(model ? ['--model', model] : []), ...pythonOption()];
   const end = await runOrTell(context, 'Rehearsal: asking the trainer for the training text', [
     'synth',
     'preview',

@@ -108,7 +108,9 @@ async function play(
   for (const args of commands) {
     if (token.isCancellationRequested) return undefined;
     try {
-      const end = await runCommand(context, args, progress, token, (line) => take(results, line));
+      const end = await runCommand(context, args, progress, token, {
+        onLine: (line) => take(results, line),
+      });
       if (end.isCancelled || end.isStopped) return undefined;
       answerOf(end, 'The run', [0]);
     } catch (error) {

@@ -4,20 +4,20 @@ import * as vscode from 'vscode';
 import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
 import { profileFor } from '../../engine/core/trainingProfile.ts';
 import { pickDomain } from '../workspaceDomains.ts';
-import { firstSteps, type LearningKind, modelOfSettings } from './learning.ts';
+import { firstSteps, modelOfSettings } from './learning.ts';
 
 const pattern = '**/*.training.yaml';
 
-/** "Train" above a configuration of training. */
+/** "Train" or "Evaluate" above a configuration of training. */
 export function registerConfigurationLenses(): vscode.Disposable {
   return vscode.languages.registerCodeLensProvider(
     { scheme: 'file', pattern },
     {
-      provideCodeLenses: ({ uri }) => [
+      provideCodeLenses: (document) => [
         new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), {
-          title: '$(play) Train',
+          title: `$(play) ${/^kind: *evaluate\b/m.test(document.getText()) ? 'Evaluate' : 'Train'}`,
           command: 'rehearsal.training.configured',
-          arguments: [{ configuration: uri.fsPath }],
+          arguments: [{ configuration: document.uri.fsPath }],
         }),
       ],
     },
@@ -41,31 +41,32 @@ async function newConfiguration(): Promise<void> {
   const domain = await pickDomain();
   if (!domain) return;
   const items = [
-    { label: 'GRPO', description: 'learns from the rewards of its own rollouts', learns: 'grpo' },
-    { label: 'SFT', description: 'learns from recordings', learns: 'sft' },
+    { label: 'GRPO', description: 'learns from the rewards of its own rollouts', does: 'grpo' },
+    { label: 'SFT', description: 'learns from recordings', does: 'sft' },
+    { label: 'Evaluation', description: 'measures a model or a checkpoint on the test tasks', does: 'evaluate' },
   ] as const;
-  const kind = (await vscode.window.showQuickPick(items, { placeHolder: 'What is it trained with?' }))?.learns;
+  const kind = (await vscode.window.showQuickPick(items, { placeHolder: 'What does a run of it do?' }))?.does;
   if (!kind) return;
   const file = freeName(domain, kind);
-  const text = firstConfiguration(kind, modelOfSettings(), await firstSteps(kind));
+  const text = firstConfiguration(kind, modelOfSettings(), kind === 'evaluate' ? null : await firstSteps(kind));
   await vscode.workspace.fs.writeFile(vscode.Uri.file(file), Buffer.from(text));
   await vscode.window.showTextDocument(vscode.Uri.file(file));
 }
 
-function freeName(folder: string, kind: LearningKind): string {
+function freeName(folder: string, kind: TrainingKind): string {
   for (let number = 1; ; number += 1) {
     const file = join(folder, `${kind}${number === 1 ? '' : `-${number}`}.training.yaml`);
     if (!existsSync(file)) return file;
   }
 }
 
-const firstConfiguration = (kind: LearningKind, model: string, steps: number) => `\
-# "Train" above this line begins a run. Every key explains itself under the pointer, and the others are offered by completion.
+export const firstConfiguration = (kind: TrainingKind, model: string, steps: number | null): string => `\
+# "${kind === 'evaluate' ? 'Evaluate' : 'Train'}" above this line begins a run. Every key explains itself under the pointer, and the others are offered by completion.
 kind: ${kind}
 domain: .
 model: ${model}
 profile: ${profileFor(model)}
-steps: ${steps}
+${steps === null ? 'trials: 8' : `steps: ${steps}`}
 `;
 
 /** What a configuration trains with, as far as a glance tells; the command line checks all of it. */

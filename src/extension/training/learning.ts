@@ -14,3 +14,9 @@ export async function firstSteps(kind: LearningKind): Promise<number> {
 export function modelOfSettings(): string {
   return vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.model') ?? 'smollm2';
 }
+
+/** The Python of the settings, as the command line takes it. */
+export function pythonOption(): readonly string[] {
+  const python = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
+  return python ? ['--python', python] : [];
+}

@@ -11,9 +11,9 @@ import type { Context } from '../context.ts';
 import { beginRunning } from '../running.ts';
 import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
-import { checkpointItems } from './checkpoints.ts';
+import { checkpointItems, pickCheckpoint } from './checkpoints.ts';
 import { kindAtAGlance, pickConfiguration } from './configuration.ts';
-import { firstSteps, type LearningKind, modelOfSettings } from './learning.ts';
+import { firstSteps, type LearningKind, modelOfSettings, pythonOption } from './learning.ts';
 import { pickLesson } from './lesson.ts';
 import { trainingRoot, trainingRuns } from './runsOfWorkspace.ts';
 import { isOnNamedTarget, local, namedTargets, pickTarget } from './targets.ts';
@@ -47,11 +47,42 @@ export async function startTraining(
   const recordings = given.recordings ?? lesson?.recordings;
   const model = given.model ?? (await pickModel(kind));
   if (!model) return undefined;
-  const steps = given.steps ?? (await askSteps(kind));
+  const steps = given.steps ?? (await askCount(`Optimizer steps of ${called[kind]}`, await firstSteps(kind)));
   if (!steps) return undefined;
   const learned = recordings ? ['--recordings', recordings] : [];
   const args = [kind, domain, '--model', model, '--steps', String(steps), ...learned];
   return beginTraining(context, kind, args, given.target, onFolder);
+}
+
+/** What is evaluated, and how; what is left out is asked for. */
+export type EvaluationChoice = Pick<TrainingChoice, 'domain' | 'model' | 'target'> & {
+  /** Rollouts of each test task, at a temperature and greedily. */
+  readonly trials?: number;
+  /** The run whose checkpoints are offered; left out, those of all runs and the models that they began as. */
+  readonly of?: string;
+};
+
+/**
+ * Evaluates a checkpoint, or a model that nobody has trained yet, as `startTraining` trains one.
+ * @param onFolder as in `startTraining`
+ */
+export async function evaluateCheckpoint(
+  context: Context,
+  given: EvaluationChoice,
+  onFolder: (run: string) => unknown,
+): Promise<string | undefined> {
+  if (!mayRun('Evaluations')) return undefined;
+  const model =
+    given.model ??
+    (given.of === undefined
+      ? await pickModel('evaluate')
+      : await pickCheckpoint('Which checkpoint is evaluated?', given.of));
+  const domain = model === undefined ? undefined : (given.domain ?? (await pickDomain()));
+  if (model === undefined || !domain) return undefined;
+  const trials = given.trials ?? (await askCount('Rollouts of each test task', 8));
+  if (!trials) return undefined;
+  const args = ['evaluate', domain, '--model', model, '--trials', String(trials)];
+  return beginTraining(context, 'evaluate', args, given.target, onFolder);
 }
 
 /**
@@ -84,13 +115,20 @@ async function beginTraining(
   const run = join(root, runName(about));
   makeRunFolder(run);
   onFolder(run);
-  const own = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
-  const python = target === local ? own : target.python;
+  const given = target.python === undefined ? [] : ['--python', target.python];
+  const python = target === local ? pythonOption() : given;
   const where = target === local ? '' : ` on ${target.name}`;
-  const rest = ['--out', run, '--detach', '--target', target.target, ...(python ? ['--python', python] : [])];
-  const title = `starting ${about === 'training' ? about : about.toUpperCase()}${where}`;
+  const rest = ['--out', run, '--detach', '--target', target.target, ...python];
+  const title = `starting ${called[about]}${where}`;
   return starting(context, title, ['train', ...args, ...rest], run);
 }
+
+const called: Readonly<Record<TrainingKind | 'training', string>> = {
+  sft: 'SFT',
+  grpo: 'GRPO',
+  evaluate: 'the evaluation',
+  training: 'training',
+};
 
 /** Goes on with a run that is over, where it was started, from its last checkpoint. */
 export async function resumeTraining(context: Context, given?: string): Promise<string | undefined> {
@@ -99,9 +137,7 @@ export async function resumeTraining(context: Context, given?: string): Promise<
   if (!given && over.length === 0) void vscode.window.showInformationMessage('There is no run to go on with.');
   const run = given ?? (await pickRun(over.map(({ id, folder }) => ({ label: id, folder }))));
   if (!run) return undefined;
-  const own = vscode.workspace.getConfiguration('rehearsal').get<string>('trainer.python');
-  const isElsewhere = existsSync(join(run, runFiles.target));
-  const python = own && !isElsewhere ? ['--python', own] : [];
+  const python = existsSync(join(run, runFiles.target)) ? [] : pythonOption();
   return starting(context, `resuming ${basename(run)}`, ['train', 'resume', run, '--detach', ...python], run);
 }
 
@@ -234,21 +270,22 @@ async function pickRun(
   return (await vscode.window.showQuickPick(items, { placeHolder: 'Which run?' }))?.folder;
 }
 
-async function pickModel(kind: LearningKind): Promise<string | undefined> {
+async function pickModel(kind: TrainingKind): Promise<string | undefined> {
   const checkpoints = await checkpointItems();
   const standard = modelOfSettings();
   const own = [
     { label: standard, description: 'from the settings', model: standard },
     { label: 'tiny', description: 'random weights, for trying out', model: 'tiny' },
   ];
-  const items = kind === 'grpo' ? [...checkpoints, ...own] : [...own, ...checkpoints];
-  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which model does training start from?' }))?.model;
+  const items = kind === 'sft' ? [...own, ...checkpoints] : [...checkpoints, ...own];
+  const placeHolder = kind === 'evaluate' ? 'Which model is evaluated?' : 'Which model does training start from?';
+  return (await vscode.window.showQuickPick(items, { placeHolder }))?.model;
 }
 
-async function askSteps(kind: LearningKind): Promise<number | undefined> {
+async function askCount(title: string, offered: number): Promise<number | undefined> {
   const value = await vscode.window.showInputBox({
-    title: kind === 'sft' ? 'Optimizer steps of SFT' : 'Optimizer steps of GRPO',
-    value: String(await firstSteps(kind)),
+    title,
+    value: String(offered),
     validateInput: (text) => (/^[1-9][0-9]*$/.test(text) ? undefined : 'A whole number above 0'),
   });
   return value ? Number(value) : undefined;

@@ -1,0 +1,121 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import * as z from 'zod';
+import type { Recorded } from '../core/event.ts';
+import { measureOf } from '../core/measure.ts';
+import { trainingKinds } from '../core/trainingKind.ts';
+import { fromDisk } from './disk.ts';
+import { messageOf } from './fault.ts';
+import { loadDomain } from './load/loadDomain.ts';
+import { readRecording, readSidecar, sidecarPath } from './recording.ts';
+import { isRecording } from './recordingName.ts';
+import { toolKinds } from './runFile.ts';
+import type { FinishedRollout, RunRecord } from './runRecord.ts';
+import { type RolloutLine, rolloutOfLine } from './trainingRun.ts';
+
+/** The parts of an evaluation by the trainer: its rollouts at a temperature, and its greedy ones. */
+const parts = ['sampled', 'greedy'] as const;
+export type EvaluationPart = (typeof parts)[number];
+
+const configSchema = z.looseObject({
+  kind: z.enum(trainingKinds),
+  model: z.string(),
+  domain: z.union([z.string(), z.array(z.json())]),
+  seed: z.int(),
+  temperature: z.number().optional(),
+});
+type Config = z.infer<typeof configSchema>;
+
+const linesIn = (run: string, part: EvaluationPart) => join(run, 'trajectories', part, 'rollouts.jsonl');
+
+/** The parts of an evaluation that have rollouts; the one at a temperature first. */
+export function partsPlayed(run: string): readonly EvaluationPart[] {
+  return parts.filter((part) => evaluationLines(run, part).length > 0);
+}
+
+/** The rollouts of a part of an evaluation, a line each; undefined for one that can't be read. */
+export function evaluationLines(run: string, part: EvaluationPart): readonly (RolloutLine | undefined)[] {
+  const path = linesIn(run, part);
+  const texts = existsSync(path) ? fromDisk(path, () => readFileSync(path, 'utf8')).split('\n') : [];
+  return texts.filter(Boolean).map(rolloutOfLine);
+}
+
+/** What a training run's folder says of it; null for a folder of something else, a sentence where it can't be read. */
+export function trainingConfigIn(run: string): Config | string | null {
+  const path = join(run, 'config.json');
+  if (!existsSync(path)) return null;
+  try {
+    const { data, error } = configSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+    if (data) return data;
+    const [issue] = error.issues;
+    return `${path}:1: is no configuration of a training run (${issue?.path.join('.')}: ${issue?.message})`;
+  } catch (error) {
+    return `${path}:1: ${messageOf(error)}`;
+  }
+}
+
+/** A part of an evaluation by the trainer as a record of a run; a sentence says why nothing of it can be measured. */
+export function readEvaluation(folder: string, config: Config, part: EvaluationPart): RunRecord | string {
+  const trajectories = join(folder, 'trajectories', part);
+  const domain = typeof config.domain === 'string' ? config.domain : '';
+  // What its tools are stands in the domain alone, which may be gone.
+  const tools = existsSync(join(domain, 'domain.yaml')) ? toolKinds(loadDomain(domain).domain.tools) : [];
+  const problems: string[] = [];
+  const lines = evaluationLines(folder, part);
+  if (lines.includes(undefined)) problems.push(`${linesIn(folder, part)} has a line that is no rollout`);
+  const read = lines.flatMap((line) => {
+    const recorded = line && recordingOf(trajectories, line);
+    if (typeof recorded === 'string') problems.push(recorded);
+    return typeof recorded === 'object' ? [recorded] : [];
+  });
+  const started = read[0]?.started;
+  if (!started) return problems[0] ?? `the evaluation ${folder} has no rollouts`;
+  const rollouts = read.map(({ path, lines: events, started: { task } }): FinishedRollout => {
+    const timings = readSidecar(sidecarPath(path)).lines;
+    const measured = measureOf(
+      events.map(({ event }) => event),
+      tools,
+      timings,
+    );
+    return { ...measured, recording: path, taskHash: task.hash };
+  });
+  const known = new Set(read.map(({ path }) => basename(path)));
+  const sampling = part === 'greedy' ? 'greedy' : `temperature ${config.temperature ?? 1}`;
+  return {
+    folder,
+    file: {
+      domain: started.domain.name,
+      folder: domain,
+      seed: String(config.seed),
+      trials: Math.max(...rollouts.map(({ trial }) => trial)) + 1,
+      basis: started.basis,
+      agent: `${config.model} (${sampling})`,
+      user: started.seats.user,
+      tasks: [...new Set(rollouts.map(({ task }) => task))],
+      tools,
+      policyHash: started.policyHash,
+      publicKey: '',
+    },
+    rollouts,
+    unfinished: readdirSync(trajectories).filter((name) => isRecording(name) && !known.has(name)),
+    forks: [],
+    problems,
+  };
+}
+
+/** The recording that a line names, or what is wrong with it. */
+function recordingOf(folder: string, { task, member, failure, recording }: RolloutLine) {
+  const which = `task ${task}, trial ${member ?? '?'}`;
+  if (recording === null) return `${which} has no recording${failure ? `: ${failure.message}` : ''}`;
+  const path = join(folder, basename(recording));
+  if (!existsSync(path)) return `${path} is missing, although rollouts.jsonl names it`;
+  const { lines, problems } = readRecording(path);
+  const [problem] = problems;
+  if (problem) return `${path}:${problem.line}: ${problem.message}`;
+  const started = startOf(lines);
+  return started ? { path, lines, started } : `${path}:1: a recording begins with rolloutStarted`;
+}
+
+function startOf([first]: readonly Recorded[]) {
+  return first?.event.type === 'rolloutStarted' ? first.event : undefined;
+}

@@ -1,0 +1,49 @@
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import { activeFile } from '../activeFile.ts';
+import { runWithProgress, wordsOf } from '../commandLine.ts';
+import type { Context } from '../context.ts';
+import { tell } from '../tell.ts';
+import { mayRun } from '../trust.ts';
+import { pythonOption } from './learning.ts';
+
+const ending = '.experiment.yaml';
+
+/**
+ * Runs an experiment, or goes on with it: the one that is given, the open one, or the one that a person picks. Its
+ * table is opened at the end.
+ * @returns the file of the table, or undefined where it has not come to its end
+ */
+export async function runExperiment(context: Context, given: unknown): Promise<string | undefined> {
+  if (!mayRun('Experiments')) return undefined;
+  const file = typeof given === 'string' ? given : await pickExperiment();
+  const place =
+    file && (vscode.workspace.getWorkspaceFolder(vscode.Uri.file(file)) ?? vscode.workspace.workspaceFolders?.[0]);
+  if (!file || !place) return undefined;
+  await vscode.workspace.textDocuments.find(({ uri }) => uri.fsPath === file)?.save();
+  const name = basename(file, ending);
+  const cwd = place.uri.fsPath;
+  const title = `Rehearsal: running the experiment ${name}`;
+  const end = await runWithProgress(context, title, ['experiment', file, ...pythonOption()], { cwd });
+  if (end.code === 0) {
+    const table = join(cwd, '.rehearsal', 'experiments', name, 'result.txt');
+    await vscode.window.showTextDocument(vscode.Uri.file(table), { preview: false });
+    return table;
+  }
+  if (end.isCancelled || end.isStopped)
+    void vscode.window.showInformationMessage(`The experiment ${name} was ended; running it again goes on with it.`);
+  else void tell(context, 'error', wordsOf(end, 'The experiment'));
+  return undefined;
+}
+
+async function pickExperiment(): Promise<string | undefined> {
+  const open = activeFile();
+  if (open?.endsWith(ending)) return open;
+  const files = await vscode.workspace.findFiles(`**/*${ending}`, '**/{node_modules,.rehearsal}/**', 200);
+  if (files.length === 0) {
+    void vscode.window.showInformationMessage(`There is no experiment (*${ending}) in this workspace.`);
+    return undefined;
+  }
+  const items = files.map(({ fsPath }) => ({ label: vscode.workspace.asRelativePath(fsPath), file: fsPath }));
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which experiment?' }))?.file;
+}

@@ -1,0 +1,196 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { firstConfiguration } from '../../../src/extension/training/configuration.ts';
+import { compareEvaluations } from '../../../src/extension/training/evaluations.ts';
+import { runExperiment } from '../../../src/extension/training/experiments.ts';
+import { exportCheckpoint } from '../../../src/extension/training/exportCheckpoint.ts';
+import { serveCheckpoint } from '../../../src/extension/training/serveCheckpoint.ts';
+import { evaluateCheckpoint } from '../../../src/extension/training/training.ts';
+
+/** A person at the editor: what is said to them, and what they answer. */
+const editor = vi.hoisted(() => ({
+  workspace: '',
+  said: [] as string[],
+  opened: [] as string[],
+  copied: '',
+  press: undefined as string | undefined,
+  save: undefined as string | undefined,
+  compared: [] as unknown[],
+}));
+
+vi.mock('../../../src/extension/views/comparisonPanel.ts', () => ({
+  openComparison: (_: unknown, folders: unknown) => void editor.compared.push(folders),
+}));
+
+vi.mock('vscode', () => {
+  class Cancelling {
+    readonly heard: (() => unknown)[] = [];
+    readonly token = {
+      isCancellationRequested: false,
+      onCancellationRequested: (hear: () => unknown) => {
+        this.heard.push(hear);
+        return { dispose: () => undefined };
+      },
+    };
+    cancel() {
+      this.token.isCancellationRequested = true;
+      for (const hear of this.heard) hear();
+    }
+  }
+  const folder = () => ({ uri: { fsPath: editor.workspace } });
+  const say = async (words: string) => {
+    editor.said.push(words);
+    const pressed = editor.press;
+    editor.press = undefined;
+    return pressed;
+  };
+  return {
+    CancellationTokenSource: Cancelling,
+    EventEmitter: class {
+      fire() {}
+    },
+    ProgressLocation: {},
+    Uri: { file: (path: string) => ({ fsPath: path }) },
+    commands: { executeCommand: async () => undefined },
+    env: {
+      clipboard: {
+        writeText: async (text: string) => {
+          editor.copied = text;
+        },
+      },
+    },
+    workspace: {
+      isTrusted: true,
+      textDocuments: [],
+      get workspaceFolders() {
+        return [folder()];
+      },
+      getWorkspaceFolder: folder,
+      getConfiguration: () => ({ get: () => undefined }),
+    },
+    window: {
+      showInformationMessage: say,
+      showErrorMessage: say,
+      showQuickPick: async (items: readonly { readonly picked?: boolean }[], { canPickMany = false }) =>
+        canPickMany ? items : items[0],
+      showSaveDialog: async () => editor.save && { fsPath: editor.save },
+      showTextDocument: async ({ fsPath }: { readonly fsPath: string }) => void editor.opened.push(fsPath),
+      withProgress: (_: object, run: (progress: object, token: object) => unknown) =>
+        run({ report: () => undefined }, new Cancelling().token),
+    },
+  };
+});
+
+/** A command line that writes its words and its folder into a file, and answers as the real one would. */
+const cli = join(mkdtempSync(join(tmpdir(), 'after-training-')), 'cli.mjs');
+const note = join(dirname(cli), 'note.json');
+writeFileSync(
+  cli,
+  `import { writeFileSync } from 'node:fs';
+  const args = process.argv.slice(2);
+  writeFileSync(${JSON.stringify(note)}, JSON.stringify({ args, cwd: process.cwd() }));
+  const answers = {
+    'serve-model': { url: 'http://127.0.0.1:1/v1', token: 'secret' },
+    'export-model': { model: 'x', bytes: 2500000 },
+  };
+  if (args[1].includes('broken')) {
+    console.log(JSON.stringify({ error: { message: 'it is broken' } }));
+    process.exit(2);
+  }
+  console.log(JSON.stringify(answers[args[0]] ?? {}));
+  if (args[0] === 'serve-model') setInterval(() => {}, 1000);`,
+);
+const context = {
+  cli,
+  environment: async () => ({}),
+  log: { info: () => undefined },
+  extension: { subscriptions: [] as object[] },
+} as never;
+const asked = () =>
+  JSON.parse(readFileSync(note, 'utf8')) as { readonly args: readonly string[]; readonly cwd: string };
+
+beforeEach(() => {
+  Object.assign(editor, {
+    workspace: mkdtempSync(join(tmpdir(), 'after-training-')),
+    said: [],
+    opened: [],
+    compared: [],
+    copied: '',
+    press: undefined,
+    save: undefined,
+  });
+});
+
+function run(name: string, kind: string): string {
+  const folder = join(editor.workspace, '.rehearsal', 'training', name);
+  const checkpoint = join(folder, 'checkpoints', 'final');
+  mkdirSync(checkpoint, { recursive: true });
+  writeFileSync(join(checkpoint, 'config.json'), '{}');
+  writeFileSync(join(folder, 'config.json'), JSON.stringify({ kind, model: 'tiny', domain: 'desk', steps: 1 }));
+  return folder;
+}
+
+test('a checkpoint of a run is evaluated with as many trials as were asked for', async () => {
+  const of = run('20260101-000000-sft', 'sft');
+  const folder = await evaluateCheckpoint(context, { of, domain: '/desk', trials: 3 }, () => undefined);
+  expect(folder).toMatch(/evaluate/);
+  const checkpoint = join(of, 'checkpoints', 'final');
+  expect(asked().args.slice(0, 7)).toEqual(['train', 'evaluate', '/desk', '--model', checkpoint, '--trials', '3']);
+  expect(existsSync(folder ?? '')).toBe(true);
+});
+
+test('evaluations are compared with the oldest; fewer than two are none', async () => {
+  const before = run('20260101-000000-evaluate', 'evaluate');
+  run('20260102-000000-sft', 'sft');
+  expect(await compareEvaluations(context, undefined)).toBeUndefined();
+  expect(editor.said).toEqual([expect.stringContaining('There are fewer than two evaluations in this workspace.')]);
+  const after = run('20260103-000000-evaluate', 'evaluate');
+  expect(await compareEvaluations(context, undefined)).toEqual([before, after]);
+  expect(editor.compared).toEqual([[before, after]]);
+});
+
+test('a checkpoint is served with its address and its token to copy, until the window closes', async () => {
+  const of = run('20260101-000000-sft', 'sft');
+  editor.press = 'Copy Address and Token';
+  expect(await serveCheckpoint(context, of)).toEqual({ url: 'http://127.0.0.1:1/v1', token: 'secret' });
+  expect(asked().args).toEqual(['serve-model', join(of, 'checkpoints', 'final'), '--json']);
+  expect(editor.said[0]).toContain('20260101-000000-sft/final is served at http://127.0.0.1:1/v1');
+  await vi.waitFor(() => expect(editor.copied).toBe('OPENAI_BASE_URL=http://127.0.0.1:1/v1\nOPENAI_API_KEY=secret\n'));
+  for (const each of (context as { extension: { subscriptions: { dispose: () => void }[] } }).extension.subscriptions)
+    each.dispose();
+});
+
+test('what can’t be served is said, and a run without a checkpoint too', async () => {
+  expect(await serveCheckpoint(context, run('broken', 'sft'))).toBeUndefined();
+  await vi.waitFor(() => expect(editor.said).toEqual(['it is broken']));
+  expect(await serveCheckpoint(context, join(editor.workspace, 'none'))).toBeUndefined();
+  expect(editor.said[1]).toContain('none has no checkpoint here');
+});
+
+test('merged weights are exported where the person says', async () => {
+  const of = run('20260101-000000-sft', 'sft');
+  expect(await exportCheckpoint(context, of)).toBeUndefined();
+  editor.save = join(editor.workspace, 'merged');
+  expect(await exportCheckpoint(context, of)).toBe(editor.save);
+  expect(asked().args).toEqual(['export-model', join(of, 'checkpoints', 'final'), '--out', editor.save, '--json']);
+  expect(editor.said).toEqual([`Exported 2.5 MB of weights to ${editor.save}.`]);
+});
+
+test('an experiment runs in the folder that is open, and its table is shown', async () => {
+  const table = join(editor.workspace, '.rehearsal', 'experiments', 'a', 'result.txt');
+  const file = join(editor.workspace, 'a.experiment.yaml');
+  expect(await runExperiment(context, file)).toBe(table);
+  expect(asked()).toEqual({ args: ['experiment', file, '--json'], cwd: editor.workspace });
+  expect(editor.opened).toEqual([table]);
+  expect(await runExperiment(context, join(editor.workspace, 'broken.experiment.yaml'))).toBeUndefined();
+  expect(editor.said).toEqual(['it is broken']);
+});
+
+test('a new configuration can be one of an evaluation', () => {
+  expect(firstConfiguration('evaluate', 'smollm2', null)).toContain(
+    'kind: evaluate\ndomain: .\nmodel: smollm2\nprofile: cpu\ntrials: 8\n',
+  );
+  expect(firstConfiguration('sft', 'tiny', 40)).toContain('profile: trial\nsteps: 40\n');
+});
