@@ -72,6 +72,7 @@ class Config:
     threads: keys.Threads = None
     alarms: keys.AlarmLimits = field(default_factory=dict)
     pause_on: keys.PauseOn = field(default_factory=list)
+    tensorboard: keys.Tensorboard = False
 
     def __post_init__(self) -> None:
         # config.json holds the limits that a run has, not only those that were given.
@@ -159,6 +160,8 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         )  # fmt: skip
         run.stop_on_signals()
         run.watch(config.alarms, config.pause_on)
+        if config.tensorboard:
+            run.write_event_file()
         dtype, autocast = training_dtype(config.dtype, config.lora_rank)
         model = load_model(config.model, dtype, trainable_adapter=True)
         plan = Optimization(
