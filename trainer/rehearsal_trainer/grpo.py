@@ -210,6 +210,7 @@ def step_player(
                 f"{failure.message if failure else 'no reason given'}. {folder / SUMMARY} says it of each; mend it, "
                 "then go on with --resume"
             )
+        refuse_unlearnable(used, step, config.context)
         intermediate = IntermediateRewards(config.format_reward, config.tool_reward)
         rows, rewards = training_rows(used, gateway.chat.end_id, intermediate)
         if intermediate != IntermediateRewards():
@@ -218,6 +219,29 @@ def step_player(
         return rows, rewards
 
     return play
+
+
+def refuse_unlearnable(played: Sequence[PlayedRollout], step: int, context: int) -> None:
+    """TrainingError, with the reason, where a step has scored rollouts and none of them has a row to learn from."""
+    scored = [rollout for rollout in played if rollout.result.reward is not None]
+    if any(map(is_learnable, scored)):
+        return
+    shortest = min(rollout.prompt_length for rollout in scored)
+    if shortest >= context:
+        raise TrainingError(
+            f"no rollout of optimizer step {step} can be learned from: policy, tools and the user's first words need "
+            f"{shortest} tokens, and context is {context}"
+        )
+    changed = sum(rollout.changed_histories > 0 for rollout in scored)
+    raise TrainingError(
+        f"no rollout of optimizer step {step} can be learned from: in {changed} of {len(scored)} the conversation was "
+        "changed after the model's answer, and in the others it gave none"
+    )
+
+
+def is_learnable(rollout: PlayedRollout) -> bool:
+    """Whether a rollout's tokens are one row: one that was never answered has none, a changed one has several."""
+    return len(rollout.rows) == 1
 
 
 def cost_of(used: Mapping[str, float], prices: Mapping[str, float]) -> float:
@@ -264,7 +288,7 @@ def training_rows(
 
     rows, rewards = [], []
     for rollout in played:
-        usable = len(rollout.rows) == 1
+        usable = is_learnable(rollout)
         if usable:
             kept = rollout.rows[0]
             if not any(kept.row.mask):

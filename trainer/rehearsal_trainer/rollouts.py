@@ -67,6 +67,8 @@ class PlayedRollout:
     """Whether an answer was cut off, by its own limit or by the context's."""
     sampled: int = 0
     """Sampled tokens: the response length of MUA-RL."""
+    prompt_length: int = 0
+    """Tokens before the model's first answer: policy, tools, and what the user said first."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ async def play_rollout(
     broken = session.changed_histories, session.malformed_calls
     return PlayedRollout(
         request, result, rows, *broken, seconds, session.id, _is_truncated(result, rows),
-        sum(sum(row.row.mask) for row in rows),
+        sum(sum(row.row.mask) for row in rows), session.rows[0].prompt_length if session.rows else 0,
     )  # fmt: skip
 
 

@@ -168,7 +168,8 @@ def test_the_numbers_of_a_real_healthy_run_raise_nothing() -> None:
 
 def test_sft_on_what_it_can_learn_raises_nothing_and_measures_what_it_does_not_learn(tmp_path: Path) -> None:
     recordings = gold_recordings(tmp_path / "gold", 12)
-    run_sft(sft_config(tmp_path / "run", recordings, steps=24, learning_rate=0.005, lora_rank=0, validation_share=0.25))
+    changes = {"lora_rank": 0, "validation_share": 0.25, "tensorboard": True}
+    run_sft(sft_config(tmp_path / "run", recordings, steps=24, learning_rate=0.005, **changes))
     rows = lines(tmp_path / "run" / "metrics.jsonl")
     assert rows[-1]["loss"] < 0.5 * rows[1]["loss"]
     measured = [row["validation_loss"] for row in rows if "validation_loss" in row]
@@ -176,6 +177,7 @@ def test_sft_on_what_it_can_learn_raises_nothing_and_measures_what_it_does_not_l
     assert [event for event in lines(tmp_path / "run" / "events.jsonl") if event["type"] == "alarm"] == []
     (examples,) = [event for event in lines(tmp_path / "run" / "events.jsonl") if event["type"] == "examples"]
     assert (examples["rows"], examples["validation_rows"]) == (9, 3)
+    assert steps_in_event_files(tmp_path / "run" / "tensorboard") == list(range(1, 25))
 
 
 def test_sft_with_a_learning_rate_that_is_far_too_high_is_paused_by_its_alarm(tmp_path: Path) -> None:
@@ -249,7 +251,7 @@ def steps_in_event_files(folder: Path) -> list[int]:
             (length,) = struct.unpack("<Q", data[:8])
             event = vars(event_pb2)["Event"].FromString(data[12 : 12 + length])
             data = data[16 + length :]
-            if "reward" in {value.tag for value in event.summary.value}:
+            if "loss" in {value.tag for value in event.summary.value}:
                 steps.add(event.step)
     return sorted(steps)
 

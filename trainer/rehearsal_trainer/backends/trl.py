@@ -108,7 +108,8 @@ class ProgressCallback(TrainerCallback):
         now = time.monotonic()
         seconds = now - self._last - sum(self.measured.values.get(name, 0) for name in OF_NO_STEP)
         self._last = now
-        values = {METRIC_NAMES[name]: float(value) for name, value in logs.items() if name in METRIC_NAMES}
+        known = {METRIC_NAMES[name]: value for name, value in logs.items() if name in METRIC_NAMES}
+        values = {name: float(value) for name, value in known.items() if value is not None}
         values |= {**self.measured.taken(), "step_seconds": seconds}
         if "rollout_seconds" in values:
             values["update_seconds"] = seconds - values["rollout_seconds"]

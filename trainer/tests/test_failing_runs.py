@@ -1,0 +1,74 @@
+"""Short real runs of the tiny model that are made to fail, each in the way of one alarm, with the default limits."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scripted_engine
+from conftest import REPOSITORY
+from test_alarms import alarms_of, history
+from test_training import grpo_config, sft_config
+
+from rehearsal_trainer import serving
+from rehearsal_trainer.grpo import run_grpo
+from rehearsal_trainer.sft import run_sft
+
+ALL_WEIGHTS = {"lora_rank": 0, "warmup_steps": 0, "schedule": "constant_with_warmup"}
+
+
+def record(folder: Path, task: str, name: str) -> None:
+    """A recording of the gold seat at a task."""
+    params = {"task": task, "domain": "parcels", "agent": "gold", "basis": "train", "trial": 1}
+    scripted_engine.play({**params, "recording": str(folder / f"{name}.traj.jsonl")})
+
+
+def test_entropy_collapses_where_a_step_goes_far_too_far(tmp_path: Path) -> None:
+    changes: dict[str, Any] = {"lora_rank": 0, "beta": 0.0, "learning_rate": 0.3, "save_every": 100}
+    run_grpo(grpo_config(tmp_path / "run", steps=6, **changes))
+    alarm = alarms_of(tmp_path / "run")["entropy-collapse"]
+    assert alarm["evidence"]["entropy"] < alarm["evidence"]["limit"] < 3
+    assert alarm["evidence"]["before"] > 5
+
+
+def test_what_is_learned_by_heart_is_overfitting(tmp_path: Path) -> None:
+    """One task is learned; the other's parcel has digits of which it knows nothing."""
+    for task in ("move-0", "move-787867898778"):
+        record(tmp_path / "gold", task, task)
+    changes = {**ALL_WEIGHTS, "validation_share": 0.5, "learning_rate": 0.02, "batch": 1, "micro_batch": 1}
+    run_sft(sft_config(tmp_path / "run", str(tmp_path / "gold"), steps=12, **changes))
+    evidence = alarms_of(tmp_path / "run")["overfitting"]["evidence"]
+    assert evidence["validation_loss"] > evidence["limit"] > evidence["lowest"] > evidence["loss"]
+
+
+def test_a_learning_rate_that_is_too_high_explodes_the_gradient(tmp_path: Path) -> None:
+    record(tmp_path / "gold", "move-0", "move-0")
+    changes = {**ALL_WEIGHTS, "learning_rate": 10.0, "batch": 1, "micro_batch": 1, "pause_on": ["gradient-explosion"]}
+    run_sft(sft_config(tmp_path / "run", str(tmp_path / "gold"), steps=4, **changes))
+    evidence = alarms_of(tmp_path / "run")["gradient-explosion"]["evidence"]
+    assert evidence["grad_norm"] > evidence["limit"]
+
+
+def test_a_model_that_repeats_one_call_is_a_tool_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forced_gateway: Any
+) -> None:
+    """What is sampled is given, since the random model says no call; all else is a run like any."""
+    gateway = forced_gateway(["<tool_call>\nfind_parcel(parcel='P10')\n</tool_call>"] * 16)
+    monkeypatch.setattr(serving, "gateway_over", lambda *_: gateway)
+    changes = {"steps": 1, "tasks_per_step": 1, "turn_cap": 4, "concurrency": 1, "max_tokens": 60}
+    run_grpo(grpo_config(tmp_path / "run", **changes))
+    alarm = alarms_of(tmp_path / "run")["tool-loop"]
+    assert alarm["evidence"] == {"looping": 1.0, "limit": 0.1}
+    assert [Path(tmp_path / "run" / each).exists() for each in alarm["recordings"]] == [True] * 4
+
+
+def test_the_log_of_a_long_healthy_run_raises_nothing() -> None:
+    """42 steps of SmolLM2 on `parcel-desk`. Its log has no other number that an alarm of GRPO looks at."""
+    log = REPOSITORY / "docs" / "examples" / "experiments" / "cpu-seed1-grpo.csv"
+    with log.open(newline="") as file:
+        rows = [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
+    rows = [{**row, "dead_groups": row["all_correct"] + row["all_wrong"]} for row in rows]
+    assert len(rows) == 42
+    assert history(rows) == []
