@@ -27,10 +27,13 @@ from rehearsal_trainer.trainer_process import running_process
 class RunFolder:
     """One training run on disk. Opening it writes `config.json` and says started or resumed.
 
-    As a context it says the error that ends it, and is closed at its end.
+    As a context it says the error that ends it, and is closed at its end. `reached` is the optimizer step of the
+    checkpoint that a resumed run goes on from; None for that of the folder's highest `checkpoint-<step>`.
     """
 
-    def __init__(self, path: str | Path, kind: RunKind, config: Any, resume: bool = False) -> None:
+    def __init__(
+        self, path: str | Path, kind: RunKind, config: Any, resume: bool = False, reached: int | None = None
+    ) -> None:
         self.path = Path(path)
         self.kind: RunKind = kind
         self.stop_file = self.path / "stop"
@@ -58,7 +61,8 @@ class RunFolder:
         values = {"kind": kind, **dataclasses.asdict(config)}
         (self.path / "config.json").write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
         # What was measured after the checkpoint is void: a reader needs to know where the run goes on.
-        after = {"step": step_of(self.latest_checkpoint())} if resume else {}
+        self._reached = step_of(self.latest_checkpoint()) if reached is None else reached
+        after = {"step": self._reached} if resume else {}
         self.event("resumed" if resume else "started", kind=kind, attempt=self.attempt, **after)
 
     def __enter__(self) -> Self:
@@ -113,7 +117,7 @@ class RunFolder:
 
         What earlier attempts measured counts as far as the run goes on from it.
         """
-        last = step_of(self.latest_checkpoint()) if self.attempt > 1 else 0
+        last = self._reached if self.attempt > 1 else 0
         known = {int(line["step"]): line for line in self._lines("metrics.jsonl") if int(line["step"]) <= last}
         self._rows = [known[step] for step in sorted(known)]
         self._limits, self._pause_on = alarms.completed(limits), alarms.known(pause_on, self.kind)

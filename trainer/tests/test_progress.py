@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.lines import read_lines
 from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.trainer_process import beginning_by_proc, beginning_by_ps, running_process
 
@@ -105,3 +106,11 @@ def test_without_a_number_there_is_no_trainer(tmp_path: Path) -> None:
     assert running_process(tmp_path) is None
     (tmp_path / "pid").write_text("")
     assert running_process(tmp_path) is None
+
+
+def test_a_run_goes_on_from_the_step_that_another_writer_of_checkpoints_names(tmp_path: Path) -> None:
+    with opened(tmp_path) as run:
+        run.metrics(1, {"loss": 1.0})
+    with RunFolder(tmp_path, "sft", Config(), True, reached=20):
+        resumed = read_lines(tmp_path / "events.jsonl")[-1]
+    assert (resumed["type"], resumed["attempt"], resumed["step"]) == ("resumed", 2, 20)

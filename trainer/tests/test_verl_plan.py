@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rehearsal_trainer.backends.verl.plan import (
+    ALGORITHMS,
     PROFILES,
     ClusterConfig,
     Places,
@@ -19,7 +20,7 @@ from rehearsal_trainer.backends.verl.plan import (
 )
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo_config import ALGORITHMS, check
+from rehearsal_trainer.grpo_config import check
 
 PLACES = Places("train.parquet", "test.parquet", "checkpoints", "run")
 
@@ -100,6 +101,7 @@ def test_what_the_paper_leaves_to_the_engine() -> None:
     ],
 )
 def test_one_setting_for_another_algorithm(algorithm: str, changed: dict[str, Any]) -> None:
+    check_cluster(config_of(algorithm=algorithm))
     settings = settings_of(algorithm=algorithm)
     assert {key: settings[key] for key in changed} == changed
     assert settings["algorithm.adv_estimator"] == "grpo"

@@ -172,12 +172,16 @@ esac
     const other = inRoot('domains', 'help-line');
     const run = join(scratch, 'earlier');
     const checkpoint = join(run, 'checkpoints', 'final');
-    mkdirSync(checkpoint, { recursive: true });
+    const elsewhere = join(scratch, 'adapter');
+    for (const adapter of [checkpoint, elsewhere]) {
+      mkdirSync(adapter, { recursive: true });
+      writeFileSync(join(adapter, 'adapter_config.json'), '{"base_model_name_or_path": "smollm2", "r": 16}');
+    }
     writeFileSync(join(run, 'config.json'), '{"kind": "sft", "dialect": "compact"}');
     const of = async (...args: readonly string[]) => (await asked('evaluate', other, ...args)).dialect;
     expect(await of('--model', checkpoint)).toBe('compact');
     expect(await of('--model', checkpoint, '--set', 'dialect=hermes')).toBe('hermes');
-    expect(await of('--model', run)).toBe('hermes');
+    expect(await of('--model', elsewhere)).toBe('hermes');
     expect(await asked('grpo', desk, other, '--model', checkpoint)).toMatchObject({ dialect: 'compact' });
     expect(await asked('grpo', desk, other)).toMatch(/the domains speak different dialects \(compact, hermes\)/);
   });

@@ -23,6 +23,7 @@ from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import Mirror
 from rehearsal_trainer.backends.verl.node import node_of_wheel
 from rehearsal_trainer.backends.verl.plan import (
+    ALGORITHMS,
     PROFILES,
     STORE,
     ClusterConfig,
@@ -37,7 +38,6 @@ from rehearsal_trainer.backends.verl.steps import Steps
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.engine import running
 from rehearsal_trainer.failures import ConfigurationError, TrainingError, reported
-from rehearsal_trainer.grpo_config import ALGORITHMS
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.task_sets import TaskSet, evaluated_sets, refuse_overlap, say_apart, trained_sets
@@ -58,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
         )
     mirror = Mirror(folder)
     try:
-        with RunFolder(folder, "grpo", replace(config, run=str(folder)), resume) as run:
+        with RunFolder(folder, "grpo", replace(config, run=str(folder)), resume, reached(folder)) as run:
             run.stop_on_signals()
             run.watch(config.alarms, config.pause_on)
             if config.tensorboard:

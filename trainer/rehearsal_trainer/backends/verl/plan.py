@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Literal, Self
 
 from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.grpo_config import ALGORITHMS as GRPO_ALGORITHMS
 from rehearsal_trainer.grpo_config import PROFILES as GRPO_PROFILES
 from rehearsal_trainer.grpo_config import Config, check_purpose
 from rehearsal_trainer.messages import Json
@@ -106,9 +107,14 @@ PROFILES: Mapping[str, Mapping[str, Json]] = {
 }
 """`paper` is MUA-RL's recipe on its machines; the others fit one GPU."""
 
+ALGORITHMS: Mapping[str, Mapping[str, Json]] = {
+    name: {key: value for key, value in values.items() if key != "refills"} for name, values in GRPO_ALGORITHMS.items()
+}
+"""Those of the trainer, but that verl itself draws other groups in the place of those without variance."""
+
 # An algorithm in verl's words: how tokens are averaged, whether advantages are divided by their deviation, and the
 # ratio that is clipped.
-_ALGORITHMS = {
+_WORDS_OF_VERL = {
     "grpo": ("token-mean", True, "vanilla"),
     "dapo": ("token-mean", True, "vanilla"),
     "dr_grpo": ("seq-mean-token-sum-norm", False, "vanilla"),
@@ -195,7 +201,7 @@ def verl_settings(config: ClusterConfig, places: Places, station: StationPlan, t
 
     `station` travels with the data's settings.
     """
-    mean, is_divided, ratio = _ALGORITHMS[config.algorithm]
+    mean, is_divided, ratio = _WORDS_OF_VERL[config.algorithm]
     gpus = config.nodes * config.gpus_per_node
     actor, rollout, model = (f"actor_rollout_ref.{part}" for part in ("actor", "rollout", "model"))
     return {
