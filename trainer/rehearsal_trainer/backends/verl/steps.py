@@ -12,7 +12,7 @@ from rehearsal_trainer.backends.verl.store import Waiting
 from rehearsal_trainer.evaluation import named, say_evaluated
 from rehearsal_trainer.grpo import measured_in
 from rehearsal_trainer.progress import RunFolder
-from rehearsal_trainer.rollouts import PlayedRollout
+from rehearsal_trainer.rollouts import PlayedRollout, groups_of
 from rehearsal_trainer.task_sets import TaskSet
 
 
@@ -27,7 +27,7 @@ class Steps:
 
     def measured(self, step: int, played: Sequence[PlayedRollout], tested: Sequence[PlayedRollout]) -> dict[str, float]:
         """What a step's rollouts came to, and those of an evaluation after it."""
-        values = measured_in(_groups(played), self._trained) if played else {}
+        values = measured_in(groups_of(played), self._trained) if played else {}
         for each in self._evaluated if tested else []:
             if say_evaluated(self._run, step, each, tested):
                 values |= named("evaluate", tested)
@@ -39,10 +39,3 @@ class Steps:
             return
         self._stalled = waiting.step
         self._run.raise_alarm(alarms.stalled(waiting.step, waiting.rollouts, self._limits))
-
-
-def _groups(played: Sequence[PlayedRollout]) -> list[list[PlayedRollout]]:
-    groups: dict[str, list[PlayedRollout]] = {}
-    for rollout in played:
-        groups.setdefault(rollout.request.task, []).append(rollout)
-    return list(groups.values())
