@@ -1,11 +1,17 @@
-// Rollouts in training beside a plain loop over the same conversations, on the small real model; and what the engine
-// itself uses for one.
+// Rollouts in training beside a plain loop over the same conversations, on the small real model as it comes and after
+// SFT, as GRPO meets it; and what the engine itself uses for one.
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { ensureBuilt } from '../scripts/build.ts';
+import { cacheFolder } from '../scripts/vscode/cacheFolder.ts';
 import { preparePython, trainerEnvironment } from '../src/cli/pythonEnvironment.ts';
+import { runFiles } from '../src/engine/shell/runFiles.ts';
 import { type Measured, median, Skipped } from './measure.ts';
+
+const program = resolve('dist/rehearsal.mjs');
+const domain = 'domains/parcel-desk';
 
 const measuredSchema = z.object({
   ours: z.array(z.number()),
@@ -13,7 +19,8 @@ const measuredSchema = z.object({
   /** CPU seconds of a rollout: while the engine's code is being compiled, and after. */
   engine: z.object({ cold: z.number(), warm: z.number(), rollouts: z.number() }),
   tokens: z.number(),
-  batch: z.number(),
+  /** Answers of the model in a rollout, mean. */
+  turns: z.number(),
 });
 
 /** Both in turns in one process of the trainer's Python. */
@@ -23,31 +30,56 @@ export async function measureTraining(): Promise<readonly Measured[]> {
   const python = await preparePython(io, undefined).catch((error: Error) => {
     throw new Skipped(error.message);
   });
-  const args = ['bench/training_rollouts.py', process.execPath, resolve('dist/rehearsal.mjs'), 'domains/parcel-desk'];
-  const { status, stdout, stderr } = spawnSync(python, args, { env: trainerEnvironment(), encoding: 'utf8' });
-  if (status !== 0) throw new Error(stderr.trim().split('\n').slice(-3).join(' | '));
-  const { ours, plain, engine, tokens, batch } = measuredSchema.parse(JSON.parse(stdout.trim()));
-  const seconds = ours.reduce((sum, each) => sum + each, 0);
+  const measure = (model: string) => {
+    const args = ['bench/training_rollouts.py', process.execPath, program, domain, model];
+    const { ours, plain, ...rest } = measuredSchema.parse(JSON.parse(run(python, args).trim()));
+    const seconds = ours.reduce((sum, each) => sum + each, 0);
+    return { seconds, ...rest, times: median(plain.map((each, round) => each / (ours[round] ?? Number.NaN))) };
+  };
+  const trained = measure(checkpointAfterSft());
+  const asItComes = measure('smollm2');
   return [
     {
       name: 'rollouts in training',
-      value: tokens / seconds,
+      value: trained.tokens / trained.seconds,
       unit: 'tokens/s',
-      note: `sampled, SmolLM2-135M, ${batch} at once, engine and HTTP included`,
+      note: 'sampled, SmolLM2-135M after SFT, 8 at once, answers of at most 24 tokens, engine and HTTP included',
     },
     {
       name: 'a plain loop over the same conversations',
-      value: median(plain.map((each, round) => each / (ours[round] ?? Number.NaN))),
+      value: trained.times,
       unit: 'times',
-      note: 'as long: every turn is computed from its first token, in batches of 8; median of the rounds',
+      note: `as long: every turn is computed from its first token, in batches of 8; ${trained.turns.toFixed(1)} turns a rollout; median of the rounds`,
       promise: { at: 'least', value: 3 },
     },
     {
+      name: 'the same before any training',
+      value: asItComes.times,
+      unit: 'times',
+      note: `as long: ${asItComes.turns.toFixed(1)} turns a rollout, so there is less to compute again`,
+    },
+    {
       name: "the engine's CPU of a rollout in training",
-      value: 1000 * engine.warm,
+      value: 1000 * trained.engine.warm,
       unit: 'ms',
-      note: `engine and lanes, parcel-desk, ${engine.rollouts} rollouts; ${(1000 * engine.cold).toFixed(1)} ms of the first ones`,
+      note: `engine and lanes, parcel-desk, ${trained.engine.rollouts} rollouts; ${(1000 * trained.engine.cold).toFixed(1)} ms of the first ones`,
       promise: { at: 'most', value: 10 },
     },
   ];
+}
+
+/** The model that GRPO starts from in docs/training-results.md: trained once, in some ten minutes, and kept. */
+function checkpointAfterSft(): string {
+  const out = join(cacheFolder(), 'bench', 'sft');
+  const checkpoint = join(out, runFiles.checkpoints, 'final');
+  const recipe = ['sft', domain, '--trials', '4', '--steps', '40', '--out', out];
+  if (!existsSync(checkpoint))
+    run(process.execPath, [program, 'train', ...(existsSync(out) ? ['resume', out] : recipe)]);
+  return checkpoint;
+}
+
+function run(command: string, args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(command, args, { env: trainerEnvironment(), encoding: 'utf8' });
+  if (status !== 0) throw new Error(stderr.trim().split('\n').slice(-3).join(' | '));
+  return stdout;
 }

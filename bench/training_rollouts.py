@@ -1,8 +1,8 @@
 """Rollouts of the trainer beside a plain loop over the same conversations, for bench/training.ts.
 
-    python bench/training_rollouts.py NODE ENGINE DOMAIN
+    python bench/training_rollouts.py NODE ENGINE DOMAIN MODEL
 
-Eight conversations at once, SmolLM2-135M in float32, answers of at most 24 tokens (a trained model's are no longer).
+Eight conversations at once, SmolLM2-135M in float32 as it is or after SFT, answers of at most 24 tokens.
 Ours: the whole rollout, engine, gateway and HTTP included. The plain loop: `generate` of transformers on the eight
 prompts of a turn, padded to one length, with every turn's prompt computed from its first token; nothing else is
 counted against it. Both in turns, three rounds each, after one that warms up.
@@ -25,7 +25,8 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import torch
 from rehearsal_trainer.models import load_model, load_tokenizer
-from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings, RolloutWorker
+from rehearsal_trainer.rollout_worker import RolloutWorker
+from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings
 from rehearsal_trainer.serving import gateway_over
 from rehearsal_trainer.session import Sampling
 
@@ -58,9 +59,9 @@ def cpu_below(pid: int) -> float:
     return seconds
 
 
-def main(node: str, engine: str, domain: str) -> None:
+def main(node: str, engine: str, domain: str, name: str) -> None:
     """Measures, and prints what was measured."""
-    model, tokenizer = load_model("smollm2", torch.float32).eval(), load_tokenizer("smollm2")
+    model, tokenizer = load_model(name, torch.float32).eval(), load_tokenizer(name)
     gateway = gateway_over(model, tokenizer, "smollm2", "compact", SAMPLING, 2048, 4 * BATCH)
     asked: dict[str, list[tuple[list[int], Any]]] = {}
     answers: dict[tuple[int, ...], Any] = {}
@@ -73,7 +74,7 @@ def main(node: str, engine: str, domain: str) -> None:
 
     gateway.generator.submit = noted
     settings = RolloutSettings(domain, turn_cap=10, rollout_timeout_s=3600, concurrency=BATCH)
-    ours, plain, played, tokens = [], [], [], 0
+    ours, plain, played, tokens, turns_sampled = [], [], [], 0, 0
     with RolloutWorker(
         gateway, [node, engine, "serve", "--stdio"], str(Path.cwd()), lambda _level, _message: None
     ) as worker:
@@ -96,11 +97,13 @@ def main(node: str, engine: str, domain: str) -> None:
                 ours.append(seconds)
                 plain.append(again)
                 tokens += sum(len(ids) for turns in conversations for _, ids in turns)
+                turns_sampled += sum(map(len, conversations))
         gateway.generator.submit = lambda _session, prompt, _sampling, _seed: answers[tuple(prompt)]
         cold, warm = (engine_cpu(worker, settings, played, repeats) for repeats in (COLD_REPEATS, REPEATS))
     gateway.generator.close()
     engine = {"cold": cold, "warm": warm, "rollouts": REPEATS * len(played)}
-    print(json.dumps({"ours": ours, "plain": plain, "engine": engine, "tokens": tokens, "batch": BATCH}))
+    turns_each = turns_sampled / (ROUNDS * BATCH)
+    print(json.dumps({"ours": ours, "plain": plain, "engine": engine, "tokens": tokens, "turns": turns_each}))
 
 
 def plain_loop(model: Any, conversations: list[list[tuple[list[int], list[int]]]], pad: int) -> float:

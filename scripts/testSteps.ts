@@ -93,7 +93,7 @@ export const steps: readonly Step[] = [
   },
   {
     name: 'targets',
-    title: 'training on targets: an OpenSSH server on loopback',
+    title: 'training on targets: an OpenSSH server on loopback, and experiments on this machine',
     isFull: true,
     downloads: trainerDownloads,
     obstacle: () => pythonObstacle() ?? sshObstacle(),

@@ -68,8 +68,8 @@ test('an alarm leads to the rollouts of its step, and one of them to the same ta
   await workbench.screenshot('dashboard-alarm-real');
 
   await rows.getByRole('button', { name: /^Compare/ }).click();
-  expect(await workbench.picks()).toEqual([expect.stringContaining('Optimizer step 1')]);
-  await workbench.pick('Optimizer step 1');
+  expect(await workbench.picks()).toEqual([expect.stringContaining('optimizer step 1')]);
+  await workbench.pick('optimizer step 1');
   const compared = workbench.webviewFrame();
   await compared.getByText('Databases at the end').waitFor();
   await workbench.screenshot('dashboard-compared');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { clickPoint, linesOf, stepsInTable } from './support/dashboard.ts';
-import { pictured } from './support/picture.ts';
+import { picture, pictured } from './support/picture.ts';
 import { newestRun } from './support/runs.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
@@ -28,6 +28,8 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     domain.remove();
   });
 
+  const activeTab = () => workbench.page.locator('.editor-group-container.active .tab.active').textContent();
+
   const selection = () =>
     linesOf<{ readonly accepted: boolean }>(join(synth, readdirSync(synth)[0] ?? '', 'selection.jsonl'));
 
@@ -37,12 +39,14 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     await workbench.answer('64');
     await workbench.notification('64 of 64 trajectories to learn from', 'Spot-Check');
     await workbench.webviewFrame().locator('article').first().waitFor();
+    const first = await activeTab();
     await workbench.press('Control+Enter');
     await workbench.waitForText('.pane-body', /\b1 of \d+ checked/);
+    await until('the next one', async () => expect(await activeTab()).not.toBe(first));
     await workbench.webviewFrame().locator('article').first().waitFor();
     await workbench.press('Control+Backspace');
     await workbench.waitForText('.pane-body', /\b2 of \d+ checked/);
-    await workbench.screenshot('recipe-1-spot-check');
+    await picture(workbench, 'recipe-1-spot-check');
     expect(selection().filter(({ accepted }) => accepted).length).toBe(63);
   });
 
@@ -60,7 +64,7 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     const losses = linesOf<{ loss: number }>(join(run, 'metrics.jsonl')).map(({ loss }) => loss);
     expect(losses.length).toBe(12);
     expect(losses.at(-1)).toBeLessThan((losses[0] ?? 0) / 2);
-    await workbench.screenshot('recipe-2-sft');
+    await picture(workbench, 'recipe-2-sft');
   });
 
   test('GRPO goes on from there as a configuration says, and an alarm is raised', {
@@ -84,7 +88,7 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     );
     expect(alarm).toBeDefined();
     await frame.getByRole('region', { name: /alarm/ }).first().waitFor();
-    await workbench.screenshot('recipe-3-grpo-alarm');
+    await picture(workbench, 'recipe-3-grpo-alarm');
   });
 
   test('a click on the curve leads to a rollout, which is debugged', { timeout: 5 * minutes }, async () => {
@@ -93,15 +97,15 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     await frame.getByText('Rollouts of optimizer step 3', { exact: true }).waitFor();
     const rows = frame.locator('[aria-label="Rollouts of optimizer step 3"] vscode-data-grid-row.opens');
     await until('its eight rollouts', async () => expect(await rows.count()).toBe(8));
-    await workbench.screenshot('recipe-4-rollouts');
+    await picture(workbench, 'recipe-4-rollouts');
     await rows.first().click();
     await workbench.webviewFrame().getByRole('button', { name: 'Debug This Recording' }).click();
     await workbench.debug.paused();
     await workbench.debug.show();
     await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'begins');
     await workbench.debug.press('step-into');
-    await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'worldPrepared');
-    await workbench.screenshot('recipe-5-debugged');
+    await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'the world is prepared');
+    await picture(workbench, 'recipe-5-debugged');
     await workbench.press('Shift+F5');
     await workbench.debug.ended();
   });
@@ -113,7 +117,7 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     await workbench.pick('-grpo');
     await workbench.waitForText('.repl', /agent checkpoint:\S*-grpo\/checkpoints\/final/, 2 * minutes);
     await workbench.waitForText('.repl', /\nagent\s+\S/, 2 * minutes);
-    await workbench.screenshot('recipe-6-checkpoint');
+    await picture(workbench, 'recipe-6-checkpoint');
     await workbench.press('Shift+F5');
     await workbench.debug.ended();
   });

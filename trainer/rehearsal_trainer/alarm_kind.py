@@ -50,7 +50,8 @@ def at_least(
         if len(measured) < count or min(measured) < limits[limit]:
             return None
         evidence = {metric: measured[-1], "limit": limits[limit]} | ({"steps": float(count)} if lasting else {})
-        return said.format(value=measured[-1], count=count), evidence
+        steps = "one optimizer step" if count == 1 else f"{count} optimizer steps in a row"
+        return said.format(value=measured[-1], steps=steps), evidence
 
     return look
 

@@ -240,7 +240,7 @@ KINDS: Mapping[str, Kind] = {
         at_least(
             "dead_groups",
             "dead_groups",
-            "{value:.0%} of the groups have one reward for all rollouts, {count} optimizer steps in a row",
+            "{value:.0%} of the groups have one reward for all rollouts, {steps}",
             lasting=True,
         ),
         "`dead_groups` reaches {dead_groups:.0%}, {patience:g} optimizer steps in a row.",
@@ -252,7 +252,7 @@ KINDS: Mapping[str, Kind] = {
         at_least(
             "truncated",
             "truncated",
-            "{value:.0%} of the rollouts have an answer that was cut off, {count} optimizer steps in a row",
+            "{value:.0%} of the rollouts have an answer that was cut off, {steps}",
             lasting=True,
         ),
         "`truncated` reaches {truncated:.0%}, {patience:g} optimizer steps in a row.",

@@ -7,15 +7,15 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-Entry = tuple[str, list[int]]
-"""A session and the new ids it goes on with."""
+Entry = tuple[str, list[int], int]
+"""A session, the new ids it goes on with, and after how many of them, counted from the last, logits are wanted."""
 
 
 class Decoder(Protocol):
     """Keys and values of many sessions; every method is called with the model locked."""
 
     def extend(self, entries: Sequence[Entry]) -> Tensor:
-        """Computes the new ids and returns the logits after each entry's last: (entries, vocabulary)."""
+        """Computes the new ids and returns the logits that are wanted, entry after entry: (wanted, vocabulary)."""
         ...
 
     def truncate(self, session: str, length: int) -> None:

@@ -44,15 +44,15 @@ class ModuleDecoder:
         self.model.eval()
         device = next(self.model.parameters()).device
         rows = []
-        for session, tokens in entries:
+        for session, tokens, wanted in entries:
             ids = torch.tensor([tokens], device=device)
             output = self.model(
-                input_ids=ids, past_key_values=self._caches.get(session), use_cache=True, logits_to_keep=1
+                input_ids=ids, past_key_values=self._caches.get(session), use_cache=True, logits_to_keep=wanted
             )
             self._caches[session] = output.past_key_values
-            rows.append(output.logits[0, -1])
+            rows.append(output.logits[0, -wanted:])
         self.model.train(training)
-        return torch.stack(rows)
+        return torch.cat(rows)
 
     def truncate(self, session: str, length: int) -> None:
         if length == 0:

@@ -107,8 +107,8 @@ class Engine:
 
     async def request(self, method: str, params: Mapping[str, Json]) -> Json:
         """Sends one request and waits for its answer; EngineError if the engine refuses or ends."""
-        if self._process.returncode is not None or self._process.stdin is None:
-            raise self._ended()
+        if self.has_ended or self._process.stdin is None:
+            raise self.end()
         identity = self._next
         self._next += 1
         future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
@@ -119,7 +119,9 @@ class Engine:
             await self._process.stdin.drain()
             return await future
         except (BrokenPipeError, ConnectionResetError) as error:
-            raise self._ended() from error
+            with contextlib.suppress(TimeoutError):  # its input is closed a moment before it is gone
+                await asyncio.wait_for(self._process.wait(), 10)
+            raise self.end() from error
         except asyncio.CancelledError:
             if identity in self._open and method != "cancel":
                 self._send_cancel(identity)
@@ -149,13 +151,16 @@ class Engine:
     async def _read(self) -> None:
         stdout = self._process.stdout
         assert stdout is not None
-        with contextlib.suppress(ValueError):  # a line beyond MAX_LINE: treated as an engine that ended
+        try:
             async for line in stdout:
                 self._take(line)
+        except ValueError:  # a line beyond MAX_LINE: what follows can't be told apart
+            self._errors.append(f"it wrote a line of more than {MAX_LINE} bytes")
+            self._process.kill()
         await self._process.wait()
         for future in self._open.values():
             if not future.done():
-                future.set_exception(self._ended())
+                future.set_exception(self.end())
 
     def _take(self, line: bytes) -> None:
         try:
@@ -184,7 +189,13 @@ class Engine:
         async for line in stderr:
             self._errors.append(line.decode(errors="replace").rstrip())
 
-    def _ended(self) -> EngineError:
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process is gone; nothing can be asked of it any more."""
+        return self._process.returncode is not None
+
+    def end(self) -> EngineError:
+        """How it ended, with its last words."""
         return EngineError(f"the engine ended with code {self._process.returncode}{self.last_words()}", "ended")
 
     def last_words(self) -> str:

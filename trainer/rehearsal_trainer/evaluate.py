@@ -27,10 +27,11 @@ from rehearsal_trainer import keys, preflight, rollout_keys
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Json
-from rehearsal_trainer.rollouts import task_of
+from rehearsal_trainer.rollout_groups import task_of
 
 if TYPE_CHECKING:
-    from rehearsal_trainer.rollouts import PlayedRollout, RolloutSettings, RolloutWorker
+    from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.rollouts import PlayedRollout, RolloutSettings
     from rehearsal_trainer.session import Sampling
 
 
@@ -97,7 +98,8 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
     import torch
 
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import RolloutSettings, RolloutWorker
+    from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.rollouts import RolloutSettings
     from rehearsal_trainer.serving import open_gateway
     from rehearsal_trainer.session import Sampling
 
@@ -106,6 +108,7 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
     if resume:
         refuse_other_rollouts(config)
     with RunFolder(config.run, "evaluate", config, resume) as run:
+        run.stop_on_signals()
         for name in ("result.json", "result.txt"):
             (run.path / name).unlink(missing_ok=True)
         started = time.monotonic()
@@ -113,7 +116,7 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
         gateway = open_gateway(
             config.model, config.dialect, sampling, config.dtype, config.context, 2 * config.concurrency
         )
-        with RolloutWorker(gateway, config.engine_command, config.engine_cwd, lambda _level, _message: None) as worker:
+        with RolloutWorker(gateway, config.engine_command, config.engine_cwd, run.log) as worker:
             tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]
             parts = [
                 Part("sampled", sampling, config.trials),
@@ -220,7 +223,7 @@ def play(
 
 def summary(played: Sequence[PlayedRollout], part: Part) -> dict[str, Any]:
     """What one part of an evaluation came to."""
-    from rehearsal_trainer.rollouts import measure
+    from rehearsal_trainer.measures import measure
 
     return {**success(played), **measure(played), "trials": part.trials, "temperature": part.sampling.temperature}
 

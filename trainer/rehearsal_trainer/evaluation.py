@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 
 from rehearsal_trainer.evaluate import Part, play, success
 from rehearsal_trainer.lines import read_lines
+from rehearsal_trainer.measures import OF_A_DOMAIN, measure
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.progress import evaluation_folder
-from rehearsal_trainer.rollouts import OF_A_DOMAIN, PlayedRollout, measure
+from rehearsal_trainer.rollouts import PlayedRollout
 from rehearsal_trainer.task_sets import TaskSet
 
 if TYPE_CHECKING:
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.rollout_worker import RolloutWorker
 
 
 @dataclass(frozen=True)

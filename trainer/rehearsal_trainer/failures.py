@@ -1,4 +1,4 @@
-"""Known failures become one clear message and an exit code; unknown ones keep their trace."""
+"""Known failures become one clear message and an exit code; unknown ones keep their trace. Torch-free."""
 
 from __future__ import annotations
 

@@ -23,10 +23,16 @@ import torch
 
 from rehearsal_trainer.answers import ContextExceededError, Generated
 from rehearsal_trainer.decoder import Decoder
+from rehearsal_trainer.drafts import Drafts
+from rehearsal_trainer.openmp import release_threads
 from rehearsal_trainer.session import Sampling
 
 SHARED_PREFILL = 64
 """New tokens above which a prompt is computed alone, so that others can copy its prefix in the next pass."""
+
+
+ROWS = 16
+"""Tokens that one pass takes in all where some are guessed: about as many as the time of reading the weights covers."""
 
 
 @dataclass
@@ -39,6 +45,17 @@ class _Request:
     ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     cached: int = 0
+    _draws: list[float] = field(default_factory=list)
+
+    def draw(self, token: int) -> float:
+        """The random number that decides a token of the answer, whichever pass it is sampled in."""
+        while len(self._draws) <= token:
+            self._draws.append(self.random.random())
+        return self._draws[token]
+
+    def left(self, context: int) -> int:
+        """Tokens that the answer may still have."""
+        return min(self.sampling.max_tokens, context - len(self.prompt)) - len(self.ids)
 
 
 @dataclass
@@ -58,6 +75,7 @@ class Generator:
         self.sampled_tokens = 0
         self.computed_tokens = 0
         self._caches: dict[str, _Cache] = {}
+        self._drafts = Drafts(end_id)
         self._waiting: list[_Request] = []
         self._active: list[_Request] = []
         self._wake = threading.Condition()
@@ -65,6 +83,7 @@ class Generator:
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="generation", daemon=True)
         self._thread.start()
+        release_threads()  # of the caller, who has loaded the model
 
     def submit(self, session: str, prompt: Sequence[int], sampling: Sampling, seed: int) -> Future[Generated]:
         """Samples an answer to `prompt` (the whole row so far); the future fails with ContextExceededError."""
@@ -109,6 +128,8 @@ class Generator:
     def _run(self) -> None:
         while True:
             with self._wake:
+                if not self._waiting and not self._active:
+                    release_threads()
                 while not self._waiting and not self._active and not self._closed:
                     self._wake.wait()
                 if self._closed:
@@ -128,35 +149,56 @@ class Generator:
             request.future.set_exception(RuntimeError("the generator was closed"))
 
     def _pass(self) -> None:
-        entries = [(request, [request.ids[-1]]) for request in self._active]
+        most = ROWS // max(1, len(self._active)) - 1
+        # What is given, and what of its continuation is guessed.
+        entries: list[tuple[_Request, list[int], list[int]]] = []
+        for request in self._active:
+            draft = self._drafts.after([*request.prompt, *request.ids], min(most, request.left(self.context) - 1))
+            entries.append((request, [request.ids[-1]], draft))
         for request, tokens in self._admitted():
             self._active.append(request)
-            entries.append((request, tokens))
+            entries.append((request, tokens, []))
         if not entries:
             return
-        logits = self.decoder.extend([(request.session, tokens) for request, tokens in entries]).float()
-        for request, tokens in entries:
-            self.computed_tokens += len(tokens)
+        asked = [(request.session, given + draft, 1 + len(draft)) for request, given, draft in entries]
+        logits = self.decoder.extend(asked).float()
+        draws = [(request, len(request.ids) + at) for request, _, draft in entries for at in range(1 + len(draft))]
+        picked, logprobs = pick(draws, logits)
+        at = 0
+        for request, given, draft in entries:
+            end = at + 1 + len(draft)
+            self.computed_tokens += len(given) + len(draft)
+            taken = self._take(request, picked[at:end], logprobs[at:end], draft)
             cache = self._caches[request.session]
-            cache.ids += tokens
+            cache.ids += given + draft[: taken - 1]
             cache.used = time.monotonic()
-        picked, logprobs = pick([request for request, _ in entries], logits)
-        for (request, _), token, logprob in zip(entries, picked, logprobs, strict=True):
+            if taken <= len(draft):
+                self.decoder.truncate(request.session, len(cache.ids))
+            at = end
+
+    def _take(self, request: _Request, ids: list[int], logprobs: list[float], draft: list[int]) -> int:
+        """Takes what was sampled, up to the first token that the next ones were not computed after; how many."""
+        taken = 0
+        for token, logprob in zip(ids, logprobs, strict=True):
             request.ids.append(token)
             request.logprobs.append(logprob)
-            self._finish_if_done(request)
-        self.sampled_tokens += len(entries)
+            self.sampled_tokens += 1
+            taken += 1
+            if self._has_ended(request) or taken > len(draft) or token != draft[taken - 1]:
+                break
+        return taken
 
-    def _finish_if_done(self, request: _Request) -> None:
-        full = len(request.prompt) + len(request.ids) >= self.context
+    def _has_ended(self, request: _Request) -> bool:
         if request.ids[-1] == self.end_id:
             reason = "stop"
-        elif len(request.ids) >= request.sampling.max_tokens or full:
+        elif request.left(self.context) <= 0:
             reason = "length"
         else:
-            return
+            return False
         self._active.remove(request)
+        self._drafts.learn([*request.prompt, *request.ids])
         request.future.set_result(Generated(request.ids, request.logprobs, reason, request.cached))
+        return True
 
     def _admitted(self) -> list[tuple[_Request, list[int]]]:
         with self._wake:
@@ -174,7 +216,7 @@ class Generator:
                 self._put_back(waiting[position:])
                 break
             computing = computing or long
-            self._make_room(request.session, busy)
+            self._make_room(request.session, busy | {donor})
             admitted.append((request, self._open(request, length, donor)))
         return admitted
 
@@ -205,7 +247,7 @@ class Generator:
         request.cached = length
         return request.prompt[length:]
 
-    def _make_room(self, session: str, busy: set[str]) -> None:
+    def _make_room(self, session: str, busy: set[str | None]) -> None:
         if session in self._caches or len(self._caches) < self.slots * 2:
             return
         idle = [(cache.used, other) for other, cache in self._caches.items() if other not in busy]
@@ -223,24 +265,25 @@ def common_prefix(left: Sequence[int], right: Sequence[int], limit: int) -> int:
     return next(index for index in range(end) if left[index] != right[index])
 
 
-def pick(requests: Sequence[_Request], logits: torch.Tensor) -> tuple[list[int], list[float]]:
-    """One id per request with its log-probability under that request's temperature and top-p.
+def pick(draws: Sequence[tuple[_Request, int]], logits: torch.Tensor) -> tuple[list[int], list[float]]:
+    """One id for each row with its log-probability, under the temperature and top-p of the row's request.
 
-    logits: (requests, vocabulary), float32. Each request draws from its own stream, so its neighbours in the
-    batch do not change which number it gets.
+    draws: a request for each row, and which token of its answer the row decides. logits: (rows, vocabulary), float32.
+    Each request draws from its own stream, so its neighbours in the batch do not change which number it gets.
     """
-    greedy = torch.tensor([request.sampling.temperature == 0 for request in requests])
-    temperatures = torch.tensor([request.sampling.temperature or 1.0 for request in requests]).to(logits)
+    samplings = [request.sampling for request, _ in draws]
+    greedy = torch.tensor([sampling.temperature == 0 for sampling in samplings])
+    temperatures = torch.tensor([sampling.temperature or 1.0 for sampling in samplings]).to(logits)
     scaled = logits / temperatures[:, None]
-    for index, request in enumerate(requests):
-        if request.sampling.top_p < 1 and not greedy[index]:
-            scaled[index] = _nucleus(scaled[index], request.sampling.top_p)
+    for index, sampling in enumerate(samplings):
+        if sampling.top_p < 1 and not greedy[index]:
+            scaled[index] = _nucleus(scaled[index], sampling.top_p)
     logprobs = scaled.log_softmax(-1)
-    draws = torch.tensor(
-        [0.0 if flag else request.random.random() for request, flag in zip(requests, greedy, strict=True)]
+    numbers = torch.tensor(
+        [0.0 if flag else request.draw(token) for (request, token), flag in zip(draws, greedy, strict=True)]
     )
     sums = logprobs.exp().cumsum(-1, dtype=torch.float64)
-    targets = draws.double().to(sums.device)[:, None] * sums[:, -1:]
+    targets = numbers.double().to(sums.device)[:, None] * sums[:, -1:]
     sampled = torch.searchsorted(sums, targets, right=True)[:, 0].clamp(max=logits.shape[-1] - 1)
     ids = torch.where(greedy.to(logits.device), logits.argmax(-1), sampled)
     return ids.tolist(), logprobs.gather(-1, ids[:, None])[:, 0].tolist()

@@ -13,22 +13,20 @@ not rewarded), overlong-answer shaping.
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rehearsal_trainer import alarms, preflight
+from rehearsal_trainer import preflight
 from rehearsal_trainer.configuration import read_config
-from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.grpo_config import ALGORITHMS, PROFILES, Config, check, rows_per_step
 from rehearsal_trainer.messages import Json
 
 if TYPE_CHECKING:
-    from rehearsal_trainer.backends.trl import GrpoPlan, Measurements, Optimization, Rollouts
+    from rehearsal_trainer.backends.trl import GrpoPlan, Optimization
     from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import IntermediateRewards, PlayedRollout, RolloutWorker
+    from rehearsal_trainer.rollout_worker import RolloutWorker
     from rehearsal_trainer.task_sets import TaskSet
 
 
@@ -46,9 +44,10 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     import torch
 
     from rehearsal_trainer.backends.trl import Measurements, grpo_trainer, save, train
+    from rehearsal_trainer.grpo_step import StepPlayer
     from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.rollout_worker import RolloutWorker
     from rehearsal_trainer.serving import gateway_over
     from rehearsal_trainer.session import Sampling
     from rehearsal_trainer.task_sets import draw_order, trained_sets
@@ -78,7 +77,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
 
             # Train, save, say so.
             measured = Measurements()
-            play = step_player(config, run, worker, trained, measured)
+            play = StepPlayer(config, run, worker, trained, measured)
             plan, grpo = plans_of(config, run, steps, autocast)
             trainer = grpo_trainer(model, tokenizer, order, play, plan, grpo, run, measured, evaluation)
             gateway.generator.decoder.adopt(trainer.model)
@@ -145,159 +144,3 @@ def plans_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> tupl
         skip_dead_groups=config.skip_dead_groups,
     )  # fmt: skip
     return optimization, grpo
-
-
-def step_player(
-    config: Config, run: RunFolder, worker: RolloutWorker, trained: Sequence[TaskSet], measured: Measurements
-) -> Rollouts:
-    """What plays an optimizer step: a row of tokens and a reward for each of its rollouts."""
-    from rehearsal_trainer.masks import CompletionRow
-    from rehearsal_trainer.rollout_lines import SUMMARY, write_summary
-    from rehearsal_trainer.rollouts import Idle, IntermediateRewards, RolloutRequest, is_dead
-    from rehearsal_trainer.session import Sampling
-    from rehearsal_trainer.task_sets import draw_order, labels_of
-
-    gateway, sampling = worker.gateway, Sampling.of(config)
-    of_label = {label: (each, task) for each in trained for label, task in labels_of(each, trained).items()}
-
-    def play(prompts: Sequence[str], step: int) -> tuple[list[CompletionRow], list[float | None]]:
-        started = time.monotonic()
-        gateway.generator.refresh()
-        before = gateway.generator.sampled_tokens
-        folder = run.trajectories(step)
-        members = Members()
-        idle = Idle(config.alarms["idle_s"], lambda left: run.raise_alarm(alarms.stalled(step, left, config.alarms)))
-
-        def groups_of(labels: Sequence[str]) -> list[list[PlayedRollout]]:
-            requests = [
-                RolloutRequest(
-                    task=of_label[label][1],
-                    member=member,
-                    seed=f"{config.seed}/step-{step}/{label}/member-{member}",
-                    sampling=sampling,
-                    recording=str((folder / f"{label.replace('/', '.')}.{member}.traj.jsonl").resolve()),
-                    settings=of_label[label][0].settings,
-                    group=member // config.group_size,
-                )
-                for label, member in members.number(labels)
-            ]
-            played = worker.play(trained[0].settings, requests, idle=idle)
-            return [played[at : at + config.group_size] for at in range(0, len(played), config.group_size)]
-
-        groups = groups_of(prompts)
-        every = list(groups)
-        for number in range(config.refills):
-            dead = [at for at, group in enumerate(groups) if is_dead(group)]
-            if not dead:
-                break
-            others = draw_order(trained, len(dead), f"{config.seed}/step-{step}/refill-{number}")
-            played = groups_of([label for label in others for _ in range(config.group_size)])
-            every += played
-            for at, group in zip(dead, played, strict=True):
-                groups[at] = group
-        measured.values |= measured_in(every, trained)
-        write_summary(folder, [rollout for group in every for rollout in group])
-        seconds = time.monotonic() - started
-        sampled = gateway.generator.sampled_tokens - before
-        measured.values |= {"rollout_seconds": seconds, "tokens_per_second": sampled / seconds}
-        if config.user_prices:
-            measured.values["cost"] = cost_of(measured.values, config.user_prices)
-        used = [rollout for group in groups for rollout in group]
-        if all(rollout.result.reward is None for rollout in used):
-            failure = next((rollout.result.failure for rollout in used if rollout.result.failure), None)
-            raise TrainingError(
-                f"no rollout of optimizer step {step} could be scored: "
-                f"{failure.message if failure else 'no reason given'}. {folder / SUMMARY} says it of each; mend it, "
-                "then go on with --resume"
-            )
-        refuse_unlearnable(used, step, config.context)
-        intermediate = IntermediateRewards(config.format_reward, config.tool_reward)
-        rows, rewards = training_rows(used, gateway.chat.end_id, intermediate)
-        if intermediate != IntermediateRewards():
-            learned = [reward for reward in rewards if reward is not None]
-            measured.values["trained_reward"] = sum(learned) / max(1, len(learned))
-        return rows, rewards
-
-    return play
-
-
-def refuse_unlearnable(played: Sequence[PlayedRollout], step: int, context: int) -> None:
-    """TrainingError, with the reason, where a step has scored rollouts and none of them has a row to learn from."""
-    scored = [rollout for rollout in played if rollout.result.reward is not None]
-    if any(map(is_learnable, scored)):
-        return
-    shortest = min(rollout.prompt_length for rollout in scored)
-    if shortest >= context:
-        raise TrainingError(
-            f"no rollout of optimizer step {step} can be learned from: policy, tools and the user's first words need "
-            f"{shortest} tokens, and context is {context}"
-        )
-    changed = sum(rollout.changed_histories > 0 for rollout in scored)
-    raise TrainingError(
-        f"no rollout of optimizer step {step} can be learned from: in {changed} of {len(scored)} the conversation was "
-        "changed after the model's answer, and in the others it gave none"
-    )
-
-
-def is_learnable(rollout: PlayedRollout) -> bool:
-    """Whether a rollout's tokens are one row: one that was never answered has none, a changed one has several."""
-    return len(rollout.rows) == 1
-
-
-def cost_of(used: Mapping[str, float], prices: Mapping[str, float]) -> float:
-    """What the tokens of the model in the user's seat cost."""
-    return sum(used.get(f"user_{kind}_tokens", 0.0) * price for kind, price in prices.items()) / 1e6
-
-
-def measured_in(groups: Sequence[Sequence[PlayedRollout]], trained: Sequence[TaskSet]) -> dict[str, float]:
-    """What the rollouts of a step came to, and those of each domain where there are several."""
-    from rehearsal_trainer.rollouts import OF_A_DOMAIN, is_dead, measure
-
-    played = [rollout for group in groups for rollout in group]
-    values = measure(played) | {"dead_groups": sum(map(is_dead, groups)) / len(groups)}
-    for each in trained if len(trained) > 1 else []:
-        own = measure([rollout for rollout in played if rollout.request.settings is each.settings])
-        values |= {f"domain/{each.name}/{name}": own[name] for name in OF_A_DOMAIN if name in own}
-    return values
-
-
-class Members:
-    """Numbers each task's rollouts of a step from 0, also when a task stands in two of its groups."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-
-    def number(self, labels: Sequence[str]) -> list[tuple[str, int]]:
-        """Each with a number that no earlier rollout of its task has."""
-        numbered = []
-        for label in labels:
-            self._counts[label] = self._counts.get(label, -1) + 1
-            numbered.append((label, self._counts[label]))
-        return numbered
-
-
-def training_rows(
-    played: Sequence[Any], end_id: int, intermediate: IntermediateRewards
-) -> tuple[list[Any], list[float | None]]:
-    """One row and reward per rollout. What cannot train keeps its place with reward None, which TRL leaves out.
-
-    The prompt is the system message alone, the same ids for the whole domain; the first user message stands in
-    the completion with mask 0, like every later one.
-    """
-    from rehearsal_trainer.masks import split_at, without_tail
-
-    rows, rewards = [], []
-    for rollout in played:
-        usable = is_learnable(rollout)
-        if usable:
-            kept = rollout.rows[0]
-            if not any(kept.row.mask):
-                raise TrainingError(
-                    f"the rollout of task {rollout.request.task} has a row in which nothing can be learned: no token "
-                    "of it was sampled"
-                )
-            rows.append(split_at(without_tail(kept.row), kept.system_length or 1))
-        else:
-            rows.append({"prompt_ids": [end_id], "completion_ids": [end_id], "env_mask": [0], "logprobs": [0.0]})
-        rewards.append(intermediate.of(rollout) if usable else None)
-    return rows, rewards

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -18,6 +19,9 @@ from torch import Tensor
 
 from rehearsal_trainer.decoder import Entry
 from rehearsal_trainer.linear import Product, product_of
+
+MOST_TOGETHER = 8
+"""New tokens of a session up to which its attention is computed with that of others; more are a prompt."""
 
 LEAST_SHARED = 32
 """Tokens from which on a shared beginning is worth products of its own."""
@@ -95,19 +99,20 @@ class LlamaDecoder:
     def extend(self, entries: Sequence[Entry]) -> Tensor:
         # By slot, so that sessions side by side in the batch are so in the store.
         order = sorted(range(len(entries)), key=lambda index: self._slots[entries[index][0]])
-        logits = self._extend([entries[index] for index in order])
-        return logits[torch.tensor(order, device=logits.device).argsort()]
+        logits = self._extend([entries[index] for index in order]).split([entries[index][2] for index in order])
+        return torch.cat([logits[order.index(index)] for index in range(len(entries))])
 
     def _extend(self, entries: Sequence[Entry]) -> Tensor:
-        slots = [self._slots[session] for session, _ in entries]
-        counts = [len(tokens) for _, tokens in entries]
+        slots = [self._slots[session] for session, *_ in entries]
+        counts = [len(tokens) for _, tokens, _ in entries]
         for slot, count in zip(slots, counts, strict=True):
             self._reserve(slot, len(self._tokens[slot]) + count)
         device, dtype = self.embedding.device, self.embedding.dtype
-        flat = torch.tensor([token for _, tokens in entries for token in tokens], device=device)
-        batch = _Batch(slots, [len(self._tokens[slot]) for slot in slots], counts, device, dtype)
+        flat = torch.tensor([token for _, tokens, _ in entries for token in tokens], device=device)
+        lengths = [len(self._tokens[slot]) for slot in slots]
+        batch = _Batch(slots, lengths, counts, self.heads // self.key_heads, device, dtype)
         if batch.singles is not None:
-            batch.singles.shared = self._beginning(batch.slot_of[batch.singles.rows].tolist())
+            batch.singles.shared = self._beginning(batch.singles.slots)
         angles = batch.places.float()[:, None, None] * self.frequencies  # (tokens, 1, size / 2)
         cos, sin = (angles.cos() * self.rope_scale).to(dtype), (angles.sin() * self.rope_scale).to(dtype)
         hidden = F.embedding(flat, self.embedding)  # (tokens, width)
@@ -115,10 +120,11 @@ class LlamaDecoder:
             hidden = hidden + layer.out(self._attend(layer, self.store[index], hidden, cos, sin, batch))
             gate, up = layer.gate_up(self._norm(hidden, layer.norm_post)).chunk(2, -1)
             hidden = hidden + layer.down(F.silu(gate) * up)
-        for slot, (_, tokens) in zip(slots, entries, strict=True):
+        for slot, (_, tokens, _) in zip(slots, entries, strict=True):
             self._tokens[slot].extend(tokens)
-        last = torch.tensor(counts, device=device).cumsum(0) - 1
-        return self.head(self._norm(hidden[last], self.norm))
+        ends = list(accumulate(counts))
+        wanted = [row for end, (*_, n) in zip(ends, entries, strict=True) for row in range(end - n, end)]
+        return self.head(self._norm(hidden[torch.tensor(wanted, device=device)], self.norm))
 
     def _attend(self, layer: _Layer, store: Tensor, hidden: Tensor, cos: Tensor, sin: Tensor, batch: _Batch) -> Tensor:
         mixed = layer.qkv(self._norm(hidden, layer.norm_in))
@@ -137,22 +143,29 @@ class LlamaDecoder:
         if batch.singles is not None:
             result[batch.singles.rows] = self._together(queries[batch.singles.rows], store, batch.singles)
         for row in batch.others:
-            result[row.start : row.end] = self._alone(queries[row.start : row.end], store[:, row.slot, :, : row.length])
+            result[row.start : row.end] = self._alone(queries[row.start : row.end], store, row)
         return result
 
     def _together(self, queries: Tensor, store: Tensor, singles: _Singles) -> Tensor:
-        """Attention of many sessions' one new token each; a key head's query heads stand as query positions."""
-        spread = queries.view(-1, self.key_heads, self.heads // self.key_heads, self.size)
-        if not singles.is_all:
-            given = spread
-            spread = given.new_zeros(singles.high - singles.low, *given.shape[1:])
-            spread[singles.places] = given
+        """Attention of many sessions' few new tokens each: (new tokens, heads * size).
+
+        A key head's query heads, and the new tokens of a session, stand as query positions.
+        """
+        span, new, group = singles.high - singles.low, singles.new, self.heads // self.key_heads
+        if singles.is_all:
+            spread = queries
+        else:
+            spread = queries.new_zeros(span * new, *queries.shape[1:])
+            spread[singles.places] = queries
+        spread = spread.view(span, new, self.key_heads, group, self.size).transpose(1, 2)
+        spread = spread.reshape(span, self.key_heads, new * group, self.size)
         window = store[:, singles.low : singles.high, :, : singles.length]
         if singles.shared:
             attended = self._with_shared(spread, store[:, singles.low, :, : singles.shared], window, singles)
         else:
             attended = F.scaled_dot_product_attention(spread, window[0], window[1], attn_mask=singles.seen)
-        return (attended if singles.is_all else attended[singles.places]).reshape(len(queries), -1)
+        attended = attended.view(span, self.key_heads, new, group * self.size).transpose(1, 2).reshape(span * new, -1)
+        return attended if singles.is_all else attended[singles.places]
 
     def _with_shared(self, queries: Tensor, shared: Tensor, window: Tensor, singles: _Singles) -> Tensor:
         """Attention of queries (slots, key heads, group, size) to the beginning that all share, and to their own rest.
@@ -184,15 +197,13 @@ class LlamaDecoder:
             self._beginnings[key] = length if length >= LEAST_SHARED else 0
         return self._beginnings[key]
 
-    def _alone(self, queries: Tensor, window: Tensor) -> Tensor:
+    def _alone(self, queries: Tensor, store: Tensor, alone: _Alone) -> Tensor:
         """Attention of one session's new tokens over all of its own: (new tokens, heads * size)."""
-        count, group = len(queries), self.heads // self.key_heads
-        keys, values = window[0][None], window[1][None]
-        seen = torch.ones(count, keys.shape[-2], dtype=torch.bool, device=queries.device).tril(keys.shape[-2] - count)
+        keys, values = store[:, alone.slot, None, :, : alone.length]
         attended = F.scaled_dot_product_attention(
-            queries.transpose(0, 1)[None], keys, values, attn_mask=seen, enable_gqa=group > 1
+            queries.transpose(0, 1)[None], keys, values, attn_mask=alone.seen, enable_gqa=self.heads > self.key_heads
         )
-        return attended[0].transpose(0, 1).reshape(count, -1)
+        return attended[0].transpose(0, 1).reshape(len(queries), -1)
 
     def _norm(self, values: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(values, (values.shape[-1],), weight, self.epsilon)
@@ -219,17 +230,20 @@ class LlamaDecoder:
 
 @dataclass
 class _Singles:
-    """The sessions with one new token, in slots low..high, of which `places` (counted from low) are meant.
+    """The sessions with few new tokens, in the slots low..high: their rows of the batch, and where these stand when all
+    slots of the span have `new` of them.
 
     The first `shared` tokens of all of them are those of the slot `low`.
 
-    `is_all` where these are all slots of the span and all rows of the batch, so that nothing has to be picked out.
+    `is_all` where these are all places of the span and all rows of the batch, so that nothing has to be picked out.
     """
 
+    slots: list[int]
     rows: Tensor
     places: Tensor
     low: int
     high: int
+    new: int
     length: int
     seen: Tensor
     is_all: bool
@@ -238,44 +252,59 @@ class _Singles:
 
 @dataclass
 class _Alone:
-    """A session whose attention is computed by itself: its rows of the batch, its slot, its length afterwards."""
+    """A session whose attention is computed by itself: its rows of the batch, its slot, its length afterwards, and what
+    each of its new tokens sees (None: all of it)."""
 
     start: int
     end: int
     slot: int
     length: int
+    seen: Tensor | None
 
 
 class _Batch:
     """Where each new token stands: computed once per pass, used by every layer."""
 
-    def __init__(self, slots: list[int], lengths: list[int], counts: list[int], device: Any, dtype: Any) -> None:
+    def __init__(
+        self, slots: list[int], lengths: list[int], counts: list[int], group: int, device: Any, dtype: Any
+    ) -> None:
         positions = [length + offset for length, count in zip(lengths, counts, strict=True) for offset in range(count)]
         self.places = torch.tensor(positions, device=device)
         self.slot_of = torch.tensor(
             [s for s, count in zip(slots, counts, strict=True) for _ in range(count)], device=device
         )
         starts = [sum(counts[:index]) for index in range(len(counts))]
-        single = [index for index, count in enumerate(counts) if count == 1]
-        span = max((slots[i] for i in single), default=0) + 1 - min((slots[i] for i in single), default=0)
-        together = len(single) > 1 and span <= 2 * len(single)  # free slots in between cost as much as used ones
+        few = [index for index, count in enumerate(counts) if count <= MOST_TOGETHER]
+        span = max((slots[i] for i in few), default=0) + 1 - min((slots[i] for i in few), default=0)
+        together = len(few) > 1 and span <= 2 * len(few)  # free slots in between cost as much as used ones
         self.others = [
-            _Alone(start, start + count, slot, length + count)
+            _Alone(start, start + count, slot, length + count, _causal(count, length + count, device))
             for index, (start, count, slot, length) in enumerate(zip(starts, counts, slots, lengths, strict=True))
-            if not (together and index in single)
+            if not (together and index in few)
         ]
         self.singles = None
         if together:
-            low, high = min(slots[i] for i in single), max(slots[i] for i in single) + 1
-            length = max(lengths[i] for i in single) + 1
-            ends = torch.ones(high - low, dtype=torch.long)
-            places = torch.tensor([slots[i] - low for i in single])
-            ends[places] = torch.tensor([lengths[i] + 1 for i in single])
-            seen = torch.arange(length)[None] < ends[:, None]
-            bias = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, float("-inf"))[:, None, None, :]
-            rows = torch.tensor([starts[i] for i in single])
-            is_all = len(single) == len(counts) == high - low
-            self.singles = _Singles(rows.to(device), places.to(device), low, high, length, bias.to(device), is_all)
+            low, new = min(slots[i] for i in few), max(counts[i] for i in few)
+            length = max(lengths[i] + counts[i] for i in few)
+            ends = torch.ones(span, new, dtype=torch.long)
+            for i in few:
+                ends[slots[i] - low] = lengths[i] + 1 + torch.arange(new)
+            if new > 1:  # a single token's row holds for all query heads
+                ends = ends.repeat_interleave(group, 1)
+            seen = torch.arange(length) < ends[..., None]
+            bias = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, float("-inf"))[:, None]
+            at = [(starts[i] + offset, (slots[i] - low) * new + offset) for i in few for offset in range(counts[i])]
+            rows, places = (torch.tensor(each, device=device) for each in zip(*at, strict=True))
+            is_all = len(few) == len(counts) and len(at) == span * new
+            self.singles = _Singles(
+                [slots[i] for i in few], rows, places, low, low + span, new, length, bias.to(device), is_all
+            )
+
+
+def _causal(count: int, length: int, device: Any) -> Tensor | None:
+    if count == 1:
+        return None
+    return torch.ones(count, length, dtype=torch.bool, device=device).tril(length - count)
 
 
 def merged_weight(linear: Any) -> Tensor:

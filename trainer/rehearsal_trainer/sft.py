@@ -27,7 +27,7 @@ from rehearsal_trainer.messages import Conversation, Json
 if TYPE_CHECKING:
     from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.progress import RunFolder
-    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.rollout_worker import RolloutWorker
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def needs(config: Config) -> dict[str, Json]:
 
 def worker_over(config: Config, model: Any, tokenizer: Any, run: RunFolder) -> RolloutWorker:
     """A gateway over the live weights and an engine, for evaluations."""
-    from rehearsal_trainer.rollouts import RolloutWorker
+    from rehearsal_trainer.rollout_worker import RolloutWorker
     from rehearsal_trainer.serving import gateway_over
     from rehearsal_trainer.session import Sampling
 

@@ -24,6 +24,7 @@ from peft import LoraConfig, get_peft_model
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rehearsal_trainer.chat import Chat
+from rehearsal_trainer.decoder import Entry
 from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.generation import Generator
@@ -127,11 +128,19 @@ class ForcedDecoder:
         self.ids = [token for reply in replies for token in reply]
         self.seen: list[int] = []
 
-    def extend(self, entries: Sequence[tuple[str, list[int]]]) -> torch.Tensor:
-        logits = torch.zeros(len(entries), self.vocabulary)
-        for row, (_, tokens) in enumerate(entries):
-            self.seen += tokens
-            logits[row, self.ids.pop(0)] = 1e4
+    def extend(self, entries: Sequence[Entry]) -> torch.Tensor:
+        logits = torch.zeros(sum(wanted for *_, wanted in entries), self.vocabulary)
+        first = 0
+        for _, tokens, wanted in entries:
+            guessed = tokens[len(tokens) - wanted + 1 :]
+            self.seen += tokens[: len(tokens) - len(guessed)]
+            for row, guess in enumerate([*guessed, None], first):
+                token = self.ids.pop(0)
+                logits[row, token] = 1e4
+                if guess != token:
+                    break
+                self.seen.append(token)
+            first += wanted
         return logits
 
     def truncate(self, session: str, length: int) -> None: ...

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from configs import gold_recordings, grpo_config, lines, sft_config
 from conftest import SCRIPTED_ENGINE, TESTS
-from test_training import gold_recordings, grpo_config, lines, sft_config
 from trl import SFTTrainer  # noqa: TID251
 
 from rehearsal_trainer.alarm_kind import RunKind
@@ -19,7 +19,9 @@ from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.generation import Generator
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.masks import Row as TokenRow
-from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings, RolloutWorker, measure
+from rehearsal_trainer.measures import measure
+from rehearsal_trainer.rollout_worker import RolloutWorker
+from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings
 from rehearsal_trainer.session import Sampling
 from rehearsal_trainer.sft import run_sft
 
@@ -217,27 +219,27 @@ def test_an_alarm_pauses_a_run_that_then_goes_on(tmp_path: Path) -> None:
     """The random model is wrong everywhere and never ends an answer, so nothing can be learned."""
     run = tmp_path / "run"
     changes: dict[str, Any] = {
-        "domain": "parcels", "pause_on": ["dead-groups"], "save_every": 100, "alarms": {"patience": 2},
+        "domain": "parcels", "pause_on": ["dead-groups"], "save_every": 100,
         "tensorboard": True,
     }  # fmt: skip
-    assert run_grpo(grpo_config(run, steps=9, **changes)) == run / "checkpoints" / "checkpoint-2"
-    assert (run / "checkpoints" / "checkpoint-2").exists()
+    assert run_grpo(grpo_config(run, steps=9, **changes)) == run / "checkpoints" / "checkpoint-3"
+    assert (run / "checkpoints" / "checkpoint-3").exists()
     raised_here = alarms_of(run)
     assert set(raised_here) == {"dead-groups", "truncation"}
     dead, truncation = raised_here["dead-groups"], raised_here["truncation"]
-    assert (dead["step"], dead["pauses"], truncation["pauses"]) == (2, True, False)
-    assert dead["evidence"] == {"dead_groups": 1.0, "limit": 0.9, "steps": 2.0}
+    assert (dead["step"], dead["pauses"], truncation["pauses"]) == (3, True, False)
+    assert dead["evidence"] == {"dead_groups": 1.0, "limit": 0.9, "steps": 3.0}
     assert [(run / file).exists() for file in truncation["recordings"]] == [True] * 5
     last = lines(run / "events.jsonl")[-1]
-    assert (last["type"], last["alarm"], last["step"]) == ("paused", "dead-groups", 2)
+    assert (last["type"], last["alarm"], last["step"]) == ("paused", "dead-groups", 3)
 
-    run_grpo(grpo_config(run, steps=3, **changes), resume=True)
+    run_grpo(grpo_config(run, steps=4, **changes), resume=True)
     events = lines(run / "events.jsonl")
     resumed = [event["type"] for event in events].index("resumed")
-    assert events[resumed]["step"] == 2
+    assert events[resumed]["step"] == 3
     types = [event["type"] for event in events[resumed:] if event["type"] != "data"]
     assert types == ["resumed", "checkpoint", "finished"]
-    assert steps_in_event_files(run / "tensorboard") == [1, 2, 3]
+    assert steps_in_event_files(run / "tensorboard") == [1, 2, 3, 4]
 
 
 def steps_in_event_files(folder: Path) -> list[int]:
@@ -287,13 +289,12 @@ def test_stale_weights_are_token_drift_and_a_high_learning_rate_explodes_kl(
 ) -> None:
     """The sampler keeps the weights of the first step, so the trainer scores with others."""
     monkeypatch.setattr(Generator, "refresh", lambda self: None)
-    limits = {"kl": 0.015, "drift": 0.01}  # the random model can't go far: its outputs are almost flat
-    run_grpo(grpo_config(tmp_path / "run", steps=3, learning_rate=0.3, alarms=limits))
+    run_grpo(grpo_config(tmp_path / "run", steps=3, learning_rate=0.3, lora_rank=0))
     found = alarms_of(tmp_path / "run")
     assert set(found) >= {"token-drift", "kl-explosion"}
-    first, second, *_ = lines(tmp_path / "run" / "metrics.jsonl")
+    first, second, *rest = lines(tmp_path / "run" / "metrics.jsonl")
     assert first["drift"] < 1e-4
-    assert second["drift"] > 0.01
+    assert second["drift"] > 0.05 and max(first["kl"], second["kl"], *[each["kl"] for each in rest]) > 0.5
 
 
 def test_a_model_that_repeats_a_call_is_in_a_loop(forced_gateway: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from test_training import grpo_config, lines
+from configs import grpo_config, lines
 
 from rehearsal_trainer import models
 from rehearsal_trainer.backends import trl as backend

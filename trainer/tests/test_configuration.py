@@ -10,7 +10,7 @@ import pytest
 from rehearsal_trainer import evaluate, grpo, sft
 from rehearsal_trainer.configuration import from_values, read_config
 from rehearsal_trainer.failures import ConfigurationError
-from rehearsal_trainer.grpo import Members
+from rehearsal_trainer.grpo_step import Members
 from rehearsal_trainer.task_sets import task_order
 
 GIVEN = {"domain": "d", "run": "r"}

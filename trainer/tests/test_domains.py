@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from configs import gold_recordings, grpo_config, lines, sft_config
 from conftest import SCRIPTED_ENGINE, TESTS
-from test_training import gold_recordings, grpo_config, lines, sft_config
 
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.grpo import run_grpo

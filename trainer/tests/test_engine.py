@@ -90,3 +90,10 @@ def test_no_tasks_is_an_error() -> None:
     command = [sys.executable, "-c", HELLO.replace("%s", '([] if r["method"]=="tasks" else {"protocol":1})')]
     with pytest.raises(EngineError, match="no tasks in split 'test'"):
         engine(command, lambda opened: opened.tasks("x", "test"))
+
+
+def test_a_line_that_is_too_long_ends_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rehearsal_trainer.engine.MAX_LINE", 2**16)
+    code = HELLO % '{"protocol":1}' + ' if r["id"] == 1: print("x" * 2**18, flush=True)\n'
+    with pytest.raises(EngineError, match=r"ended with code -9(.|\n)*a line of more than 65536 bytes"):
+        engine([sys.executable, "-c", code], lambda opened: opened.rollout({}, 20))

@@ -1,4 +1,7 @@
-"""Short real runs of the tiny model that are made to fail, each in the way of one alarm, with the default limits."""
+"""Short real runs of the tiny model that are made to fail, each in the way of one alarm, with the default limits.
+
+The other alarms fire in runs of their own in test_alarms.py.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from typing import Any
 
 import pytest
 import scripted_engine
+from configs import grpo_config, sft_config
 from conftest import REPOSITORY
 from test_alarms import alarms_of, history
-from test_training import grpo_config, sft_config
 
 from rehearsal_trainer import serving
 from rehearsal_trainer.grpo import run_grpo
@@ -45,7 +48,7 @@ def test_what_is_learned_by_heart_is_overfitting(tmp_path: Path) -> None:
 
 def test_a_learning_rate_that_is_too_high_explodes_the_gradient(tmp_path: Path) -> None:
     record(tmp_path / "gold", "move-0", "move-0")
-    changes = {**ALL_WEIGHTS, "learning_rate": 10.0, "batch": 1, "micro_batch": 1, "pause_on": ["gradient-explosion"]}
+    changes = {**ALL_WEIGHTS, "learning_rate": 30.0, "batch": 1, "micro_batch": 1, "pause_on": ["gradient-explosion"]}
     run_sft(sft_config(tmp_path / "run", str(tmp_path / "gold"), steps=4, **changes))
     evidence = alarms_of(tmp_path / "run")["gradient-explosion"]["evidence"]
     assert evidence["grad_norm"] > evidence["limit"]

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import sys
 import time
+from collections.abc import Sequence
+from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +13,12 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from rehearsal_trainer.answers import ContextExceededError, Generated
+from rehearsal_trainer.decoder import Entry
 from rehearsal_trainer.decoders import ModuleDecoder, decoder_for
+from rehearsal_trainer.drafts import Drafts
 from rehearsal_trainer.generation import Generator, common_prefix
 from rehearsal_trainer.llama_decoder import LlamaDecoder
+from rehearsal_trainer.openmp import release_threads
 from rehearsal_trainer.session import Sampling
 
 PROMPT = list(range(300, 340))
@@ -26,10 +33,12 @@ SMALL: dict[str, Any] = {
 }
 
 
-def generate(decoder: Any, prompts: dict[str, list[int]], sampling: Sampling, **extra: Any) -> list[Generated]:
+def generate(
+    decoder: Any, prompts: dict[str, list[int]], sampling: Sampling, seed: int = 7, **extra: Any
+) -> list[Generated]:
     generator = Generator(decoder, end_id=2, context=512, **extra)
     try:
-        futures = [generator.submit(name, prompt, sampling, seed=7) for name, prompt in prompts.items()]
+        futures = [generator.submit(name, prompt, sampling, seed) for name, prompt in prompts.items()]
         return [future.result(timeout=60) for future in futures]
     finally:
         generator.close()
@@ -57,11 +66,11 @@ def test_the_logits_are_the_models(kind: str, tiny_model: Any) -> None:
     with torch.inference_mode():
         for name in "abc":
             decoder.copy(None, name, 0)
-        first = decoder.extend([("a", ids[:10]), ("b", ids[:20])])
-        second = decoder.extend([("a", ids[10:11]), ("b", ids[20:21]), ("c", ids[:5])])
+        first = decoder.extend([("a", ids[:10], 1), ("b", ids[:20], 1)])
+        second = decoder.extend([("a", ids[10:11], 1), ("b", ids[20:21], 1), ("c", ids[:5], 1)])
         decoder.truncate("a", 4)
         decoder.copy("b", "d", 7)
-        third = decoder.extend([("a", ids[4:6]), ("d", ids[7:8]), ("c", ids[5:6])])
+        third = decoder.extend([("a", ids[4:6], 1), ("d", ids[7:8], 1), ("c", ids[5:6], 1)])
     places = [(first[0], 9), (first[1], 19), (second[0], 10), (second[1], 20), (second[2], 4)]
     places += [(third[0], 5), (third[1], 7), (third[2], 5)]
     for logits, place in places:
@@ -84,15 +93,15 @@ def test_a_beginning_that_all_share_is_read_once_and_the_logits_stay_the_models(
     said = {name: [*PROMPT, *rest, 60] for name, rest in rests.items()}
     with torch.inference_mode():
         decoder.copy(None, "a", 0)
-        decoder.extend([("a", PROMPT)])
+        decoder.extend([("a", PROMPT, 1)])
         for name in "bc":
             decoder.copy("a", name, len(PROMPT))
-            decoder.extend([(name, rests[name])])
-        logits = decoder.extend([(name, [60]) for name in "abc"])
+            decoder.extend([(name, rests[name], 1)])
+        logits = decoder.extend([(name, [60], 1) for name in "abc"])
         decoder.truncate("b", 5)
-        decoder.extend([("b", [7, 8])])
+        decoder.extend([("b", [7, 8], 1)])
         said["b"] = [*PROMPT[:5], 7, 8, 61]
-        after = decoder.extend([("a", [61]), ("b", [61])])
+        after = decoder.extend([("a", [61], 1), ("b", [61], 1)])
     assert set(shared) == {len(PROMPT)}, "five tokens in common are too few to be read apart"
     for found, name in zip(logits, "abc", strict=True):
         expected = logits_of(tiny_model, [*PROMPT, *rests[name], 60])[-1]
@@ -112,7 +121,7 @@ def test_an_adapter_is_merged_and_refreshed(tiny_model: Any) -> None:
     decoder.refresh()
     with torch.inference_mode():
         decoder.copy(None, "a", 0)
-        logits = decoder.extend([("a", PROMPT)])[0]
+        logits = decoder.extend([("a", PROMPT, 1)])[0]
     torch.testing.assert_close(logits, logits_of(adapted, PROMPT)[-1], atol=1e-4, rtol=1e-4)
 
 
@@ -220,3 +229,61 @@ def test_a_session_that_is_closed_takes_no_other_along(tiny_model: Any) -> None:
         assert len(kept.result(timeout=60).ids) == 200
     finally:
         generator.close()
+
+
+@pytest.mark.parametrize("kind", ["llama", "module"])
+def test_what_is_guessed_changes_no_answer(kind: str, tiny_model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same requests again and again: the later ones are guessed, some of them wrongly."""
+    after = Drafts.after
+    spoiled = cycle((0, 1, 1))
+    monkeypatch.setattr(Drafts, "after", lambda *given: [token + next(spoiled) for token in after(*given)])
+    decoder = LlamaDecoder(tiny_model.eval()) if kind == "llama" else ModuleDecoder(tiny_model)
+    prompts = {name: [*PROMPT, at] for at, name in enumerate("abc", 100)}
+    asked = [(name, temperature, seed) for seed in range(3) for temperature in (0.0, 0.3, 1.0) for name in prompts]
+    alone = [
+        generate(decoder, {name: prompts[name]}, Sampling(temperature, 1.0, 12), seed)[0]
+        for name, temperature, seed in asked
+    ]
+    guesses: list[int] = []
+    extend = decoder.extend
+
+    def counted(entries: Sequence[Entry]) -> torch.Tensor:
+        guesses.extend(wanted - 1 for *_, wanted in entries)
+        return extend(entries)
+
+    decoder.extend = counted
+    generator = Generator(decoder, end_id=2, context=512)
+    try:
+        for together in range(0, len(asked), len(prompts)):
+            some = asked[together : together + len(prompts)]
+            futures = [
+                generator.submit(f"{name}{together}", prompts[name], Sampling(temperature, 1.0, 12), seed)
+                for name, temperature, seed in some
+            ]
+            for future, known in zip(futures, alone[together : together + len(prompts)], strict=True):
+                found = future.result(30)
+                assert found.ids == known.ids
+                assert found.logprobs == pytest.approx(known.logprobs, abs=1e-4)
+        assert sum(guesses) > 0 and generator.sampled_tokens < len(guesses) + sum(guesses), "some were wrong"
+    finally:
+        generator.close()
+
+
+def test_a_guess_says_what_came_after_the_same_words() -> None:
+    drafts = Drafts(end_id=6)
+    drafts.learn([1, 2, 3, 4, 5, 6, 7])
+    assert drafts.after([9, 1, 2, 3], 9) == [4, 5]
+    assert drafts.after([9, 9, 2, 3], 1) == [4]
+    assert drafts.after([9, 9, 9], 9) == [] == drafts.after([1], 9)
+    drafts.learn([7, 2, 3, 8])
+    assert (drafts.after([1, 2, 3], 1), drafts.after([0, 2, 3], 1)) == ([4], [8])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="torch brings libgomp on Linux alone")
+def test_threads_that_were_let_go_come_back() -> None:
+    matrix = torch.randn(400, 400)
+    before = matrix @ matrix
+    pool = len(list(Path("/proc/self/task").iterdir()))
+    assert release_threads()
+    assert len(list(Path("/proc/self/task").iterdir())) < pool
+    torch.testing.assert_close(matrix @ matrix, before)

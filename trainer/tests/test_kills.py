@@ -139,17 +139,38 @@ def test_an_evaluation_that_is_killed_plays_no_finished_rollout_again(tmp_path: 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="looks for the engine's process with pgrep")
-def test_an_engine_that_is_killed_ends_the_run_with_its_reason_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_an_engine_that_is_killed_is_started_again_and_no_rollout_counts_twice(tmp_path: Path) -> None:
     run, draw = tmp_path / "run", random.Random(SEED)
     process = started(run, resume=False)
-    until("step 1", lambda: len(lines(run / "metrics.jsonl")) > 0, process)
-    time.sleep(draw.uniform(0, 1))
-    engines = engines_of(process.pid)
-    assert engines
-    for engine in engines:
-        os.kill(engine, signal.SIGKILL)
-    assert process.wait(timeout=120) != 0
-    last = lines(run / "events.jsonl")[-1]
-    assert last["type"] == "error" and "the engine ended" in last["message"]
-    assert started(run, resume=True).wait(timeout=300) == 0
+    killed: list[int] = []
+    for kill in range(2):
+        before = len(lines(run / "metrics.jsonl"))
+        until(f"step {before + 1}", lambda before=before: len(lines(run / "metrics.jsonl")) > before, process)
+        time.sleep(draw.uniform(0, 1))
+        engines = engines_of(process.pid)
+        assert engines and not set(engines) & set(killed), f"kill {kill + 1} met {engines} after {killed}"
+        killed += engines
+        for engine in engines:
+            os.kill(engine, signal.SIGKILL)
+    assert process.wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
     expect_whole(run)
+    warnings = [line["message"] for line in lines(run / "events.jsonl") if line["type"] == "warning"]
+    assert len(warnings) >= 1 and all("the engine ended with code -9" in each for each in warnings)
+
+
+def test_an_engine_that_cannot_stay_ends_the_run_with_its_reason(tmp_path: Path) -> None:
+    """It answers what is asked before the first rollout, and goes at each rollout."""
+    engine = tmp_path / "engine.py"
+    engine.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    if asked['method'] == 'rollout': sys.exit('out of memory')\n"
+        "    said = {'protocol': 1} if asked['method'] == 'hello' else [{'id': f'move-{n}'} for n in range(4)]\n"
+        "    print(json.dumps({'id': asked['id'], 'result': said}), flush=True)\n"
+    )
+    run = tmp_path / "run"
+    own = {**GRPO, "engine_command": [sys.executable, str(engine)]}
+    assert started(run, False, own=own).wait(timeout=300) != 0
+    last = lines(run / "events.jsonl")[-1]
+    assert last["type"] == "error" and "out of memory" in last["message"]

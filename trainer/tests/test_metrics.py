@@ -10,9 +10,9 @@ import pytest
 from rehearsal_trainer.backends import trl
 from rehearsal_trainer.backends.verl.metrics import METRIC_NAMES as VERL_NAMES
 from rehearsal_trainer.backends.verl.metrics import named
+from rehearsal_trainer.measures import OF_A_DOMAIN
 from rehearsal_trainer.metrics import CHARTS, METRICS, metric_of
 from rehearsal_trainer.progress import RunFolder
-from rehearsal_trainer.rollouts import OF_A_DOMAIN
 
 PACKAGE = Path(__file__).resolve().parents[1] / "rehearsal_trainer"
 

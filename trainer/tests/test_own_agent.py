@@ -13,7 +13,8 @@ from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, RolloutWorker
+from rehearsal_trainer.rollout_worker import RolloutWorker
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
 from rehearsal_trainer.session import Sampling
 from rehearsal_trainer.trajectories import read_recording
 

@@ -17,7 +17,8 @@ from conftest import ENGINE, REPOSITORY, node_of
 
 from rehearsal_trainer.answers import Generated
 from rehearsal_trainer.models import load_model, load_tokenizer
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, RolloutWorker
+from rehearsal_trainer.rollout_worker import RolloutWorker
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
 from rehearsal_trainer.serving import gateway_over
 from rehearsal_trainer.session import Sampling
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from configs import grpo_config, lines
 from conftest import ENGINE, REPOSITORY, node_of
-from test_training import grpo_config, lines
 from transformers import TrainerControl, TrainerState, TrainingArguments
 
 from rehearsal_trainer.backends.trl import Measurements, ProgressCallback
 from rehearsal_trainer.engine import RolloutResult
 from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.grpo import refuse_unlearnable, run_grpo
+from rehearsal_trainer.grpo import run_grpo
+from rehearsal_trainer.grpo_step import refuse_unlearnable
 from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.session import Sampling, SessionRow

@@ -89,7 +89,7 @@ def played_by(plan: StationPlan, server: Any, tokenizer: Any, visit: Any) -> Any
 
 
 async def first_task(station: Station) -> str:
-    engine = await station._running(None)
+    engine = await station.engine.engine()
     return str((await engine.tasks(station.plan.domain, "train"))[0]["id"])
 
 
@@ -101,9 +101,10 @@ def test_an_engine_that_is_killed_is_started_again_and_its_rollouts_are_played_a
     async def visit(station: Station) -> list[PlayedRollout]:
         task = await first_task(station)
 
+        engine = await station.engine.engine()
+
         def kill_once() -> None:
-            engine = station._engine
-            if not killed and engine is not None:
+            if not killed:
                 killed.append(engine._process.pid)
                 os.kill(engine._process.pid, signal.SIGKILL)
 

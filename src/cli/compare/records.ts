@@ -1,10 +1,6 @@
 import { resolve } from 'node:path';
-import {
-  type EvaluationPart,
-  partsPlayed,
-  readEvaluation,
-  trainingConfigIn,
-} from '../../engine/shell/evaluationRecord.ts';
+import type { EvaluationPart } from '../../engine/core/trainingKind.ts';
+import { partsPlayed, readEvaluation, trainingConfigIn } from '../../engine/shell/evaluationRecord.ts';
 import type { RunRecord } from '../../engine/shell/runRecord.ts';
 import { openRunRecord } from '../commands/report.ts';
 import { type Io, UsageError } from '../io.ts';

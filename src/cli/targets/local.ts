@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { describedDomain } from '../../engine/shell/describe.ts';
 import { Fault } from '../../engine/shell/fault.ts';
+import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { askTrainer } from '../askTrainer.ts';
@@ -10,6 +12,7 @@ import { lastLineOf } from '../lastLine.ts';
 import { preparePython, trainerEnvironment } from '../pythonEnvironment.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
 import { gpusHere, throwUnlessGpus } from './gpus.ts';
+import { domainsOf } from './keys.ts';
 import { type Needs, needsOf } from './needs.ts';
 import { checkpointOf, isGone, sizeOf, throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
@@ -30,6 +33,7 @@ export function localTarget(): Target {
       python = await preparePython(io, launch.python);
       const needs = await checkConfiguration(python, launch, io);
       throwUnlessRoom(disk ?? needs.disk);
+      for (const domain of domainsOf(launch.config)) await describedDomain(loadDomain(domain, { soundness: false }));
     },
     prepare: async () => undefined,
     start: async (launch, io) => {

@@ -51,7 +51,8 @@ export type Target = {
   readonly fetch: (run: string, checkpoint: string | undefined, io: Io) => Promise<string>;
 };
 
-/** How a run of this target ends when it is asked to. */
-export function endingOf({ ending }: Target): string {
+/** How a run of this kind ends on this target when it is asked to. */
+export function endingOf({ ending }: Target, kind: TrainingKind | undefined): string {
+  if (kind === 'evaluate') return 'after the rollouts that are being played; resume plays the others';
   return ending ?? 'after its current optimizer step, with a checkpoint';
 }

@@ -21,7 +21,9 @@ export async function launchTrainer(io: Io, target: Target, launch: Launch, json
     io.out(json ? `${JSON.stringify({ run, pid })}\n` : `training in ${run}\n`);
     return 0;
   }
-  io.err(`training in ${run}; Ctrl+C ends it ${endingOf(target)}; its log is ${join(run, runFiles.log)}\n`);
+  io.err(
+    `training in ${run}; Ctrl+C ends it ${endingOf(target, launch.kind)}; its log is ${join(run, runFiles.log)}\n`,
+  );
   const stop = () => void target.stop(run, io).catch((error: Error) => io.err(`${error.message}\n`));
   if (io.signal.aborted) stop();
   io.signal.addEventListener('abort', stop, { once: true });

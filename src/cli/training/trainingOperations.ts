@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { trainingKinds } from '../../engine/core/trainingKind.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { type Given, text } from '../command.ts';
@@ -14,6 +15,11 @@ import { settingsOf } from './trainingConfiguration.ts';
 /** What can be done to a run that was started. */
 export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
 
+/** What a run trains, or that it evaluates; undefined where its folder does not say so yet. */
+function kindOf(run: string): TrainingKind | undefined {
+  return trainingKinds.find((each) => each === readJson(join(run, runFiles.config))['kind']);
+}
+
 /** Does something to a run where it was started; its folder here says where that is. */
 export async function runOperation(operation: (typeof operations)[number], given: Given, io: Io): Promise<ExitCode> {
   const run = runOf(given, io);
@@ -24,7 +30,7 @@ export async function runOperation(operation: (typeof operations)[number], given
   switch (operation) {
     case 'stop':
       await target.stop(run, io);
-      say(`${run} ends ${endingOf(target)}`, {});
+      say(`${run} ends ${endingOf(target, kindOf(run))}`, {});
       return 0;
     case 'resume': {
       const launch = resumedLaunch(run, place, given);
@@ -67,7 +73,7 @@ function resumedLaunch(run: string, place: Place, given: Given): Launch {
   const asked = readJson(join(run, runFiles.launch));
   // The engine that began the run may have been replaced since.
   const engine = { engine_command: ownEngine() };
-  const kind = trainingKinds.find((each) => each === readJson(join(run, runFiles.config))['kind']);
+  const kind = kindOf(run);
   if (!kind) throw new UsageError(`${run} has not begun to train: start it anew`);
   return {
     kind,

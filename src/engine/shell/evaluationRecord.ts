@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import * as z from 'zod';
 import type { Recorded } from '../core/event.ts';
 import { measureOf } from '../core/measure.ts';
-import { trainingKinds } from '../core/trainingKind.ts';
+import { type EvaluationPart, evaluationParts, trainingKinds } from '../core/trainingKind.ts';
 import { fromDisk } from './disk.ts';
 import { messageOf } from './fault.ts';
 import { loadDomain } from './load/loadDomain.ts';
@@ -12,10 +12,6 @@ import { isRecording } from './recordingName.ts';
 import { toolKinds } from './runFile.ts';
 import type { FinishedRollout, RunRecord } from './runRecord.ts';
 import { type RolloutLine, rolloutOfLine } from './trainingRun.ts';
-
-/** The parts of an evaluation by the trainer: its rollouts at a temperature, and its greedy ones. */
-const parts = ['sampled', 'greedy'] as const;
-export type EvaluationPart = (typeof parts)[number];
 
 const configSchema = z.looseObject({
   kind: z.enum(trainingKinds),
@@ -30,7 +26,7 @@ const linesIn = (run: string, part: EvaluationPart) => join(run, 'trajectories',
 
 /** The parts of an evaluation that have rollouts; the one at a temperature first. */
 export function partsPlayed(run: string): readonly EvaluationPart[] {
-  return parts.filter((part) => evaluationLines(run, part).length > 0);
+  return evaluationParts.filter((part) => evaluationLines(run, part).length > 0);
 }
 
 /** The rollouts of a part of an evaluation, a line each; undefined for one that can't be read. */

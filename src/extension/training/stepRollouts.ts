@@ -1,24 +1,41 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
+import { type EvaluationPart, evaluationParts } from '../../engine/core/trainingKind.ts';
 import { parseRecording } from '../../engine/shell/recording.ts';
 import { rolloutOfLine } from '../../engine/shell/trainingRun.ts';
 import type { PlayedStep, Rollout } from '../../webview/protocol.ts';
 
-/** Rollouts of a run whose folder is known. */
-export type RecordedStep = Omit<PlayedStep, 'run'>;
+/** Rollouts of a run whose folder is known; the parts of a run that only evaluates stand at step 0. */
+export type RecordedStep = { readonly step: number; readonly purpose: PlayedStep['purpose'] | EvaluationPart };
 
-/** What of a run has a folder of recordings, newest first: its optimizer steps, and evaluations after them. */
+/**
+ * What of a run has a folder of recordings, newest first: its optimizer steps, and evaluations after them; of a run that
+ * only evaluates its parts.
+ */
 export async function recordedSteps(runFolder: string): Promise<readonly RecordedStep[]> {
   const names = await readdir(join(runFolder, 'trajectories')).catch(() => []);
   const steps = names.flatMap((name) => recordedStepOf(`trajectories/${name}`) ?? []);
   return steps.sort((one, other) => other.step - one.step || one.purpose.localeCompare(other.purpose));
 }
 
+/** What rollouts were played for, in words. */
+export function recordedName({ step, purpose }: RecordedStep): string {
+  return {
+    training: `optimizer step ${step}`,
+    evaluation: step === 0 ? 'evaluation before training' : `evaluation after optimizer step ${step}`,
+    sampled: 'rollouts at the temperature',
+    greedy: 'greedy rollouts',
+  }[purpose];
+}
+
 const folderWords = { training: 'step', evaluation: 'evaluate' } as const;
 
 /** Which rollouts a path of a run's folder is of. */
 function recordedStepOf(path: string): RecordedStep | null {
-  const [, word, step] = /^trajectories\/(step|evaluate)-(\d+)(?:\/|$)/.exec(path) ?? [];
+  const [, name = ''] = /^trajectories\/([^/]+)/.exec(path) ?? [];
+  const part = evaluationParts.find((each) => each === name);
+  if (part) return { step: 0, purpose: part };
+  const [, word, step] = /^(step|evaluate)-(\d+)$/.exec(name) ?? [];
   if (word === undefined) return null;
   return { step: Number(step), purpose: word === folderWords.training ? 'training' : 'evaluation' };
 }
@@ -54,7 +71,7 @@ async function rolloutsIn(runFolder: string, folder: string): Promise<readonly R
 export async function sameTaskElsewhere(
   runFolder: string,
   file: string,
-): Promise<readonly { readonly step: number; readonly rollout: Rollout }[]> {
+): Promise<readonly { readonly recorded: RecordedStep; readonly rollout: Rollout }[]> {
   const own = recordedStepOf(file);
   if (own === null) return [];
   const task = (await readRollouts(runFolder, own)).find((rollout) => rollout.file === file)?.task;
@@ -66,7 +83,7 @@ export async function sameTaskElsewhere(
     steps.map(async (recorded) =>
       (await readRollouts(runFolder, recorded))
         .filter((rollout) => rollout.task === task && rollout.file !== null)
-        .map((rollout) => ({ step: recorded.step, rollout })),
+        .map((rollout) => ({ recorded, rollout })),
     ),
   );
   return found.flat();
@@ -84,7 +101,11 @@ export function recordingPath(runFolder: string, file: string): string | null {
 }
 
 function stepFolder({ step, purpose }: RecordedStep): string {
-  return `trajectories/${folderWords[purpose]}-${String(step).padStart(6, '0')}`;
+  const name =
+    purpose === 'sampled' || purpose === 'greedy'
+      ? purpose
+      : `${folderWords[purpose]}-${String(step).padStart(6, '0')}`;
+  return `trajectories/${name}`;
 }
 
 /** One line of the summary; an empty or torn line is no rollout. */

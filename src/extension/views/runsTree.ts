@@ -109,9 +109,8 @@ class RunsTree implements vscode.TreeDataProvider<RunsNode> {
         return itemOf(node, { ...row, icon: 'graph-line', color: null }, vscode.TreeItemCollapsibleState.Collapsed);
       }
       case 'trainingStep': {
-        const { step, purpose } = node.recorded;
-        const evaluation = step === 0 ? 'evaluation before training' : `evaluation after optimizer step ${step}`;
-        const label = purpose === 'evaluation' ? evaluation : `optimizer step ${step}`;
+        const { recordedName } = await import('../training/stepRollouts.ts');
+        const label = recordedName(node.recorded);
         const description = node.isSuperseded ? 'superseded' : '';
         const row = { label, description, tooltip: '', icon: 'layers', color: null };
         return itemOf(node, row, vscode.TreeItemCollapsibleState.Collapsed);

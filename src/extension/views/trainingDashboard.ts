@@ -1,14 +1,14 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
 import { messageOf } from '../../engine/shell/fault.ts';
-import type { Run, ToExtension } from '../../webview/protocol.ts';
+import type { PlayedStep, Run, ToExtension } from '../../webview/protocol.ts';
 import type { Context } from '../context.ts';
 import { dashboardType } from '../contributions.ts';
 import { type FollowedRun, followRun } from '../training/followedRuns.ts';
-import type { MetricsChange, RunMetrics } from '../training/metricsFile.ts';
+import { type MetricsChange, type RunMetrics, readMetrics } from '../training/metricsFile.ts';
 import { listRuns } from '../training/runReader.ts';
 import { trainingRoot } from '../training/runsOfWorkspace.ts';
-import { type RecordedStep, readRollouts, recordingPath, sameTaskElsewhere } from '../training/stepRollouts.ts';
+import { readRollouts, recordedName, recordingPath, sameTaskElsewhere } from '../training/stepRollouts.ts';
 import { showRunLog } from '../training/training.ts';
 import { saveExport } from './exportFile.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
@@ -197,7 +197,7 @@ async function perform(channel: Channel, message: Request, show: Dashboard['show
   }
 }
 
-async function postRollouts(channel: Channel, folder: string, { step, purpose }: RecordedStep): Promise<void> {
+async function postRollouts(channel: Channel, folder: string, { step, purpose }: PlayedStep): Promise<void> {
   const played = { run: basename(folder), step, purpose };
   try {
     channel.post({
@@ -221,8 +221,10 @@ async function compareStep(folder: string, file: string): Promise<void> {
     void vscode.window.showInformationMessage('No other optimizer step of this run has a recording of this task.');
     return;
   }
-  const items = others.map(({ step, rollout }) => ({
-    label: `Optimizer step ${step}`,
+  const metrics = readMetrics(folder);
+  await metrics.refresh();
+  const items = others.map(({ recorded, rollout }) => ({
+    label: `${recordedName(recorded)}${metrics.isSuperseded(recorded.step) ? ', superseded' : ''}`,
     description: `member ${rollout.member ?? '?'}, ${rollout.reward === null ? 'no reward' : `reward ${rollout.reward}`}`,
     file: rollout.file ?? '',
   }));

@@ -99,10 +99,14 @@ export function DashboardView({ bridge }: { bridge: Bridge }): JSX.Element {
   );
 }
 
-/** SFT learns from recordings that are there already. */
-function hasRollouts({ run, runs, overlays }: Dashboard): boolean {
-  const drawn = [run?.id, ...overlays.map((each) => each.run)];
-  return runs.some(({ id, kind }) => drawn.includes(id) && kind !== 'sft');
+/** SFT learns from recordings that are there already; it plays rollouts where it is evaluated. */
+function hasRollouts({ run, runs, series, overlays }: Dashboard): boolean {
+  const drawn = [...(run ? [{ run: run.id, series }] : []), ...overlays];
+  return drawn.some(
+    (each) =>
+      runs.some(({ id, kind }) => id === each.run && kind !== 'sft') ||
+      each.series.some(({ metrics }) => Object.keys(metrics).some((name) => name.startsWith('evaluate/'))),
+  );
 }
 
 function Loading(): JSX.Element {

@@ -1,15 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Io } from '../../../src/cli/io.ts';
 import { localTarget } from '../../../src/cli/targets/local.ts';
+import type { Launch } from '../../../src/cli/targets/target.ts';
 import { launchTrainer } from '../../../src/cli/training/trainerLaunch.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
 /** A run's folder that was trained before, and a trainer that goes on with it: a program for Node in place of Python. */
-function resumed(program: string, isDetached = true) {
+function resumed(program: string, isDetached = true, config: Launch['config'] = {}) {
   const run = mkdtempSync(join(tmpdir(), 'rehearsal-run-'));
   const events = join(run, 'events.jsonl');
   writeFileSync(events, '{"type": "started"}\n');
@@ -37,7 +38,7 @@ exec "${process.execPath}" trainer.cjs
 `,
     { mode: 0o755 },
   );
-  const launch = { kind: 'sft', run, config: {}, isResumed: true, isDetached, python, disk: undefined } as const;
+  const launch = { kind: 'sft', run, config, isResumed: true, isDetached, python, disk: undefined } as const;
   const target = localTarget();
   const launched = target.preflight(launch, io).then(() => launchTrainer(io, target, launch, isDetached));
   return { run, events, launched, printed: () => out };
@@ -55,6 +56,16 @@ test('a detached trainer that goes on with a run is waited for until it says so'
 test('a trainer that refuses is quoted once as an error', async () => {
   const { launched } = resumed("console.error('error: foo: there is no such field'); process.exit(2)");
   await expect(launched).rejects.toThrow(/^training did not start: foo: there is no such field$/);
+});
+
+test('a server of tools that does not start is found before the trainer is', async () => {
+  const domain = join(mkdtempSync(join(tmpdir(), 'rehearsal-domain-')), 'desk');
+  cpSync('domains/parcel-desk', domain, { recursive: true });
+  const server = 'mcpServers:\n  desk: { command: sh, args: [-c, "echo no licence >&2; exit 3"] }\n';
+  appendFileSync(join(domain, 'domain.yaml'), server);
+  const { events, launched } = resumed('throw new Error("the trainer was started")', true, { domain });
+  await expect(launched).rejects.toThrow(/MCP server "desk".*no licence/s);
+  expect(readFileSync(events, 'utf8')).toBe('{"type": "started"}\n');
 });
 
 test('one that ends before it begins is a fault with its last words', async () => {

@@ -81,6 +81,25 @@ describe('listRuns', () => {
 });
 
 describe('readRollouts', () => {
+  it('reads both parts of a run that only evaluates', async () => {
+    const line = (task: string) =>
+      `${JSON.stringify({ task, member: 0, reward: 1, turns: 2, end_reason: 'userStopped', failure: null, recording: `${task}.0.traj.jsonl` })}\n`;
+    const folder = files({
+      'trajectories/sampled/rollouts.jsonl': line('a'),
+      'trajectories/greedy/rollouts.jsonl': line('b'),
+    });
+    const steps = await recordedSteps(folder);
+    expect(steps).toEqual([
+      { step: 0, purpose: 'greedy' },
+      { step: 0, purpose: 'sampled' },
+    ]);
+    const found = await Promise.all(steps.map((step) => readRollouts(folder, step)));
+    expect(found.flat().map(({ file }) => file)).toEqual([
+      'trajectories/greedy/b.0.traj.jsonl',
+      'trajectories/sampled/a.0.traj.jsonl',
+    ]);
+  });
+
   it('reads the summary of a step', async () => {
     const lines = [
       {
@@ -194,7 +213,12 @@ describe('evaluations', () => {
       'trajectories/greedy/rollouts.jsonl': '',
       'trajectories/step-x/rollouts.jsonl': '',
     });
-    expect(await recordedSteps(folder)).toEqual([evaluation(2), training(2), evaluation(0)]);
+    expect(await recordedSteps(folder)).toEqual([
+      evaluation(2),
+      training(2),
+      evaluation(0),
+      { step: 0, purpose: 'greedy' },
+    ]);
   });
 
   it('have the rollouts of each domain, whose tasks are named with it where there are several', async () => {

@@ -16,13 +16,13 @@ from rehearsal_trainer.backends.verl.plan import StationPlan
 from rehearsal_trainer.backends.verl.served_model import ServedModel
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
-from rehearsal_trainer.engine import Engine, EngineError, running
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.gateway import Gateway
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, play_rollout
+from rehearsal_trainer.lasting_engine import LastingEngine
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.session import Sampling
 
-ATTEMPTS = 3
+FAILURES = 3
 """How often a rollout is begun that ends in a failure which says nothing about the model."""
 
 
@@ -45,9 +45,8 @@ class Station:
         self.gateway = Gateway(self.model, chat, plan.model, sampling, context)
         self.recordings = Path(tempfile.mkdtemp(prefix="rehearsal-recordings-"))
         self._served = contextlib.AsyncExitStack()
-        self._engines = contextlib.AsyncExitStack()
-        self._engine: Engine | None = None
-        self._starting = asyncio.Lock()
+        os.environ.setdefault("REHEARSAL_NODE", node_of_wheel())
+        self.engine = LastingEngine(plan.engine_command, plan.engine_cwd, lambda _level, words: say(words))
 
     async def open(self) -> Self:
         """Serves the gateway; the engine starts with the first rollout."""
@@ -56,7 +55,7 @@ class Station:
 
     async def close(self) -> None:
         """Ends the engine and the server."""
-        await self._engines.aclose()
+        await self.engine.close()
         await self._served.aclose()
 
     async def play(self, request: RolloutRequest, is_evaluation: bool) -> PlayedRollout:
@@ -64,20 +63,11 @@ class Station:
         settings = self.plan.settings(is_evaluation)
         recording = self.recordings / f"{request.seed.replace('/', '.')}.traj.jsonl"
         request = replace(request, settings=settings, recording=str(recording))
-        for attempt in range(1, ATTEMPTS + 1):
-            engine = await self._running(None)
-            try:
-                played = await play_rollout(self.gateway, engine, settings, request)
-            except TrainingError as error:
-                cause = error.__cause__
-                if attempt == ATTEMPTS or not (isinstance(cause, EngineError) and cause.code == "ended"):
-                    raise
-                say(f"{request.task}: the engine ended; it is started again")
-                await self._running(engine)
-                continue
+        for attempt in range(1, FAILURES + 1):
+            played = await self.engine.play(self.gateway, settings, request)
             if self.model.too_long:
                 raise ConfigurationError(self.model.too_long)
-            if played.result.reward is not None or attempt == ATTEMPTS:
+            if played.result.reward is not None or attempt == FAILURES:
                 return played
             failure = played.result.failure
             say(f"{request.task}: {failure.message if failure else played.result.end_reason}; it is played again")
@@ -85,16 +75,6 @@ class Station:
 
     def _began(self, session: str) -> int:
         return self.gateway.sessions[session].rows[-1].prompt_length
-
-    async def _running(self, ended: Engine | None) -> Engine:
-        """The engine, started where there is none or where it is the one that ended."""
-        async with self._starting:
-            if self._engine is None or self._engine is ended:
-                await self._engines.aclose()
-                os.environ.setdefault("REHEARSAL_NODE", node_of_wheel())
-                started = running(self.plan.engine_command, self.plan.engine_cwd, lambda _level, words: say(words))
-                self._engine = await self._engines.enter_async_context(started)
-            return self._engine
 
 
 _stations: dict[asyncio.AbstractEventLoop, asyncio.Task[Station]] = {}

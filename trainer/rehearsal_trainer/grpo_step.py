@@ -1,0 +1,210 @@
+"""What a step of GRPO learns from: its rollouts, what they came to, and a row of tokens for each. Torch-free."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rehearsal_trainer import alarms
+from rehearsal_trainer.failures import TrainingError
+from rehearsal_trainer.grpo_config import Config
+from rehearsal_trainer.masks import CompletionRow, split_at, without_tail
+from rehearsal_trainer.measures import OF_A_DOMAIN, measure
+from rehearsal_trainer.rollout_groups import is_dead
+from rehearsal_trainer.rollout_lines import SUMMARY, write_summary
+from rehearsal_trainer.rollout_worker import Idle, RolloutWorker
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.task_sets import TaskSet, draw_order, labels_of
+
+if TYPE_CHECKING:
+    from rehearsal_trainer.backends.trl import Measurements
+    from rehearsal_trainer.progress import RunFolder
+
+Group = list[PlayedRollout]
+
+
+@dataclass(frozen=True)
+class IntermediateRewards:
+    """What is added to a reward before GRPO learns from it: nothing, but in an experiment."""
+
+    format: float = 0.0
+    """For a rollout whose calls were all well formed."""
+    tools: float = 0.0
+    """For one that called the tools of all gold actions; in proportion for fewer."""
+
+    def of(self, rollout: PlayedRollout) -> float | None:
+        """The reward that is learned from; None for a rollout that says nothing about the model."""
+        reward = rollout.result.reward
+        if reward is None:
+            return None
+        well_formed = rollout.malformed_calls == 0
+        return reward + self.format * well_formed + self.tools * (rollout.result.facts.matched_tools or 0.0)
+
+
+class StepPlayer:
+    """Plays an optimizer step: called with its prompts, it gives a row of tokens and a reward for each rollout.
+
+    A prompt is the label of a task, once for each rollout of its group. What the step came to goes to `measured`.
+    """
+
+    def __init__(
+        self, config: Config, run: RunFolder, worker: RolloutWorker, trained: Sequence[TaskSet], measured: Measurements
+    ) -> None:
+        self._config, self._run, self._worker, self._trained, self._measured = config, run, worker, trained, measured
+        self._of_label = {label: (each, task) for each in trained for label, task in labels_of(each, trained).items()}
+
+    def __call__(self, prompts: Sequence[str], step: int) -> tuple[list[CompletionRow], list[float | None]]:
+        config, generator = self._config, self._worker.gateway.generator
+        started = time.monotonic()
+        generator.refresh()
+        before = generator.sampled_tokens
+        groups, every = self._refilled(prompts, step)
+        folder = self._run.trajectories(step)
+        write_summary(folder, [rollout for group in every for rollout in group])
+        seconds = time.monotonic() - started
+        sampled = generator.sampled_tokens - before
+        values = measured_in(every, self._trained)
+        values |= {"rollout_seconds": seconds, "tokens_per_second": sampled / seconds}
+        if config.user_prices:
+            values["cost"] = cost_of(values, config.user_prices)
+        self._measured.values |= values
+        used = [rollout for group in groups for rollout in group]
+        refuse_unscored(used, step, folder / SUMMARY)
+        refuse_unlearnable(used, step, config.context)
+        intermediate = IntermediateRewards(config.format_reward, config.tool_reward)
+        rows, rewards = training_rows(used, self._worker.gateway.chat.end_id, intermediate)
+        if intermediate != IntermediateRewards():
+            learned = [reward for reward in rewards if reward is not None]
+            self._measured.values["trained_reward"] = sum(learned) / max(1, len(learned))
+        return rows, rewards
+
+    def _refilled(self, prompts: Sequence[str], step: int) -> tuple[list[Group], list[Group]]:
+        """The groups to learn from, dead ones replaced as often as DAPO may; and all that were played."""
+        config, members = self._config, Members()
+        groups = self._groups(prompts, step, members)
+        every = list(groups)
+        for number in range(config.refills):
+            dead = [at for at, group in enumerate(groups) if is_dead(group)]
+            if not dead:
+                break
+            others = draw_order(self._trained, len(dead), f"{config.seed}/step-{step}/refill-{number}")
+            played = self._groups([label for label in others for _ in range(config.group_size)], step, members)
+            every += played
+            for at, group in zip(dead, played, strict=True):
+                groups[at] = group
+        return groups, every
+
+    def _groups(self, labels: Sequence[str], step: int, members: Members) -> list[Group]:
+        config, folder, sampling = self._config, self._run.trajectories(step), Sampling.of(self._config)
+        requests = [
+            RolloutRequest(
+                task=self._of_label[label][1],
+                member=member,
+                seed=f"{config.seed}/step-{step}/{label}/member-{member}",
+                sampling=sampling,
+                recording=str((folder / f"{label.replace('/', '.')}.{member}.traj.jsonl").resolve()),
+                settings=self._of_label[label][0].settings,
+                group=member // config.group_size,
+            )
+            for label, member in members.number(labels)
+        ]
+
+        def say(left: int) -> None:
+            self._run.raise_alarm(alarms.stalled(step, left, config.alarms))
+
+        played = self._worker.play(self._trained[0].settings, requests, idle=Idle(config.alarms["idle_s"], say))
+        return [played[at : at + config.group_size] for at in range(0, len(played), config.group_size)]
+
+
+def refuse_unscored(played: Sequence[PlayedRollout], step: int, summary: Path) -> None:
+    """TrainingError, with a reason, where no rollout of a step says anything about the model."""
+    if any(rollout.result.reward is not None for rollout in played):
+        return
+    failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
+    raise TrainingError(
+        f"no rollout of optimizer step {step} could be scored: {failure.message if failure else 'no reason given'}. "
+        f"{summary} says it of each; mend it, then go on with --resume"
+    )
+
+
+def refuse_unlearnable(played: Sequence[PlayedRollout], step: int, context: int) -> None:
+    """TrainingError, with the reason, where a step has scored rollouts and none of them has a row to learn from."""
+    scored = [rollout for rollout in played if rollout.result.reward is not None]
+    if any(map(is_learnable, scored)):
+        return
+    shortest = min(rollout.prompt_length for rollout in scored)
+    if shortest >= context:
+        raise TrainingError(
+            f"no rollout of optimizer step {step} can be learned from: policy, tools and the user's first words need "
+            f"{shortest} tokens, and context is {context}"
+        )
+    changed = sum(rollout.changed_histories > 0 for rollout in scored)
+    raise TrainingError(
+        f"no rollout of optimizer step {step} can be learned from: in {changed} of {len(scored)} the conversation was "
+        "changed after the model's answer, and in the others it gave none"
+    )
+
+
+def is_learnable(rollout: PlayedRollout) -> bool:
+    """Whether a rollout's tokens are one row: one that was never answered has none, a changed one has several."""
+    return len(rollout.rows) == 1
+
+
+def cost_of(used: Mapping[str, float], prices: Mapping[str, float]) -> float:
+    """What the tokens of the model in the user's seat cost."""
+    return sum(used.get(f"user_{kind}_tokens", 0.0) * price for kind, price in prices.items()) / 1e6
+
+
+def measured_in(groups: Sequence[Sequence[PlayedRollout]], trained: Sequence[TaskSet]) -> dict[str, float]:
+    """What the rollouts of a step came to, and those of each domain where there are several."""
+    played = [rollout for group in groups for rollout in group]
+    values = measure(played) | {"dead_groups": sum(map(is_dead, groups)) / len(groups)}
+    for each in trained if len(trained) > 1 else []:
+        own = measure([rollout for rollout in played if rollout.request.settings is each.settings])
+        values |= {f"domain/{each.name}/{name}": own[name] for name in OF_A_DOMAIN if name in own}
+    return values
+
+
+class Members:
+    """Numbers each task's rollouts of a step from 0, also when a task stands in two of its groups."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+
+    def number(self, labels: Sequence[str]) -> list[tuple[str, int]]:
+        """Each with a number that no earlier rollout of its task has."""
+        numbered = []
+        for label in labels:
+            self._counts[label] = self._counts.get(label, -1) + 1
+            numbered.append((label, self._counts[label]))
+        return numbered
+
+
+def training_rows(
+    played: Sequence[PlayedRollout], end_id: int, intermediate: IntermediateRewards
+) -> tuple[list[CompletionRow], list[float | None]]:
+    """One row and reward per rollout. What cannot train keeps its place with reward None, which TRL leaves out.
+
+    The prompt is the system message alone, the same ids for the whole domain; the first user message stands in
+    the completion with mask 0, like every later one.
+    """
+    rows: list[CompletionRow] = []
+    rewards: list[float | None] = []
+    for rollout in played:
+        usable = is_learnable(rollout)
+        if usable:
+            kept = rollout.rows[0]
+            if not any(kept.row.mask):
+                raise TrainingError(
+                    f"the rollout of task {rollout.request.task} has a row in which nothing can be learned: no token "
+                    "of it was sampled"
+                )
+            rows.append(split_at(without_tail(kept.row), kept.system_length or 1))
+        else:
+            rows.append({"prompt_ids": [end_id], "completion_ids": [end_id], "env_mask": [0], "logprobs": [0.0]})
+        rewards.append(intermediate.of(rollout) if usable else None)
+    return rows, rewards

@@ -1,0 +1,140 @@
+"""Plays many rollouts at once, for a trainer or an evaluation that waits for them. Torch-free."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from rehearsal_trainer.lasting_engine import LastingEngine
+from rehearsal_trainer.messages import Json
+from rehearsal_trainer.openmp import release_threads
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+
+if TYPE_CHECKING:
+    from rehearsal_trainer.gateway import Gateway
+    from rehearsal_trainer.generation import Generator
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Told once of rollouts that hang: `say` gets how many are open when none has ended for so many seconds."""
+
+    seconds: float
+    say: Callable[[int], None]
+
+
+class RolloutWorker:
+    """A running gateway and a lasting engine with an event loop of their own, for a caller that has none.
+
+    A trainer calls it from its own thread and waits; nothing of it runs while the optimizer does.
+    """
+
+    def __init__(
+        self, gateway: Gateway[Generator], command: Sequence[str], cwd: str, log: Callable[[str, str], None]
+    ) -> None:
+        self.gateway = gateway
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="rollouts", daemon=True)
+        self._thread.start()
+        self._stack = contextlib.AsyncExitStack()
+        self._engine = LastingEngine(command, cwd, log)
+        try:
+            self._wait(self._start())
+        except BaseException:
+            self.close()
+            raise
+
+    def tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
+        """The tasks of a domain's split."""
+        return self._wait(self._tasks(domain, split))
+
+    def play(
+        self,
+        settings: RolloutSettings,
+        requests: Sequence[RolloutRequest],
+        each: Callable[[PlayedRollout], None] | None = None,
+        idle: Idle | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> list[PlayedRollout]:
+        """Plays all of them, `settings.concurrency` at once; results stand in the order of the requests.
+
+        Once `should_stop` says so, none is begun any more, and those that were not are left out.
+        """
+        release_threads()  # nothing is computed here while it waits
+        return self._wait(self._play(settings, requests, each, idle, should_stop))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the engine, the server and the thread."""
+        with contextlib.suppress(Exception):
+            self._wait(self._stack.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self.gateway.generator.close()
+
+    def _wait(self, work: Coroutine[None, None, Result]) -> Result:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def _start(self) -> None:
+        await self._stack.enter_async_context(self.gateway.serving())
+        self._stack.push_async_callback(self._engine.close)
+        await self._engine.engine()
+
+    async def _tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
+        return await (await self._engine.engine()).tasks(domain, split)
+
+    async def _play(
+        self,
+        settings: RolloutSettings,
+        requests: Sequence[RolloutRequest],
+        each: Callable[[PlayedRollout], None] | None,
+        idle: Idle | None,
+        should_stop: Callable[[], bool],
+    ) -> list[PlayedRollout]:
+        free = asyncio.Semaphore(settings.concurrency)
+        left = len(requests)
+        ended = asyncio.Event()
+
+        async def watch(idle: Idle) -> None:
+            while True:
+                ended.clear()
+                try:
+                    await asyncio.wait_for(ended.wait(), idle.seconds)
+                except TimeoutError:
+                    idle.say(min(left, settings.concurrency))
+                    return
+
+        async def one(request: RolloutRequest) -> PlayedRollout | None:
+            async with free:
+                if should_stop():
+                    return None
+                played = await self._engine.play(self.gateway, request.settings or settings, request)
+            nonlocal left
+            left -= 1
+            ended.set()
+            if each is not None:
+                each(played)
+            return played
+
+        tasks = [asyncio.create_task(one(request)) for request in requests]
+        watching = asyncio.create_task(watch(idle)) if idle else None
+        try:
+            played = await asyncio.gather(*tasks)
+            return [rollout for rollout in played if rollout is not None]
+        finally:
+            for task in tasks:  # where one has failed, nobody waits for the others
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            if watching:
+                watching.cancel()

@@ -1,0 +1,117 @@
+"""Whole evaluations of the tiny random model with the scripted engine, and their numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from configs import evaluation_config, lines, rollout_of
+from conftest import REPOSITORY
+
+from rehearsal_trainer import evaluate
+from rehearsal_trainer.evaluate import run_evaluation, success, table, wilson
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.rollout_worker import RolloutWorker
+
+
+def whole_evaluation(config: evaluate.Config, resume: bool = False) -> dict[str, Any]:
+    """The result of an evaluation that nobody stops."""
+    result = run_evaluation(config, resume)
+    assert result is not None
+    return result
+
+
+def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
+    result = whole_evaluation(evaluation_config(tmp_path / "run"))
+    assert (result["sampled"]["right"], result["sampled"]["rollouts"]) == (4, 8)
+    assert (result["greedy"]["right"], result["greedy"]["rollouts"]) == (16, 32)
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["tasks"] == 4
+    assert "50.0 % (4 of 8, 95 % interval 15-85 % over tasks)" in table(result)
+
+
+def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    whole = whole_evaluation(evaluation_config(run, greedy_trials=1))
+    first, second, third, *_ = [json.dumps(line) for line in lines(run / "trajectories" / "sampled" / "rollouts.jsonl")]
+    cancelled = json.dumps({**json.loads(third), "end_reason": "cancelled", "reward": None})
+    left = "\n".join([second, first, first, cancelled, third[:40]])
+    (run / "trajectories" / "sampled" / "rollouts.jsonl").write_text(left)
+    kept = [run / "trajectories" / "sampled" / json.loads(line)["recording"] for line in (first, second)]
+    for file in kept:
+        file.write_text("as it was left")
+
+    played: list[str] = []
+    play = RolloutWorker.play
+
+    def counted(self: Any, settings: Any, requests: Any, *more: Any, **named: Any) -> Any:
+        played.extend(f"{request.task}.{request.member}" for request in requests)
+        return play(self, settings, requests, *more, **named)
+
+    monkeypatch.setattr(RolloutWorker, "play", counted)
+    again = whole_evaluation(evaluation_config(run, greedy_trials=1), resume=True)
+    assert len(played) == 6 and not any(f"{name.stem.removesuffix('.traj')}" in played for name in kept)
+    assert [file.read_text() for file in kept] == ["as it was left"] * 2
+    summary = lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
+    assert [(line["member"], line["task"]) for line in summary] == sorted(
+        (m, f"move-{t}") for m in (0, 1) for t in range(100, 104)
+    )
+    timed = ("slowest_rollout_seconds",)
+    for part in ("sampled", "greedy"):
+        assert {k: v for k, v in again[part].items() if k not in timed} == {
+            k: v for k, v in whole[part].items() if k not in timed
+        }
+    assert [line["type"] for line in lines(run / "events.jsonl")][-3:] == ["resumed", "measured", "finished"]
+
+    with pytest.raises(ConfigurationError, match=r'^model: the rollouts of .* were played with "tiny"'):
+        run_evaluation(evaluation_config(run, model="smollm2"), resume=True)
+    played.clear()
+    run_evaluation(evaluation_config(run, greedy_trials=0))
+    assert len(played) == 8
+
+
+def test_an_evaluation_that_is_stopped_keeps_what_it_has_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    play = RolloutWorker.play
+
+    def stopped(self: Any, settings: Any, requests: Any, note: Any, **more: Any) -> Any:
+        def first(rollout: Any) -> None:
+            note(rollout)
+            (run / "stop").touch()
+
+        return play(self, settings, requests, first, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RolloutWorker, "play", stopped)
+        assert run_evaluation(evaluation_config(run, greedy_trials=0, concurrency=2)) is None
+    assert lines(run / "events.jsonl")[-1]["type"] == "stopped"
+    assert not (run / "result.json").exists() and not (run / "stop").exists()
+    kept = lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
+    assert 1 <= len(kept) <= 3
+    result = whole_evaluation(evaluation_config(run, greedy_trials=0), resume=True)
+    assert result["sampled"]["rollouts"] == 8
+    assert kept[0] in lines(run / "trajectories" / "sampled" / "rollouts.jsonl")
+
+
+INTERVALS = REPOSITORY / "test" / "engine" / "core" / "fixtures" / "wilson.json"
+
+
+@pytest.mark.parametrize("known", json.loads(INTERVALS.read_text()))
+def test_the_interval_is_that_of_the_engine(known: dict[str, Any]) -> None:
+    assert wilson(known["values"]) == pytest.approx((known["low"], known["high"]), abs=1e-6)
+
+
+def test_success_is_a_mean_over_tasks_and_so_is_its_interval() -> None:
+    played = [rollout_of("desk", "move-a", n, 1.0) for n in range(6)]
+    played += [rollout_of("desk", "move-b", n, float(n < 1)) for n in range(2)]
+    played += [rollout_of("other", "move-a", n, 0.0) for n in range(2)] + [rollout_of("other", "call", 0, None)]
+    found = success(played)
+    assert (found["right"], found["rollouts"], found["not_scored"]) == (7, 10, 1)
+    assert (found["success"], found["interval"]) == (0.5, list(wilson([1.0, 0.5, 0.0])))
+    assert found["by_kind"] == {"move": [7, 10]}
+    assert success([]) == {**success([rollout_of("desk", "call", 0, None)]), "not_scored": 0}

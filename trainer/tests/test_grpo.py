@@ -1,0 +1,148 @@
+"""Whole GRPO runs with the tiny random model and the scripted engine: shapes, masks, files, never success."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from configs import grpo_config, lines
+
+from rehearsal_trainer.backends.trl import check_groups
+from rehearsal_trainer.engine import RolloutFacts, RolloutResult
+from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.grpo import run_grpo
+from rehearsal_trainer.grpo_config import check
+from rehearsal_trainer.grpo_step import IntermediateRewards, training_rows
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.session import Sampling, SessionRow
+
+
+def test_two_grpo_steps_fill_the_run_folder(tmp_path: Path) -> None:
+    final = run_grpo(grpo_config(tmp_path / "run"))
+    metrics = lines(tmp_path / "run" / "metrics.jsonl")
+    assert [entry["step"] for entry in metrics] == [1, 2]
+    for entry in metrics:
+        assert (entry["reward"], entry["failed"], entry["all_correct"], entry["all_wrong"]) == (0.5, 0, 0.0, 0.0)
+        assert entry["grad_norm"] > 0
+        assert {"loss", "kl", "entropy", "turns", "response_length", "tokens_per_second"} <= set(entry)
+    assert metrics[1]["kl"] > 0  # the reference is the model without its adapter
+    assert [event["type"] for event in lines(tmp_path / "run" / "events.jsonl")] == [
+        "started",
+        "data",
+        "checkpoint",
+        "checkpoint",
+        "finished",
+    ]
+    step = tmp_path / "run" / "trajectories" / "step-000001"
+    assert len(list(step.glob("*.traj.jsonl"))) == 8
+    assert len(lines(step / "rollouts.jsonl")) == 8
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["kind"] == "grpo"
+    assert (final / "adapter_config.json").exists()
+    assert not (tmp_path / "run" / "pid").exists()
+
+
+def test_grpo_resumes_where_it_stopped(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run_grpo(grpo_config(run, steps=1))
+    with pytest.raises(ConfigurationError, match="already holds a run"):
+        run_grpo(grpo_config(run))
+    run_grpo(grpo_config(run, steps=3), resume=True)
+    metrics = lines(run / "metrics.jsonl")
+    assert [(entry["step"], entry["attempt"]) for entry in metrics] == [(1, 1), (2, 2), (3, 2)]
+    first = {line["task"] for line in lines(run / "trajectories" / "step-000001" / "rollouts.jsonl")}
+    second = {line["task"] for line in lines(run / "trajectories" / "step-000002" / "rollouts.jsonl")}
+    assert first | second == {"move-0", "move-1", "move-2", "move-3"}  # the order went on, too
+
+
+def test_the_same_seed_gives_the_same_first_step(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        run_grpo(grpo_config(tmp_path / name, steps=1, concurrency=1))
+    recordings = [sorted((tmp_path / name / "trajectories" / "step-000001").glob("*.traj.jsonl")) for name in "ab"]
+    assert [path.read_text() for path in recordings[0]] == [path.read_text() for path in recordings[1]]
+
+
+def test_a_stop_file_ends_the_run_with_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rehearsal_trainer.progress import RunFolder
+
+    original = RunFolder.metrics
+
+    def stop_after_one(self: RunFolder, step: int, values: Any) -> None:
+        original(self, step, values)
+        self.stop_file.touch()
+
+    monkeypatch.setattr(RunFolder, "metrics", stop_after_one)
+    reached = run_grpo(grpo_config(tmp_path / "run", steps=9, save_every=100))
+    assert reached.name in ("checkpoint-1", "checkpoint-2")
+    assert reached.exists()
+    assert lines(tmp_path / "run" / "events.jsonl")[-1]["type"] == "stopped"
+
+
+def test_failed_rollouts_are_not_punished(tmp_path: Path) -> None:
+    run_grpo(grpo_config(tmp_path / "run", steps=1, domain="half-broken"))
+    (entry,) = lines(tmp_path / "run" / "metrics.jsonl")
+    assert (entry["failed"], entry["dead_groups"]) == (4, 1.0)
+    rollouts = lines(tmp_path / "run" / "trajectories" / "step-000001" / "rollouts.jsonl")
+    assert {line["reward"] for line in rollouts if line["task"] == "broken-0"} == {None}
+
+
+def test_a_step_without_any_score_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(
+        TrainingError,
+        match=r"no rollout of optimizer step 1 could be scored: scripted failure\. \S+/rollouts.jsonl says it of each",
+    ):
+        run_grpo(grpo_config(tmp_path / "run", steps=1, domain="broken"))
+    assert lines(tmp_path / "run" / "events.jsonl")[-1]["type"] == "error"
+
+
+def test_a_group_without_variance_is_counted_and_moves_nothing(tmp_path: Path) -> None:
+    run_grpo(grpo_config(tmp_path / "run", steps=1, domain="dead", beta=0.0))
+    (entry,) = lines(tmp_path / "run" / "metrics.jsonl")
+    assert (entry["dead_groups"], entry["all_wrong"], entry["grad_norm"]) == (1.0, 1.0, 0.0)
+    assert lines(tmp_path / "run" / "trajectories" / "step-000001" / "rollouts.jsonl")[7]["reward"] == 0.0
+
+
+def test_groups_without_variance_are_replaced_by_groups_of_other_tasks(tmp_path: Path) -> None:
+    run_grpo(grpo_config(tmp_path / "run", steps=1, domain="late", refills=3, skip_dead_groups=True))
+    (entry,) = lines(tmp_path / "run" / "metrics.jsonl")
+    rollouts = lines(tmp_path / "run" / "trajectories" / "step-000001" / "rollouts.jsonl")
+    # Two groups without variance, then two with: the third round has nothing to do.
+    assert (len(rollouts), entry["dead_groups"], entry["reward"]) == (16, 0.5, 0.25)
+    assert len({line["recording"] for line in rollouts}) == 16
+    assert entry["grad_norm"] > 0
+
+
+@pytest.mark.parametrize(
+    ("reward", "malformed", "matched", "learned"),
+    [(1.0, 0, 1.0, 1.3), (0.0, 0, 0.5, 0.2), (0.0, 2, 0.5, 0.1), (0.0, 0, None, 0.1), (None, 0, 1.0, None)],
+)
+def test_intermediate_rewards_are_added_where_there_is_one(
+    reward: float | None, malformed: int, matched: float | None, learned: float | None
+) -> None:
+    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8))
+    result = RolloutResult(reward, "", 1, facts=RolloutFacts(matched_tools=matched))
+    rollout = PlayedRollout(request, result, [], changed_histories=0, malformed_calls=malformed)
+    assert IntermediateRewards(format=0.1, tools=0.2).of(rollout) == (learned and pytest.approx(learned))
+    assert IntermediateRewards().of(rollout) == reward
+
+
+def test_a_row_without_a_trainable_token_is_an_error(tmp_path: Path) -> None:
+    row = SessionRow()
+    row.row.append_given([1, 2, 3])
+    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8))
+    played = PlayedRollout(request, RolloutResult(1.0, "userStopped", 1), [row], 0, 0)
+    with pytest.raises(TrainingError, match="task move-0 has a row in which nothing can be learned"):
+        training_rows([played], 0, IntermediateRewards())
+
+
+def test_sizes_that_do_not_divide_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="micro_batch: 3 does not divide"):
+        check(grpo_config(tmp_path / "run", micro_batch=3))
+
+
+def test_groups_must_stand_side_by_side() -> None:
+    check_groups(["a", "a", "b", "b"], 2)
+    for prompts in (["a", "b", "a", "b"], ["a", "a", "a"]):
+        with pytest.raises(RuntimeError, match="groups would be mixed up"):
+            check_groups(prompts, 2)

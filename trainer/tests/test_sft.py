@@ -1,0 +1,57 @@
+"""Whole SFT runs with the tiny random model on recordings of the scripted engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from configs import gold_recordings, lines, sft_config
+
+from rehearsal_trainer.chat import Chat
+from rehearsal_trainer.failures import ConfigurationError, TrainingError
+from rehearsal_trainer.masks import Row
+from rehearsal_trainer.models import load_model
+from rehearsal_trainer.sft import run_sft
+
+
+def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
+    config = sft_config(
+        tmp_path / "run", gold_recordings(tmp_path / "gold"), steps=8, learning_rate=0.02, tensorboard=True
+    )
+    final = run_sft(config)
+    metrics = lines(tmp_path / "run" / "metrics.jsonl")
+    assert metrics[-1]["loss"] < metrics[0]["loss"]
+    assert load_model(str(final), torch.float32).num_parameters() == load_model("tiny", torch.float32).num_parameters()
+    data = lines(tmp_path / "run" / "events.jsonl")[1]
+    assert data["type"] == "examples"
+    assert (data["recordings"], data["rows"], data["too_long"]) == (6, 6, 0)
+    assert len(list((tmp_path / "run" / "tensorboard").iterdir())) == 1
+
+
+def test_sft_resumes(tmp_path: Path) -> None:
+    recordings = gold_recordings(tmp_path / "gold")
+    run_sft(sft_config(tmp_path / "run", recordings, steps=2, save_every=1))
+    run_sft(sft_config(tmp_path / "run", recordings, steps=3, save_every=1), resume=True)
+    assert [entry["step"] for entry in lines(tmp_path / "run" / "metrics.jsonl")] == [1, 2, 3]
+
+
+def test_sft_without_a_success_says_so(tmp_path: Path) -> None:
+    recordings = gold_recordings(tmp_path / "gold", 1)
+    with pytest.raises(TrainingError, match="nothing to learn from: of 1 recordings 0 have a reward"):
+        run_sft(sft_config(tmp_path / "run", recordings, least_reward=2.0))
+
+
+def test_sft_refuses_recordings_of_the_tasks_that_a_model_is_evaluated_on(tmp_path: Path, gold_run: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"^recordings: \d+ of \d+ are of tasks of the split test, which a"):
+        run_sft(sft_config(tmp_path / "run", str(gold_run)))
+    assert not (tmp_path / "run").exists()
+
+
+def test_sft_refuses_recordings_without_a_token_to_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Chat, "row_of", lambda _self, _conversation: Row([1, 2], [0, 0], [None, None]))
+    with pytest.raises(
+        TrainingError,
+        match=r"6 recordings have no token to learn from.*the first is \S+move-0.traj.jsonl. Leave them out",
+    ):
+        run_sft(sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold")))
