@@ -56,45 +56,60 @@ const describedBy = (id: string, { hint, problem }: Pick<Labelled, 'hint' | 'pro
 
 /**
  * What is typed, until it is handed over: after a pause, when the field is left, and with the keys that save. What the
- * document says instead, by undo or in the text, shows at once.
+ * document says instead, by undo or in the text, shows at once, unless what was typed since is still on its way there.
  */
 function useDraft(value: string, onCommit: (value: string) => void) {
   const [draft, setDraft] = useState(value);
   const latest = useRef({ draft, value, onCommit });
   latest.current = { draft: latest.current.draft, value, onCommit };
+  /** What was handed over and the document has not shown yet, the oldest first. */
+  const handed = useRef<readonly string[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
   const refusal = useContext(Refusal);
   const [refused, setRefused] = useState<string | null>(null);
-  useEffect(() => {
-    if (refusal && latest.current.draft !== latest.current.value) setRefused(refusal.reason);
-  }, [refusal?.number]);
-  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEffect(() => {
-    clearTimeout(timer.current);
-    latest.current.draft = value;
-    setDraft(value);
-    setRefused(null);
-  }, [value]);
-  const commit = (): void => {
-    clearTimeout(timer.current);
-    const { draft: typed, value: known, onCommit: hand } = latest.current;
-    if (typed !== known) hand(typed);
+  const stopWaiting = (): void => {
+    if (timer.current !== null) clearTimeout(timer.current);
+    timer.current = null;
   };
-  useEffect(() => commit, []);
-  const type = (text: string): void => {
+  const show = (text: string): void => {
     latest.current.draft = text;
     setDraft(text);
     setRefused(null);
-    clearTimeout(timer.current);
+  };
+  useEffect(() => {
+    if (!refusal) return;
+    handed.current = [];
+    if (latest.current.draft !== latest.current.value) setRefused(refusal.reason);
+  }, [refusal?.number]);
+  useEffect(() => {
+    const at = handed.current.indexOf(value);
+    handed.current = at === -1 ? [] : handed.current.slice(at + 1);
+    if (timer.current === null && handed.current.length === 0) show(value);
+  }, [value]);
+  const commit = (): void => {
+    stopWaiting();
+    const { draft: typed, value: shown, onCommit: hand } = latest.current;
+    if (typed === (handed.current.at(-1) ?? shown)) return;
+    handed.current = [...handed.current, typed];
+    hand(typed);
+  };
+  useEffect(() => commit, []);
+  const type = (text: string): void => {
+    show(text);
+    stopWaiting();
     timer.current = setTimeout(commit, pauseMs);
   };
+  const takeBack = (): void => {
+    stopWaiting();
+    handed.current = [];
+    show(value);
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') {
-      clearTimeout(timer.current);
-      latest.current.draft = value;
-      setDraft(value);
-      setRefused(null);
-    }
-    if ((event.ctrlKey || event.metaKey) && event.key === 's') commit();
+    const isCommand = event.ctrlKey || event.metaKey;
+    if (event.key === 'Escape') takeBack();
+    if (isCommand && event.key === 's') commit();
+    // VS Code takes back what is in the document already.
+    if (isCommand && event.key === 'z' && timer.current !== null) takeBack();
   };
   return { draft, type, commit, onKeyDown, refused };
 }
