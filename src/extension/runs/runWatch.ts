@@ -1,11 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { trainingRuns } from '../training/runsOfWorkspace.ts';
 import { ledgersIn } from './ledgers.ts';
 import { runPlaces } from './runPlaces.ts';
 
 /** A batch writes many files at once: they are told of together, this long after the first of them. */
 const gatherMs = 500;
-/** What is written into a folder as it is made can escape the editor's watcher, so ledgers are looked at, too. */
+/** What is written into a folder as it is made can escape the editor's watcher, so ledgers and training runs are looked at, too. */
 const lookEveryMs = 2000;
 
 /**
@@ -92,8 +93,9 @@ export class RunWatch implements vscode.Disposable {
   }
 }
 
-/** What differs when a run was made, written or deleted. */
+/** What differs when a run was made, written or deleted, or a training run was made, deleted or has said its kind. */
 async function stampOf(places: readonly string[]): Promise<string> {
   const names = await Promise.all(places.map((place) => readdir(place).catch(() => [])));
-  return JSON.stringify([names, await ledgersIn(places)]);
+  const training = (await trainingRuns()).map(({ id, kind }) => [id, kind]);
+  return JSON.stringify([names, await ledgersIn(places), training]);
 }
