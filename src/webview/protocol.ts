@@ -140,13 +140,21 @@ export const toWebviewSchema = z.discriminatedUnion('type', [
     run: z.nullable(z.string()),
     points: z.array(pointSchema),
     status: runStatusSchema,
+    /** What the run learns from and is evaluated on, where it has said so. */
+    data: z.nullable(z.string()),
     problems: z.array(z.string()),
     alarms: z.array(alarmSchema),
   }),
   z.object({ type: z.literal('appended'), run: z.string(), points: z.array(pointSchema) }),
   /** The run's files were begun anew: these points replace all earlier ones. */
   z.object({ type: z.literal('restarted'), run: z.string(), points: z.array(pointSchema) }),
-  z.object({ type: z.literal('status'), run: z.string(), status: runStatusSchema, problems: z.array(z.string()) }),
+  z.object({
+    type: z.literal('status'),
+    run: z.string(),
+    status: runStatusSchema,
+    data: z.nullable(z.string()),
+    problems: z.array(z.string()),
+  }),
   z.object({ type: z.literal('alarms'), run: z.string(), alarms: z.array(alarmSchema) }),
   /** The runs that are drawn over the one that is shown, with all that was measured of them. */
   z.object({ type: z.literal('overlaid'), runs: z.array(measuredRunSchema) }),

@@ -58,6 +58,10 @@ const snapshot = (shown: Run | null, measured: Point[] = [], status: RunStatus =
   run: shown?.id ?? null,
   points: measured,
   status,
+  data:
+    shown?.kind === 'grpo'
+      ? 'Learns from 64 tasks of parcel-desk, with agenda as the user. Evaluated on 32 tasks of parcel-desk, none of which it learns from, with agenda as the user. The same simulator, agenda, plays the user in both.'
+      : null,
   problems: [],
   alarms: [],
 });
@@ -120,7 +124,13 @@ const looked: Readonly<Record<ViewId, (theme: Theme) => Promise<ViewPage>>> = {
     await view.page.locator('vscode-data-grid-row.opens').first().click();
     await view.send(
       { type: 'rollouts', run: grpo.id, step: 30, purpose: 'training', rollouts: rollouts(30), problem: null },
-      { type: 'status', run: grpo.id, status: { type: 'failed', message: 'out of memory' }, problems: ['a torn line'] },
+      {
+        type: 'status',
+        run: grpo.id,
+        status: { type: 'failed', message: 'out of memory' },
+        data: null,
+        problems: ['a torn line'],
+      },
     );
     await view.page.getByText('1 of 3 with reward 1').waitFor();
     await view.send(
@@ -267,7 +277,7 @@ test('an alarm names its numbers and its advice, and opens the rollouts of its s
   const message = 'KL is 0.7; the limit is 0.5';
   await view.send(
     { type: 'alarms', run: grpo.id, alarms: [explosion] },
-    { type: 'status', run: grpo.id, status: { type: 'paused', message }, problems: [] },
+    { type: 'status', run: grpo.id, status: { type: 'paused', message }, data: null, problems: [] },
   );
   await view.page.getByText('An alarm paused this run: KL is 0.7; the limit is 0.5.').waitFor();
   const alarms = view.page.getByRole('region', { name: '1 alarm' });

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from rehearsal_trainer.session import Sampling
 
@@ -33,4 +33,22 @@ class Answerer(Protocol):
 
     def release(self, session: str) -> None:
         """Forgets what is kept for a session."""
+        ...
+
+
+class Sampler(Answerer, Protocol):
+    """What answers with the weights of a live module."""
+
+    sampled_tokens: int
+
+    def refresh(self) -> None:
+        """Takes over the live weights."""
+        ...
+
+    def adopt(self, model: Any) -> None:
+        """Samples for another module from now on, for instance the same one with a LoRA adapter around it."""
+        ...
+
+    def close(self) -> None:
+        """Ends it; open requests fail."""
         ...

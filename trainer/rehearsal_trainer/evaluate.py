@@ -15,10 +15,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,12 +25,10 @@ from rehearsal_trainer import keys, preflight, rollout_keys
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Json
-from rehearsal_trainer.rollout_groups import task_of
 
 if TYPE_CHECKING:
-    from rehearsal_trainer.rollout_worker import RolloutWorker
-    from rehearsal_trainer.rollouts import PlayedRollout, RolloutSettings
-    from rehearsal_trainer.session import Sampling
+    from rehearsal_trainer.evaluation_part import Part
+    from rehearsal_trainer.rollouts import PlayedRollout
 
 
 @dataclass(frozen=True)
@@ -59,6 +55,8 @@ class Config:
     context: keys.Context = 32768
     dtype: keys.Dtype = "auto"
     concurrency: rollout_keys.Concurrency = 64
+    vllm_python: rollout_keys.VllmPython = None
+    vllm_memory: rollout_keys.VllmMemory = 0.4
     rollout_timeout_s: rollout_keys.RolloutTimeout = 1800
     seed: keys.Seed = 1
     threads: keys.Threads = None
@@ -87,7 +85,7 @@ def main(argv: Sequence[str]) -> int:
 
 def needs(config: Config) -> dict[str, Json]:
     """The model, and room for recordings."""
-    return preflight.needs(config.model, Path(config.run), lambda _size: 0)
+    return preflight.needs(config, Path(config.run), lambda _size: 0)
 
 
 def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | None:
@@ -97,10 +95,12 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
     """
     import torch
 
+    from rehearsal_trainer.evaluation_part import Part, play_part
+    from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
     from rehearsal_trainer.rollouts import RolloutSettings
-    from rehearsal_trainer.serving import open_gateway
+    from rehearsal_trainer.serving import gateway_of
     from rehearsal_trainer.session import Sampling
 
     if config.threads:
@@ -113,10 +113,10 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
             (run.path / name).unlink(missing_ok=True)
         started = time.monotonic()
         sampling = Sampling.of(config)
-        gateway = open_gateway(
-            config.model, config.dialect, sampling, config.dtype, config.context, 2 * config.concurrency
-        )
-        with RolloutWorker(gateway, config.engine_command, config.engine_cwd, run.log) as worker:
+        model = load_model(config.model, dtype_named(config.dtype)).eval()
+        gateway = gateway_of(config, model, load_tokenizer(config.model))
+        gateway.generator.refresh()
+        with RolloutWorker.of(config, gateway, run.log) as worker:
             tasks = [task["id"] for task in worker.tasks(config.domain, config.split)]
             parts = [
                 Part("sampled", sampling, config.trials),
@@ -126,7 +126,9 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
             played: dict[str, list[PlayedRollout]] = {}
             for part in parts:
                 folder = run.path / "trajectories" / part.name
-                played[part.name] = play(worker, settings, folder, config.seed, tasks, part, resume, run.should_stop)
+                played[part.name] = play_part(
+                    worker, settings, folder, config.seed, tasks, part, resume, run.should_stop
+                )
         count = sum(len(rollouts) for rollouts in played.values())
         if count < sum(part.trials for part in parts) * len(tasks):
             run.event("stopped", rollouts=count)
@@ -161,114 +163,12 @@ def refuse_other_rollouts(config: Config) -> None:
             )
 
 
-@dataclass(frozen=True)
-class Part:
-    """Rollouts of every task with one way of sampling; the name is that of their folder and of their result."""
-
-    name: str
-    sampling: Sampling
-    trials: int
-
-
-def play(
-    worker: RolloutWorker,
-    settings: RolloutSettings,
-    folder: Path,
-    seed: int,
-    tasks: Sequence[str],
-    part: Part,
-    goes_on: bool = False,
-    should_stop: Callable[[], bool] = lambda: False,
-) -> list[PlayedRollout]:
-    """Plays one part of an evaluation; its recordings and their summary lie in the folder.
-
-    A rollout's line is written when it ends, so that a part that `goes_on` plays none again that an earlier process
-    has finished. Rollouts that were not begun when `should_stop` says so are left out.
-    """
-    from rehearsal_trainer.lines import append_line
-    from rehearsal_trainer.rollout_lines import SUMMARY, finished_before, line_of, write_summary
-    from rehearsal_trainer.rollouts import RolloutRequest
-
-    folder.mkdir(parents=True, exist_ok=True)
-    requests = [
-        RolloutRequest(
-            task,
-            trial,
-            f"{seed}/{part.name}/{task}",
-            part.sampling,
-            str((folder / f"{task}.{trial}.traj.jsonl").resolve()),
-            settings,
-        )
-        for trial in range(part.trials)
-        for task in tasks
-    ]
-    done = finished_before(folder, requests) if goes_on else []
-    write_summary(folder, done)
-    known = {(each.request.task, each.request.member) for each in done}
-
-    def note(rollout: PlayedRollout) -> None:
-        done.append(rollout)
-        append_line(folder / SUMMARY, line_of(rollout))
-        if len(done) % max(1, len(requests) // 8) == 0:
-            right = sum((each.result.reward or 0) >= 1 for each in done)
-            print(f"{part.name}: {len(done)} of {len(requests)} rollouts, {right} right", file=sys.stderr, flush=True)
-
-    missing = [each for each in requests if (each.task, each.member) not in known]
-    worker.play(settings, missing, note, should_stop=should_stop)
-    place = {(each.task, each.member): at for at, each in enumerate(requests)}
-    played = sorted(done, key=lambda each: place[each.request.task, each.request.member])
-    write_summary(folder, played)
-    return played
-
-
 def summary(played: Sequence[PlayedRollout], part: Part) -> dict[str, Any]:
     """What one part of an evaluation came to."""
     from rehearsal_trainer.measures import measure
+    from rehearsal_trainer.success import success
 
     return {**success(played), **measure(played), "trials": part.trials, "temperature": part.sampling.temperature}
-
-
-def success(played: Sequence[PlayedRollout]) -> dict[str, Any]:
-    """The mean over tasks of how often each was done, with its 95 % interval, and what was right by kind of task.
-
-    The kind of a task is its id up to the last dash. Rollouts without a reward count apart.
-    """
-    tasks: dict[tuple[str, str], list[int]] = {}
-    kinds: dict[str, list[int]] = {}
-    for rollout in played:
-        if rollout.result.reward is not None:
-            is_right = int(rollout.result.reward >= 1)
-            tasks.setdefault(task_of(rollout.request), []).append(is_right)
-            kind = rollout.request.task.rpartition("-")[0] or rollout.request.task
-            kinds.setdefault(kind, []).append(is_right)
-    means = [sum(values) / len(values) for values in tasks.values()]
-    scored = sum(map(len, tasks.values()))
-    return {
-        "right": sum(map(sum, tasks.values())),
-        "rollouts": scored,
-        "not_scored": len(played) - scored,
-        "success": sum(means) / len(means) if means else None,
-        "interval": list(wilson(means)),
-        "by_kind": {kind: [sum(values), len(values)] for kind, values in sorted(kinds.items())},
-    }
-
-
-def wilson(values: Sequence[float]) -> tuple[float, float]:
-    """Wilson's 95 % interval of a mean of values between 0 and 1, one for each task; (0, 1) where there is none.
-
-    Tasks are the unit, as in the engine's reports: the trials of one task are not independent.
-    """
-    count = len(values)
-    if count == 0:
-        return 0.0, 1.0
-    share, z2 = sum(values) / count, _Z * _Z
-    middle = share + z2 / (2 * count)
-    spread = _Z * math.sqrt(share * (1 - share) / count + z2 / (4 * count * count))
-    low, high = (middle - spread) / (1 + z2 / count), (middle + spread) / (1 + z2 / count)
-    return max(0.0, min(share, low)), min(1.0, max(share, high))
-
-
-_Z = 1.959964
 
 
 def table(result: dict[str, Any]) -> str:

@@ -10,17 +10,20 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from rehearsal_trainer.evaluate import Part, play, success
+from rehearsal_trainer.evaluation_part import Part, play_part
 from rehearsal_trainer.lines import read_lines
 from rehearsal_trainer.measures import OF_A_DOMAIN, measure
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.progress import evaluation_folder
 from rehearsal_trainer.rollouts import PlayedRollout
+from rehearsal_trainer.session import Sampling
+from rehearsal_trainer.success import success
 from rehearsal_trainer.task_sets import TaskSet
 
 if TYPE_CHECKING:
+    from rehearsal_trainer import grpo_config, sft
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
 
@@ -47,6 +50,19 @@ class Evaluation:
         self._schedule, self._seed, self._part = schedule, seed, part
         self._before = first_evaluations(run.path / "events.jsonl")
 
+    @classmethod
+    def of(
+        cls,
+        config: grpo_config.Config | sft.Config,
+        run: RunFolder,
+        worker: RolloutWorker,
+        sets: Sequence[TaskSet],
+        steps: int,
+    ) -> Self:
+        """Those that a run of so many optimizer steps is configured to have."""
+        part = Part("evaluate", Sampling.of(config), config.evaluate_trials)
+        return cls(run, worker, sets, Schedule(config.evaluate_every, steps), config.seed, part)
+
     def __call__(self, step: int) -> dict[str, float]:
         """Evaluates if it is due after this optimizer step; what was measured, or nothing."""
         is_known = step == 0 and bool(self._before)
@@ -60,7 +76,7 @@ class Evaluation:
         values: dict[str, float] = {}
         for each in self._sets:
             folder = self._run.path / evaluation_folder(step, each.name)
-            played = play(self._worker, each.settings, folder, self._seed, each.tasks, self._part)
+            played = play_part(self._worker, each.settings, folder, self._seed, each.tasks, self._part)
             found = say_evaluated(self._run, step, each, played)
             if not found:
                 continue

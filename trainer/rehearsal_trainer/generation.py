@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from random import Random
+from typing import Any
 
 import torch
 
@@ -117,6 +118,11 @@ class Generator:
                 self.decoder.drop(session)
             self._caches.clear()
             self.decoder.refresh()
+
+    def adopt(self, model: Any) -> None:
+        """Samples for another module from now on, for instance the same one with a LoRA adapter around it."""
+        with self._model:
+            self.decoder.adopt(model)
 
     def close(self) -> None:
         """Ends the thread; open requests fail."""

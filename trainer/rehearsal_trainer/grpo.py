@@ -48,8 +48,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
     from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
-    from rehearsal_trainer.serving import gateway_over
-    from rehearsal_trainer.session import Sampling
+    from rehearsal_trainer.serving import gateway_of
     from rehearsal_trainer.task_sets import draw_order, trained_sets
 
     if config.threads:
@@ -66,10 +65,8 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
         tokenizer = load_tokenizer(config.model)
         dtype, autocast = training_dtype(config.dtype, config.lora_rank)
         model = load_model(config.model, dtype, trainable_adapter=True)
-        gateway = gateway_over(
-            model, tokenizer, config.model, config.dialect, Sampling.of(config), config.context, 2 * config.concurrency
-        )
-        with RolloutWorker(gateway, config.engine_command, config.engine_cwd, run.log) as worker:
+        gateway = gateway_of(config, model, tokenizer)
+        with RolloutWorker.of(config, gateway, run.log) as worker:
             trained = trained_sets(config, worker)
             steps = steps_of(config, sum(len(each.tasks) for each in trained))
             evaluation = evaluation_of(config, run, worker, trained, steps)
@@ -80,7 +77,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
             play = StepPlayer(config, run, worker, trained, measured)
             plan, grpo = plans_of(config, run, steps, autocast)
             trainer = grpo_trainer(model, tokenizer, order, play, plan, grpo, run, measured, evaluation)
-            gateway.generator.decoder.adopt(trainer.model)
+            gateway.generator.adopt(trainer.model)
             print(
                 f"GRPO: {sum(len(each.tasks) for each in trained)} tasks, {steps} optimizer steps of "
                 f"{rows_per_step(config)} rollouts",
@@ -105,18 +102,13 @@ def evaluation_of(
     config: Config, run: RunFolder, worker: RolloutWorker, trained: Sequence[TaskSet], steps: int
 ) -> Evaluation | None:
     """The run's evaluations, where it has any, on tasks that it does not train on."""
-    from rehearsal_trainer.evaluate import Part
-    from rehearsal_trainer.evaluation import Evaluation, Schedule
-    from rehearsal_trainer.session import Sampling
+    from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.task_sets import evaluated_sets, refuse_overlap, say_apart
 
     evaluated = evaluated_sets(config, run, worker)
     refuse_overlap(trained, evaluated)
     say_apart(run, trained, evaluated, steps)
-    if not evaluated:
-        return None
-    part = Part("evaluate", Sampling.of(config), config.evaluate_trials)
-    return Evaluation(run, worker, evaluated, Schedule(config.evaluate_every, steps), config.seed, part)
+    return Evaluation.of(config, run, worker, evaluated, steps) if evaluated else None
 
 
 def needs(config: Config) -> dict[str, Json]:
@@ -125,7 +117,7 @@ def needs(config: Config) -> dict[str, Json]:
     def disk(size: preflight.Size) -> int:
         return preflight.checkpoints(config, size) + preflight.trained(config, size)
 
-    return preflight.needs(config.model, Path(config.run), disk)
+    return preflight.needs(config, Path(config.run), disk)
 
 
 def plans_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> tuple[Optimization, GrpoPlan]:

@@ -48,6 +48,8 @@ class Config:
     dtype: keys.Dtype = "auto"
     gradient_checkpointing: keys.GradientCheckpointing = True
     concurrency: rollout_keys.Concurrency = 64
+    vllm_python: rollout_keys.VllmPython = None
+    vllm_memory: rollout_keys.VllmMemory = 0.4
     rollout_timeout_s: rollout_keys.RolloutTimeout = 1800
     evaluate_every: rollout_keys.EvaluateEvery = 5
     evaluate_split: rollout_keys.EvaluateSplit = "test"

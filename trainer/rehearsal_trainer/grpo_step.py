@@ -116,7 +116,7 @@ class StepPlayer:
         def say(left: int) -> None:
             self._run.raise_alarm(alarms.stalled(step, left, config.alarms))
 
-        played = self._worker.play(self._trained[0].settings, requests, idle=Idle(config.alarms["idle_s"], say))
+        played = self._worker.play(requests, idle=Idle(config.alarms["idle_s"], say))
         return [played[at : at + config.group_size] for at in range(0, len(played), config.group_size)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rehearsal_trainer.engine import Engine, EngineError, running
 from rehearsal_trainer.failures import TrainingError
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings, play_rollout
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, play_rollout
 
 ENDS = 3
 """Ends of the engine under one rollout after which the rollout is what ends it."""
@@ -39,12 +39,12 @@ class LastingEngine:
             assert self._engine is not None
             return self._engine
 
-    async def play(self, gateway: Any, settings: RolloutSettings, request: RolloutRequest) -> PlayedRollout:
+    async def play(self, gateway: Any, request: RolloutRequest) -> PlayedRollout:
         """Plays one rollout, from its beginning again where the engine ended under it."""
         for attempt in range(1, ENDS + 1):
             engine = await self.engine()
             try:
-                return await play_rollout(gateway, engine, settings, request)
+                return await play_rollout(gateway, engine, request)
             except TrainingError:
                 if attempt == ENDS or not engine.has_ended:
                     raise

@@ -17,11 +17,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rehearsal_trainer.attention_batch import Alone, AttentionBatch, Span
 from rehearsal_trainer.decoder import Entry
 from rehearsal_trainer.linear import Product, product_of
-
-MOST_TOGETHER = 8
-"""New tokens of a session up to which its attention is computed with that of others; more are a prompt."""
+from rehearsal_trainer.weights import merged_weight, without_adapters
 
 LEAST_SHARED = 32
 """Tokens from which on a shared beginning is worth products of its own."""
@@ -63,7 +62,7 @@ class LlamaDecoder:
         self.store = self._room(0, 0)
 
     def refresh(self) -> None:
-        inner = _unwrapped(self.model)
+        inner = without_adapters(self.model)
         body = inner.model
         self.embedding = body.embed_tokens.weight.detach()
         self.norm = body.norm.weight.detach()
@@ -110,9 +109,9 @@ class LlamaDecoder:
         device, dtype = self.embedding.device, self.embedding.dtype
         flat = torch.tensor([token for _, tokens, _ in entries for token in tokens], device=device)
         lengths = [len(self._tokens[slot]) for slot in slots]
-        batch = _Batch(slots, lengths, counts, self.heads // self.key_heads, device, dtype)
-        if batch.singles is not None:
-            batch.singles.shared = self._beginning(batch.singles.slots)
+        batch = AttentionBatch(slots, lengths, counts, self.heads // self.key_heads, device, dtype)
+        if batch.span is not None:
+            batch.span.shared = self._beginning(batch.span.slots)
         angles = batch.places.float()[:, None, None] * self.frequencies  # (tokens, 1, size / 2)
         cos, sin = (angles.cos() * self.rope_scale).to(dtype), (angles.sin() * self.rope_scale).to(dtype)
         hidden = F.embedding(flat, self.embedding)  # (tokens, width)
@@ -126,7 +125,9 @@ class LlamaDecoder:
         wanted = [row for end, (*_, n) in zip(ends, entries, strict=True) for row in range(end - n, end)]
         return self.head(self._norm(hidden[torch.tensor(wanted, device=device)], self.norm))
 
-    def _attend(self, layer: _Layer, store: Tensor, hidden: Tensor, cos: Tensor, sin: Tensor, batch: _Batch) -> Tensor:
+    def _attend(
+        self, layer: _Layer, store: Tensor, hidden: Tensor, cos: Tensor, sin: Tensor, batch: AttentionBatch
+    ) -> Tensor:
         mixed = layer.qkv(self._norm(hidden, layer.norm_in))
         if layer.qkv_bias is not None:
             mixed = mixed + layer.qkv_bias
@@ -137,37 +138,37 @@ class LlamaDecoder:
         rotated = _rotate(torch.cat([queries, keys], 1), cos, sin)
         queries = rotated[:, : self.heads]
         store[:, batch.slot_of, :, batch.places] = torch.stack([rotated[:, self.heads :], values], 1)
-        if batch.singles is not None and batch.singles.is_all:
-            return self._together(queries, store, batch.singles)
+        if batch.span is not None and batch.span.is_all:
+            return self._together(queries, store, batch.span)
         result = hidden.new_empty(len(hidden), self.heads * self.size)
-        if batch.singles is not None:
-            result[batch.singles.rows] = self._together(queries[batch.singles.rows], store, batch.singles)
+        if batch.span is not None:
+            result[batch.span.rows] = self._together(queries[batch.span.rows], store, batch.span)
         for row in batch.others:
             result[row.start : row.end] = self._alone(queries[row.start : row.end], store, row)
         return result
 
-    def _together(self, queries: Tensor, store: Tensor, singles: _Singles) -> Tensor:
+    def _together(self, queries: Tensor, store: Tensor, span: Span) -> Tensor:
         """Attention of many sessions' few new tokens each: (new tokens, heads * size).
 
         A key head's query heads, and the new tokens of a session, stand as query positions.
         """
-        span, new, group = singles.high - singles.low, singles.new, self.heads // self.key_heads
-        if singles.is_all:
+        slots, new, group = span.high - span.low, span.new, self.heads // self.key_heads
+        if span.is_all:
             spread = queries
         else:
-            spread = queries.new_zeros(span * new, *queries.shape[1:])
-            spread[singles.places] = queries
-        spread = spread.view(span, new, self.key_heads, group, self.size).transpose(1, 2)
-        spread = spread.reshape(span, self.key_heads, new * group, self.size)
-        window = store[:, singles.low : singles.high, :, : singles.length]
-        if singles.shared:
-            attended = self._with_shared(spread, store[:, singles.low, :, : singles.shared], window, singles)
+            spread = queries.new_zeros(slots * new, *queries.shape[1:])
+            spread[span.places] = queries
+        spread = spread.view(slots, new, self.key_heads, group, self.size).transpose(1, 2)
+        spread = spread.reshape(slots, self.key_heads, new * group, self.size)
+        window = store[:, span.low : span.high, :, : span.length]
+        if span.shared:
+            attended = self._with_shared(spread, store[:, span.low, :, : span.shared], window, span)
         else:
-            attended = F.scaled_dot_product_attention(spread, window[0], window[1], attn_mask=singles.seen)
-        attended = attended.view(span, self.key_heads, new, group * self.size).transpose(1, 2).reshape(span * new, -1)
-        return attended if singles.is_all else attended[singles.places]
+            attended = F.scaled_dot_product_attention(spread, window[0], window[1], attn_mask=span.seen)
+        attended = attended.view(slots, self.key_heads, new, group * self.size).transpose(1, 2).reshape(slots * new, -1)
+        return attended if span.is_all else attended[span.places]
 
-    def _with_shared(self, queries: Tensor, shared: Tensor, window: Tensor, singles: _Singles) -> Tensor:
+    def _with_shared(self, queries: Tensor, shared: Tensor, window: Tensor, span: Span) -> Tensor:
         """Attention of queries (slots, key heads, group, size) to the beginning that all share, and to their own rest.
 
         The beginning is read once for all of them: reading keys and values is what attention to a few queries costs.
@@ -176,12 +177,12 @@ class LlamaDecoder:
         queries = queries * size**-0.5
         flat = queries.transpose(0, 1).reshape(key_heads, slots * group, size)
         to_shared = (flat @ shared[0].transpose(-1, -2)).view(key_heads, slots, group, -1).transpose(0, 1)
-        own = window[:, :, :, singles.shared :]
-        to_own = queries @ own[0].transpose(-1, -2) + singles.seen[..., singles.shared :]
+        own = window[:, :, :, span.shared :]
+        to_own = queries @ own[0].transpose(-1, -2) + span.seen[..., span.shared :]
         weights = torch.cat([to_shared, to_own], -1).softmax(-1)
-        of_shared = weights[..., : singles.shared].transpose(0, 1).reshape(key_heads, slots * group, -1)
+        of_shared = weights[..., : span.shared].transpose(0, 1).reshape(key_heads, slots * group, -1)
         mixed = (of_shared @ shared[1]).view(key_heads, slots, group, size).transpose(0, 1)
-        return mixed + weights[..., singles.shared :] @ own[1]
+        return mixed + weights[..., span.shared :] @ own[1]
 
     def _beginning(self, slots: list[int]) -> int:
         """How many tokens the sessions of these slots all begin with; 0 where too few to be worth a product."""
@@ -197,7 +198,7 @@ class LlamaDecoder:
             self._beginnings[key] = length if length >= LEAST_SHARED else 0
         return self._beginnings[key]
 
-    def _alone(self, queries: Tensor, store: Tensor, alone: _Alone) -> Tensor:
+    def _alone(self, queries: Tensor, store: Tensor, alone: Alone) -> Tensor:
         """Attention of one session's new tokens over all of its own: (new tokens, heads * size)."""
         keys, values = store[:, alone.slot, None, :, : alone.length]
         attended = F.scaled_dot_product_attention(
@@ -228,96 +229,6 @@ class LlamaDecoder:
         return torch.zeros(shape, dtype=self.embedding.dtype, device=self.embedding.device)
 
 
-@dataclass
-class _Singles:
-    """The sessions with few new tokens, in the slots low..high: their rows of the batch, and where these stand when all
-    slots of the span have `new` of them.
-
-    The first `shared` tokens of all of them are those of the slot `low`.
-
-    `is_all` where these are all places of the span and all rows of the batch, so that nothing has to be picked out.
-    """
-
-    slots: list[int]
-    rows: Tensor
-    places: Tensor
-    low: int
-    high: int
-    new: int
-    length: int
-    seen: Tensor
-    is_all: bool
-    shared: int = 0
-
-
-@dataclass
-class _Alone:
-    """A session whose attention is computed by itself: its rows of the batch, its slot, its length afterwards, and what
-    each of its new tokens sees (None: all of it)."""
-
-    start: int
-    end: int
-    slot: int
-    length: int
-    seen: Tensor | None
-
-
-class _Batch:
-    """Where each new token stands: computed once per pass, used by every layer."""
-
-    def __init__(
-        self, slots: list[int], lengths: list[int], counts: list[int], group: int, device: Any, dtype: Any
-    ) -> None:
-        positions = [length + offset for length, count in zip(lengths, counts, strict=True) for offset in range(count)]
-        self.places = torch.tensor(positions, device=device)
-        self.slot_of = torch.tensor(
-            [s for s, count in zip(slots, counts, strict=True) for _ in range(count)], device=device
-        )
-        starts = [sum(counts[:index]) for index in range(len(counts))]
-        few = [index for index, count in enumerate(counts) if count <= MOST_TOGETHER]
-        span = max((slots[i] for i in few), default=0) + 1 - min((slots[i] for i in few), default=0)
-        together = len(few) > 1 and span <= 2 * len(few)  # free slots in between cost as much as used ones
-        self.others = [
-            _Alone(start, start + count, slot, length + count, _causal(count, length + count, device))
-            for index, (start, count, slot, length) in enumerate(zip(starts, counts, slots, lengths, strict=True))
-            if not (together and index in few)
-        ]
-        self.singles = None
-        if together:
-            low, new = min(slots[i] for i in few), max(counts[i] for i in few)
-            length = max(lengths[i] + counts[i] for i in few)
-            ends = torch.ones(span, new, dtype=torch.long)
-            for i in few:
-                ends[slots[i] - low] = lengths[i] + 1 + torch.arange(new)
-            if new > 1:  # a single token's row holds for all query heads
-                ends = ends.repeat_interleave(group, 1)
-            seen = torch.arange(length) < ends[..., None]
-            bias = torch.zeros(seen.shape, dtype=dtype).masked_fill(~seen, float("-inf"))[:, None]
-            at = [(starts[i] + offset, (slots[i] - low) * new + offset) for i in few for offset in range(counts[i])]
-            rows, places = (torch.tensor(each, device=device) for each in zip(*at, strict=True))
-            is_all = len(few) == len(counts) and len(at) == span * new
-            self.singles = _Singles(
-                [slots[i] for i in few], rows, places, low, low + span, new, length, bias.to(device), is_all
-            )
-
-
-def _causal(count: int, length: int, device: Any) -> Tensor | None:
-    if count == 1:
-        return None
-    return torch.ones(count, length, dtype=torch.bool, device=device).tril(length - count)
-
-
-def merged_weight(linear: Any) -> Tensor:
-    """The weight of a linear module with its active LoRA adapters added: (outputs, inputs)."""
-    base = linear.get_base_layer() if hasattr(linear, "get_base_layer") else linear
-    weight = base.weight.detach()
-    if hasattr(linear, "get_delta_weight") and not linear.disable_adapters and not linear.merged:
-        for adapter in linear.active_adapters:
-            if adapter in linear.lora_A:
-                weight = weight + linear.get_delta_weight(adapter).detach().to(weight.dtype)
-    return weight
-
-
 def _layer(block: Any) -> _Layer:
     attention, mlp = block.self_attn, block.mlp
     projections = [attention.q_proj, attention.k_proj, attention.v_proj]
@@ -343,10 +254,6 @@ def _joined(linears: list[Any]) -> Product:
 
 def _base(linear: Any) -> Any:
     return linear.get_base_layer() if hasattr(linear, "get_base_layer") else linear
-
-
-def _unwrapped(model: Any) -> Any:
-    return model.get_base_model() if hasattr(model, "get_base_model") else model
 
 
 def _rotate(values: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import subprocess
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from rehearsal_trainer.model_places import CACHED, SMOLLM2, TINY, adapter_base, 
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 REST = 2**28
 """Recordings, logs and tokenizers."""
+LOOK_S = 60
 
 
 @dataclass(frozen=True)
@@ -39,20 +41,40 @@ class Size:
 NAMED = {SMOLLM2: Size(134_515_008, 305_280), TINY: Size(2_814_616, 1_888)}
 
 
-def needs(model: str, run: Path, disk: Callable[[Size], int]) -> dict[str, Json]:
-    """The bytes that a run will write and those that are free for it; ConfigurationError for a model it can't have.
+def needs(config: Any, run: Path, disk: Callable[[Size], int]) -> dict[str, Json]:
+    """The bytes that a run will write and those that are free for it; ConfigurationError for a model or a vLLM that it
+    can't have.
 
     What lies in its folder from before counts as written: the checkpoints of a run that goes on are replaced.
     """
+    check_vllm(config.vllm_python)
     try:
-        size = size_of(model)
+        size = size_of(config.model)
     except ModelError as error:
         raise ConfigurationError(f"model: {error}") from error
     there = run
     while not there.exists():
         there = there.parent
     before = sum(file.stat().st_size for file in (run / "checkpoints").rglob("*") if file.is_file())
-    return {"disk": max(0, disk(size) + REST - before), "free": shutil.disk_usage(there).free}
+    served = 4 * size.parameters if config.vllm_python else 0
+    return {"disk": max(0, disk(size) + served + REST - before), "free": shutil.disk_usage(there).free}
+
+
+def check_vllm(python: str | None) -> None:
+    """ConfigurationError where a Python that was named for vLLM is none, or has no vLLM."""
+    if python is None:
+        return
+    look = "import importlib.util as u; print(u.find_spec('vllm') is not None)"
+    try:
+        found = subprocess.run([python, "-c", look], capture_output=True, text=True, timeout=LOOK_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ConfigurationError(
+            f"vllm_python: {python} can't be started ({error}); name a Python that has vLLM"
+        ) from error
+    if found.stdout.strip() != "True":
+        raise ConfigurationError(
+            f"vllm_python: {python} has no vLLM; install it there ({python} -m pip install vllm), or leave the key out"
+        )
 
 
 def checkpoints(config: Any, size: Size) -> int:

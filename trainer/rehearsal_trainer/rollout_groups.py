@@ -8,8 +8,8 @@ from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 
 
 def task_of(request: RolloutRequest) -> tuple[str, str]:
-    """What tells a task from all others: its domain, where the request names it, and its id."""
-    return request.settings.domain if request.settings else "", request.task
+    """What tells a task from all others: its domain and its id."""
+    return request.settings.domain, request.task
 
 
 def groups_of(played: Sequence[PlayedRollout]) -> list[list[PlayedRollout]]:

@@ -117,6 +117,25 @@ MaxTokens = Annotated[
 Concurrency = Annotated[
     int, Setting("Rollouts that are played at once.", verl="actor_rollout_ref.rollout.agent.num_workers", least=1)
 ]
+VllmPython = Annotated[
+    str | None,
+    Setting(
+        "A Python that has vLLM, by its absolute path: vLLM then samples, in a process of its own that gets the "
+        "weights before the rollouts of every optimizer step. null samples in the trainer's process.",
+        trl="use_vllm",
+        verl="actor_rollout_ref.rollout.name",
+    ),
+]
+VllmMemory = Annotated[
+    float,
+    Setting(
+        "The part of the memory that vLLM may take, a GPU's or without one the machine's; training has what is left.",
+        trl="vllm_gpu_memory_utilization",
+        verl="actor_rollout_ref.rollout.gpu_memory_utilization",
+        above=0,
+        most=1,
+    ),
+]
 RolloutTimeout = Annotated[
     float,
     Setting(

@@ -7,16 +7,16 @@ import contextlib
 import threading
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from rehearsal_trainer.lasting_engine import LastingEngine
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.openmp import release_threads
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 
 if TYPE_CHECKING:
+    from rehearsal_trainer.answers import Sampler
     from rehearsal_trainer.gateway import Gateway
-    from rehearsal_trainer.generation import Generator
 
 Result = TypeVar("Result")
 
@@ -32,13 +32,20 @@ class Idle:
 class RolloutWorker:
     """A running gateway and a lasting engine with an event loop of their own, for a caller that has none.
 
-    A trainer calls it from its own thread and waits; nothing of it runs while the optimizer does.
+    A trainer calls it from its own thread and waits; nothing of it runs while the optimizer does. `concurrency` is how
+    many rollouts are open at once.
     """
 
     def __init__(
-        self, gateway: Gateway[Generator], command: Sequence[str], cwd: str, log: Callable[[str, str], None]
+        self,
+        gateway: Gateway[Sampler],
+        command: Sequence[str],
+        cwd: str,
+        log: Callable[[str, str], None],
+        concurrency: int,
     ) -> None:
         self.gateway = gateway
+        self._concurrency = concurrency
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="rollouts", daemon=True)
         self._thread.start()
@@ -50,24 +57,28 @@ class RolloutWorker:
             self.close()
             raise
 
+    @classmethod
+    def of(cls, config: Any, gateway: Gateway[Sampler], log: Callable[[str, str], None]) -> Self:
+        """That of a script's configuration, over its gateway."""
+        return cls(gateway, config.engine_command, config.engine_cwd, log, config.concurrency)
+
     def tasks(self, domain: str, split: str | None) -> list[dict[str, Json]]:
         """The tasks of a domain's split."""
         return self._wait(self._tasks(domain, split))
 
     def play(
         self,
-        settings: RolloutSettings,
         requests: Sequence[RolloutRequest],
         each: Callable[[PlayedRollout], None] | None = None,
         idle: Idle | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[PlayedRollout]:
-        """Plays all of them, `settings.concurrency` at once; results stand in the order of the requests.
+        """Plays all of them; results stand in the order of the requests.
 
         Once `should_stop` says so, none is begun any more, and those that were not are left out.
         """
         release_threads()  # nothing is computed here while it waits
-        return self._wait(self._play(settings, requests, each, idle, should_stop))
+        return self._wait(self._play(requests, each, idle, should_stop))
 
     def __enter__(self) -> Self:
         return self
@@ -96,13 +107,12 @@ class RolloutWorker:
 
     async def _play(
         self,
-        settings: RolloutSettings,
         requests: Sequence[RolloutRequest],
         each: Callable[[PlayedRollout], None] | None,
         idle: Idle | None,
         should_stop: Callable[[], bool],
     ) -> list[PlayedRollout]:
-        free = asyncio.Semaphore(settings.concurrency)
+        free = asyncio.Semaphore(self._concurrency)
         left = len(requests)
         ended = asyncio.Event()
 
@@ -112,14 +122,14 @@ class RolloutWorker:
                 try:
                     await asyncio.wait_for(ended.wait(), idle.seconds)
                 except TimeoutError:
-                    idle.say(min(left, settings.concurrency))
+                    idle.say(min(left, self._concurrency))
                     return
 
         async def one(request: RolloutRequest) -> PlayedRollout | None:
             async with free:
                 if should_stop():
                     return None
-                played = await self._engine.play(self.gateway, request.settings or settings, request)
+                played = await self._engine.play(self.gateway, request)
             nonlocal left
             left -= 1
             ended.set()

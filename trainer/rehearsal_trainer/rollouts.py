@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class RolloutSettings:
+    """What all rollouts of one set of tasks share."""
+
+    domain: str
+    user: Json = "agenda"
+    basis: str = "train"
+    turn_cap: int | None = None
+    rollout_timeout_s: float = 600
+    agent: str | None = None
+    """The file of an agent that takes the seat, with the gateway as its model; without one the model does."""
+
+    @classmethod
+    def of(cls, config: object) -> Self:
+        """Those of a script's configuration, which calls them the same."""
+        return cls(**{each.name: getattr(config, each.name) for each in fields(cls)})
+
+
+@dataclass(frozen=True)
 class RolloutRequest:
     """One rollout to play. `seed` is the source of all its randomness, the gateway's and the engine's."""
 
@@ -24,9 +42,8 @@ class RolloutRequest:
     member: int
     seed: str
     sampling: Sampling
+    settings: RolloutSettings
     recording: str | None = None
-    settings: RolloutSettings | None = None
-    """Its own, where the rollouts that are played together are of several domains."""
     group: int = 0
     """Which of its task's groups it belongs to, where several are played together."""
 
@@ -52,29 +69,9 @@ class PlayedRollout:
     """Tokens before the model's first answer: policy, tools, and what the user said first."""
 
 
-@dataclass(frozen=True)
-class RolloutSettings:
-    """What all rollouts of a run share."""
-
-    domain: str
-    user: Json = "agenda"
-    basis: str = "train"
-    turn_cap: int | None = None
-    rollout_timeout_s: float = 600
-    concurrency: int = 32
-    agent: str | None = None
-    """The file of an agent that takes the seat, with the gateway as its model; without one the model does."""
-
-    @classmethod
-    def of(cls, config: object) -> Self:
-        """Those of a script's configuration, which calls them the same."""
-        return cls(**{each.name: getattr(config, each.name) for each in fields(cls)})
-
-
-async def play_rollout(
-    gateway: Gateway[Any], engine: Engine, settings: RolloutSettings, request: RolloutRequest
-) -> PlayedRollout:
+async def play_rollout(gateway: Gateway[Any], engine: Engine, request: RolloutRequest) -> PlayedRollout:
     """Plays one rollout: a session of the gateway, and the engine's answer for it."""
+    settings = request.settings
     started = time.monotonic()
     session = gateway.open_session(request.seed, request.sampling)
     params: dict[str, Json] = {

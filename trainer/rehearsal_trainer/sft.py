@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rehearsal_trainer import alarms, keys, preflight, rollout_keys
 from rehearsal_trainer.configuration import read_config
@@ -25,9 +25,8 @@ from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Conversation, Json
 
 if TYPE_CHECKING:
-    from rehearsal_trainer.evaluation import Evaluation
-    from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.task_sets import TaskSet
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,8 @@ class Config:
     top_p: rollout_keys.TopP = 1.0
     max_tokens: rollout_keys.MaxTokens = 1024
     concurrency: rollout_keys.Concurrency = 64
+    vllm_python: rollout_keys.VllmPython = None
+    vllm_memory: rollout_keys.VllmMemory = 0.4
     rollout_timeout_s: rollout_keys.RolloutTimeout = 1800
     context: keys.Context = 32768
     dtype: keys.Dtype = "auto"
@@ -118,8 +119,12 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.backends.trl import Measurements, Optimization, save, sft_trainer, train
     from rehearsal_trainer.chat import Chat
     from rehearsal_trainer.dialect import dialect_named
+    from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
     from rehearsal_trainer.progress import RunFolder
+    from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.serving import gateway_of
+    from rehearsal_trainer.task_sets import say_apart
     from rehearsal_trainer.trajectories import find_recordings, read_recording, successful
 
     if config.threads:
@@ -177,14 +182,19 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         )  # fmt: skip
 
         # Train, save, say so.
-        worker = opened.enter_context(worker_over(config, model, tokenizer, run)) if config.evaluate_every else None
-        evaluation = evaluation_of(config, run, worker, steps) if worker else None
+        evaluation, gateway = None, None
+        if config.evaluate_every:
+            gateway = gateway_of(config, model, tokenizer)
+            worker = opened.enter_context(RolloutWorker.of(config, gateway, run.log))
+            sets = [evaluated_set(config, worker)]
+            say_apart(run, [], sets, steps)
+            evaluation = Evaluation.of(config, run, worker, sets, steps)
         measured = Measurements()
         if run.latest_checkpoint() is None:
             measured.values["too_long"] = (len(every) - len(fitting)) / len(every)
         trainer = sft_trainer(model, tokenizer, rows, plan, run, measured, evaluation, validation)
-        if worker:
-            worker.gateway.generator.decoder.adopt(trainer.model)
+        if gateway:
+            gateway.generator.adopt(trainer.model)
         print(
             f"SFT: {len(rows)} rows, {steps} optimizer steps, batch {micro * accumulation}", file=sys.stderr, flush=True
         )
@@ -212,40 +222,22 @@ def needs(config: Config) -> dict[str, Json]:
     def disk(size: preflight.Size) -> int:
         return preflight.checkpoints(config, size) + preflight.whole(config, size)
 
-    return preflight.needs(config.model, Path(config.run), disk)
+    return preflight.needs(config, Path(config.run), disk)
 
 
-def worker_over(config: Config, model: Any, tokenizer: Any, run: RunFolder) -> RolloutWorker:
-    """A gateway over the live weights and an engine, for evaluations."""
-    from rehearsal_trainer.rollout_worker import RolloutWorker
-    from rehearsal_trainer.serving import gateway_over
-    from rehearsal_trainer.session import Sampling
-
-    slots = 2 * config.concurrency
-    gateway = gateway_over(model, tokenizer, config.model, config.dialect, Sampling.of(config), config.context, slots)
-    return RolloutWorker(gateway, config.engine_command, config.engine_cwd, run.log)
-
-
-def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: int) -> Evaluation:
-    """The run's evaluations, on tasks of which it has learned no recording."""
-    from rehearsal_trainer.evaluate import Part
-    from rehearsal_trainer.evaluation import Evaluation, Schedule
+def evaluated_set(config: Config, worker: RolloutWorker) -> TaskSet:
+    """The tasks that the run is evaluated on, of which it learns no recording."""
     from rehearsal_trainer.grpo_config import name_of
     from rehearsal_trainer.rollout_keys import DomainShare
     from rehearsal_trainer.rollouts import RolloutSettings
-    from rehearsal_trainer.session import Sampling
-    from rehearsal_trainer.task_sets import TaskSet, say_apart
+    from rehearsal_trainer.task_sets import TaskSet
 
     share = DomainShare(str(config.domain))
     settings = RolloutSettings(
-        share.folder, config.evaluate_user, config.evaluate_basis, config.turn_cap, config.rollout_timeout_s,
-        config.concurrency,
-    )  # fmt: skip
+        share.folder, config.evaluate_user, config.evaluate_basis, config.turn_cap, config.rollout_timeout_s
+    )
     tasks = [task["id"] for task in worker.tasks(share.folder, config.evaluate_split)]
-    sets = [TaskSet(name_of(share), share, tasks, settings)]
-    say_apart(run, [], sets, steps)
-    part = Part("evaluate", Sampling.of(config), config.evaluate_trials)
-    return Evaluation(run, worker, sets, Schedule(config.evaluate_every, steps), config.seed, part)
+    return TaskSet(name_of(share), share, tasks, settings)
 
 
 def validation_tasks(conversations: Sequence[Conversation], share: float, seed: int) -> set[str]:

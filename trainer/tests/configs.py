@@ -51,5 +51,5 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def rollout_of(domain: str, task: str, member: int, reward: float | None, group: int = 0) -> PlayedRollout:
-    request = RolloutRequest(task, member, "seed", Sampling(), settings=RolloutSettings(domain), group=group)
+    request = RolloutRequest(task, member, "seed", Sampling(), RolloutSettings(domain), group=group)
     return PlayedRollout(request, RolloutResult(reward, "", 1), [], 0, 0)

@@ -300,10 +300,12 @@ def test_stale_weights_are_token_drift_and_a_high_learning_rate_explodes_kl(
 def test_a_model_that_repeats_a_call_is_in_a_loop(forced_gateway: Any) -> None:
     calls = ["<tool_call>\nfind_parcel(parcel='P10')\n</tool_call>"] * 4
     gateway = forced_gateway([*calls, *calls])
-    settings = RolloutSettings("parcels", turn_cap=4, concurrency=1)
-    requests = [RolloutRequest("move-0", member, f"s{member}", Sampling(max_tokens=60)) for member in range(2)]
-    with RolloutWorker(gateway, SCRIPTED_ENGINE, TESTS, lambda _level, _message: None) as worker:
-        values = measure(worker.play(settings, requests))
+    settings = RolloutSettings("parcels", turn_cap=4)
+    requests = [
+        RolloutRequest("move-0", member, f"s{member}", Sampling(max_tokens=60), settings) for member in range(2)
+    ]
+    with RolloutWorker(gateway, SCRIPTED_ENGINE, TESTS, lambda _level, _message: None, 1) as worker:
+        values = measure(worker.play(requests))
     assert (values["calls/find_parcel"], values["longest_repeat"]) == (4, 4)
     assert history([{"step": 1, **values}]) == [("tool-loop", 1)]
 

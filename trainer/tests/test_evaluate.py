@@ -11,9 +11,10 @@ from configs import evaluation_config, lines, rollout_of
 from conftest import REPOSITORY
 
 from rehearsal_trainer import evaluate
-from rehearsal_trainer.evaluate import run_evaluation, success, table, wilson
+from rehearsal_trainer.evaluate import run_evaluation, table
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.rollout_worker import RolloutWorker
+from rehearsal_trainer.success import success, wilson
 
 
 def whole_evaluation(config: evaluate.Config, resume: bool = False) -> dict[str, Any]:
@@ -47,9 +48,9 @@ def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
     played: list[str] = []
     play = RolloutWorker.play
 
-    def counted(self: Any, settings: Any, requests: Any, *more: Any, **named: Any) -> Any:
+    def counted(self: Any, requests: Any, *more: Any, **named: Any) -> Any:
         played.extend(f"{request.task}.{request.member}" for request in requests)
-        return play(self, settings, requests, *more, **named)
+        return play(self, requests, *more, **named)
 
     monkeypatch.setattr(RolloutWorker, "play", counted)
     again = whole_evaluation(evaluation_config(run, greedy_trials=1), resume=True)
@@ -79,12 +80,12 @@ def test_an_evaluation_that_is_stopped_keeps_what_it_has_and_goes_on(
     run = tmp_path / "run"
     play = RolloutWorker.play
 
-    def stopped(self: Any, settings: Any, requests: Any, note: Any, **more: Any) -> Any:
+    def stopped(self: Any, requests: Any, note: Any, **more: Any) -> Any:
         def first(rollout: Any) -> None:
             note(rollout)
             (run / "stop").touch()
 
-        return play(self, settings, requests, first, **more)
+        return play(self, requests, first, **more)
 
     with monkeypatch.context() as patched:
         patched.setattr(RolloutWorker, "play", stopped)

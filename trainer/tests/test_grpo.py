@@ -15,7 +15,7 @@ from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.grpo_config import check
 from rehearsal_trainer.grpo_step import IntermediateRewards, training_rows
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
 from rehearsal_trainer.session import Sampling, SessionRow
 
 
@@ -120,7 +120,7 @@ def test_groups_without_variance_are_replaced_by_groups_of_other_tasks(tmp_path:
 def test_intermediate_rewards_are_added_where_there_is_one(
     reward: float | None, malformed: int, matched: float | None, learned: float | None
 ) -> None:
-    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8))
+    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8), RolloutSettings("parcels"))
     result = RolloutResult(reward, "", 1, facts=RolloutFacts(matched_tools=matched))
     rollout = PlayedRollout(request, result, [], changed_histories=0, malformed_calls=malformed)
     assert IntermediateRewards(format=0.1, tools=0.2).of(rollout) == (learned and pytest.approx(learned))
@@ -130,7 +130,7 @@ def test_intermediate_rewards_are_added_where_there_is_one(
 def test_a_row_without_a_trainable_token_is_an_error(tmp_path: Path) -> None:
     row = SessionRow()
     row.row.append_given([1, 2, 3])
-    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8))
+    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8), RolloutSettings("parcels"))
     played = PlayedRollout(request, RolloutResult(1.0, "userStopped", 1), [row], 0, 0)
     with pytest.raises(TrainingError, match="task move-0 has a row in which nothing can be learned"):
         training_rows([played], 0, IntermediateRewards())

@@ -41,16 +41,16 @@ def agent_file(folder: Path, node: str) -> str:
 
 
 def play(gateway: Gateway, node: str, agent: str | None, recording: Path, tasks: list[str]) -> list[PlayedRollout]:
-    settings = RolloutSettings(DESK, turn_cap=6, rollout_timeout_s=120, concurrency=4, agent=agent)
+    settings = RolloutSettings(DESK, turn_cap=6, rollout_timeout_s=120, agent=agent)
     requests = [
-        RolloutRequest(task, member, f"seed/{task}", SAMPLING, str(recording / f"{task}.{member}.traj.jsonl"))
+        RolloutRequest(task, member, f"seed/{task}", SAMPLING, settings, str(recording / f"{task}.{member}.traj.jsonl"))
         for member, task in enumerate(tasks)
     ]
     worker = RolloutWorker(
-        gateway, [node, str(ENGINE), "serve", "--stdio"], str(REPOSITORY), lambda _level, _message: None
+        gateway, [node, str(ENGINE), "serve", "--stdio"], str(REPOSITORY), lambda _level, _message: None, 4
     )
     try:
-        return worker.play(settings, requests)
+        return worker.play(requests)
     finally:
         worker.close()
 

@@ -8,7 +8,7 @@ from configs import rollout_of
 from rehearsal_trainer.engine import RolloutResult
 from rehearsal_trainer.measures import measure
 from rehearsal_trainer.rollout_groups import groups_of, is_dead
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
 from rehearsal_trainer.session import Sampling
 
 
@@ -16,7 +16,7 @@ from rehearsal_trainer.session import Sampling
     ("rewards", "dead"), [([1.0, 0.0], False), ([0.0, 0.0], True), ([None, 1.0], True), ([None, None], True)]
 )
 def test_a_dead_group(rewards: list[float | None], dead: bool) -> None:
-    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8))
+    request = RolloutRequest("move-0", 0, "seed", Sampling(1.0, 1.0, 8), RolloutSettings("parcels"))
     assert is_dead([PlayedRollout(request, RolloutResult(each, "", 1), [], 0, 0) for each in rewards]) == dead
 
 

@@ -48,18 +48,16 @@ def played() -> Any:
         return answers[-1].future
 
     gateway.generator.submit = noted
-    settings = RolloutSettings(
-        str(REPOSITORY / "domains" / "parcel-desk"), turn_cap=10, rollout_timeout_s=3600, concurrency=32
-    )
+    settings = RolloutSettings(str(REPOSITORY / "domains" / "parcel-desk"), turn_cap=10, rollout_timeout_s=3600)
     with RolloutWorker(
-        gateway, [node_of(), str(ENGINE), "serve", "--stdio"], str(REPOSITORY), lambda _level, _message: None
+        gateway, [node_of(), str(ENGINE), "serve", "--stdio"], str(REPOSITORY), lambda _level, _message: None, 32
     ) as worker:
         tasks = [task["id"] for task in worker.tasks(settings.domain, "train")]
         requests = [
-            RolloutRequest(str(tasks[at % len(tasks)]), at // len(tasks), f"rows/{at}", SAMPLING)
+            RolloutRequest(str(tasks[at % len(tasks)]), at // len(tasks), f"rows/{at}", SAMPLING, settings)
             for at in range(ROLLOUTS)
         ]
-        rollouts = worker.play(settings, requests)
+        rollouts = worker.play(requests)
     gateway.generator.close()
     return model, rollouts, answers
 

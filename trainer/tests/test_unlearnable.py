@@ -15,7 +15,7 @@ from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.grpo_step import refuse_unlearnable
 from rehearsal_trainer.progress import RunFolder
-from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
+from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
 from rehearsal_trainer.session import Sampling, SessionRow
 
 
@@ -32,7 +32,7 @@ def test_a_context_without_room_for_the_policy_is_an_error_that_says_how_much_it
 
 
 def played(rows: int, changed: int, prompt: int = 200) -> PlayedRollout:
-    request = RolloutRequest("move-0", 0, "s", Sampling())
+    request = RolloutRequest("move-0", 0, "s", Sampling(), RolloutSettings("parcels"))
     own = [SessionRow()] * rows
     return PlayedRollout(request, RolloutResult(0.0, "done", 2), own, changed, 0, prompt_length=prompt)
 

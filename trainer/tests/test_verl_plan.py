@@ -122,6 +122,7 @@ def test_the_small_profiles_fit_one_gpu(profile: str) -> None:
         ({"tensor_parallel": 3}, "tensor_parallel: 3 does not divide the 32 GPUs"),
         ({"sequence_parallel": 5}, "sequence_parallel: 5 does not divide the 32 GPUs"),
         ({"domain": [{"folder": "a"}, {"folder": "b"}]}, "domain: on a cluster a run learns from one domain"),
+        ({"vllm_python": "/opt/vllm/bin/python"}, "vllm_python: on a cluster verl's own servers answer"),
     ],
 )
 def test_what_verl_cannot_run_is_refused(values: dict[str, Any], message: str) -> None:

@@ -73,8 +73,9 @@ def plan_of(**changed: Any) -> StationPlan:
     return StationPlan.of(config_of(profile="trial", **values), None)
 
 
-def request_of(task: str, member: int = 0) -> RolloutRequest:
-    return RolloutRequest(task, member, f"seed/{task}/{member}", Sampling(1.0, 1.0, 12))
+def request_of(station: Station, task: str, member: int = 0) -> RolloutRequest:
+    settings = station.plan.settings(is_evaluation=False)
+    return RolloutRequest(task, member, f"seed/{task}/{member}", Sampling(1.0, 1.0, 12), settings)
 
 
 def played_by(plan: StationPlan, server: Any, tokenizer: Any, visit: Any) -> Any:
@@ -109,7 +110,7 @@ def test_an_engine_that_is_killed_is_started_again_and_its_rollouts_are_played_a
                 os.kill(engine._process.pid, signal.SIGKILL)
 
         server.before = kill_once
-        return await asyncio.gather(*(station.play(request_of(task, member), False) for member in range(3)))
+        return await asyncio.gather(*(station.play(request_of(station, task, member)) for member in range(3)))
 
     server = Server(tiny_gateway)
     played = played_by(plan_of(), server, tokenizer, visit)
@@ -121,7 +122,7 @@ def test_an_engine_that_is_killed_is_started_again_and_its_rollouts_are_played_a
 def test_a_row_never_outgrows_what_verl_has_room_for(tiny_gateway: Gateway, tokenizer: Any) -> None:
     async def visit(station: Station) -> list[PlayedRollout]:
         task = await first_task(station)
-        return [await station.play(request_of(task), False)]
+        return [await station.play(request_of(station, task))]
 
     server = Server(tiny_gateway)
     [played] = played_by(plan_of(context=1640, turn_cap=30), server, tokenizer, visit)
@@ -133,7 +134,7 @@ def test_a_row_never_outgrows_what_verl_has_room_for(tiny_gateway: Gateway, toke
 
 def test_a_policy_that_has_no_room_is_one_message(tiny_gateway: Gateway, tokenizer: Any) -> None:
     async def visit(station: Station) -> None:
-        await station.play(request_of(await first_task(station)), False)
+        await station.play(request_of(station, await first_task(station)))
 
     with pytest.raises(ConfigurationError, match=r"prompt_tokens: .* there is room for 16; raise prompt_tokens"):
         played_by(plan_of(prompt_tokens=16), Server(tiny_gateway), tokenizer, visit)
@@ -141,14 +142,14 @@ def test_a_policy_that_has_no_room_is_one_message(tiny_gateway: Gateway, tokeniz
 
 def rollout(task: str, member: int, reward: float, recording: str | None = "x") -> PlayedRollout:
     row = SessionRow(Row([], [0, 1, 1], []), finish_reasons=["stop"])
-    request = RolloutRequest(task, member, "seed", Sampling())
+    request = RolloutRequest(task, member, "seed", Sampling(), RolloutSettings("parcel-desk"))
     return PlayedRollout(request, RolloutResult(reward, "userStopped", 2, recording=recording), [row], 0, 0, sampled=2)
 
 
 def lost(task: str) -> PlayedRollout:
     """A rollout that says nothing about the model."""
     result = RolloutResult(None, "failed", 0, failure=Failure("simulator", "no answer"))
-    return PlayedRollout(RolloutRequest(task, 0, "seed", Sampling()), result, [], 0, 0)
+    return PlayedRollout(RolloutRequest(task, 0, "seed", Sampling(), RolloutSettings("parcel-desk")), result, [], 0, 0)
 
 
 def test_a_rollout_that_is_played_again_takes_its_own_place(tmp_path: Path) -> None:

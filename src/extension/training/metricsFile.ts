@@ -4,6 +4,7 @@ import { runFiles } from '../../engine/shell/runFiles.ts';
 import { isLifecycle, parseEvent, type RunEvent, valueOfLine } from '../../engine/shell/trainingRun.ts';
 import type { Alarm, Point, RunStatus } from '../../webview/protocol.ts';
 import { tailLines } from './lineTail.ts';
+import { runDataOf } from './runData.ts';
 import { statusAfter } from './runStatus.ts';
 
 /** What a training run's folder says so far; see the run folder in docs/training-protocol.md. */
@@ -13,6 +14,8 @@ export type RunMetrics = {
   /** Whether what was played in an optimizer step is void: the run went on from an earlier one and is not there yet. */
   readonly isSuperseded: (step: number) => boolean;
   readonly status: () => RunStatus;
+  /** What it learns from and is evaluated on; null as long as it has not said so. */
+  readonly data: () => string | null;
   /** In the order in which they were raised; what a resumed run does again is void. */
   readonly alarms: () => readonly Alarm[];
   /** Sentences for people: lines that could not be read, and the trainer's own warnings. The newest few. */
@@ -44,6 +47,7 @@ export function readMetrics(folder: string): RunMetrics {
   const byStep = new Map<number, Attempted>();
   let last: RunEvent | null = null;
   let status: RunStatus = { type: 'waiting' };
+  let data: string | null = null;
   let problems: string[] = [];
   /** Why nothing comes at the moment of a run on another machine. */
   let cut: string[] = [];
@@ -71,7 +75,7 @@ export function readMetrics(folder: string): RunMetrics {
 
   const readEvents = async () => {
     const { lines, reset } = await events.read();
-    if (reset) [last, alarms, resumptions] = [null, [], []];
+    if (reset) [last, data, alarms, resumptions] = [null, null, [], []];
     for (const { number, text } of lines) {
       if (text.trim() === '') continue;
       const parsed = parseEvent(text);
@@ -79,6 +83,7 @@ export function readMetrics(folder: string): RunMetrics {
       else if (parsed.type === 'alarm') alarms = withAlarm(alarms, parsed);
       else if (parsed.type === 'warning') complain(parsed.message ?? 'The trainer gave a warning without words.');
       else if (isLifecycle(parsed.type)) last = parsed;
+      else data = runDataOf(parsed) ?? data;
       const resumption = typeof parsed === 'string' ? null : resumptionOf(parsed);
       if (resumption === null) continue;
       resumptions = [...resumptions, resumption];
@@ -111,10 +116,11 @@ export function readMetrics(folder: string): RunMetrics {
       return resumed !== undefined && step > Math.max(resumed.step, counted) + 1;
     },
     status: () => status,
+    data: () => data,
     problems: () => [...problems, ...cut],
     alarms: () => alarms,
     refresh: async () => {
-      const before = JSON.stringify([status, problems, cut]);
+      const before = JSON.stringify([status, data, problems, cut]);
       const alarmsBefore = alarms;
       const resumptionsBefore = resumptions.length;
       const eventsReset = await readEvents();
@@ -127,7 +133,7 @@ export function readMetrics(folder: string): RunMetrics {
       return {
         points: changed.size === 0 ? [] : points().filter(({ step }) => changed.has(step)),
         reset: reset || eventsReset,
-        statusChanged: JSON.stringify([status, problems, cut]) !== before,
+        statusChanged: JSON.stringify([status, data, problems, cut]) !== before,
         alarmsChanged: alarms !== alarmsBefore,
       };
     },

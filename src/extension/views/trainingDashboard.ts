@@ -140,6 +140,7 @@ async function postSnapshot(channel: Channel, shown: Shown | undefined): Promise
     run: shown === undefined ? null : basename(shown.folder),
     points: [...(shown?.run.metrics.points() ?? [])],
     status: shown?.run.metrics.status() ?? { type: 'waiting' },
+    data: shown?.run.metrics.data() ?? null,
     problems: [...(shown?.run.metrics.problems() ?? [])],
     alarms: [...(shown?.run.metrics.alarms() ?? [])],
   });
@@ -148,8 +149,10 @@ async function postSnapshot(channel: Channel, shown: Shown | undefined): Promise
 function postChange(channel: Channel, run: string, metrics: RunMetrics, change: MetricsChange): void {
   if (change.reset) channel.post({ type: 'restarted', run, points: [...metrics.points()] });
   else if (change.points.length > 0) channel.post({ type: 'appended', run, points: [...change.points] });
-  if (change.statusChanged)
-    channel.post({ type: 'status', run, status: metrics.status(), problems: [...metrics.problems()] });
+  if (change.statusChanged) {
+    const [status, data, problems] = [metrics.status(), metrics.data(), [...metrics.problems()]];
+    channel.post({ type: 'status', run, status, data, problems });
+  }
   if (change.alarmsChanged) channel.post({ type: 'alarms', run, alarms: [...metrics.alarms()] });
 }
 

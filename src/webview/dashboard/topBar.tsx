@@ -63,6 +63,7 @@ export function TopBar(props: TopBarProps): JSX.Element {
         {isOver && <Button onPress={() => run && post({ type: 'resume', run: run.id })}>Resume Training</Button>}
       </div>
       <StatusLine dashboard={dashboard} />
+      {dashboard.data !== null && <p class="muted run-data">{dashboard.data}</p>}
       <RunPicker runs={runs.filter(({ id }) => id !== run?.id)} chosen={overlays} onChoose={onOverlays} />
       {dashboard.problems.map((problem) => (
         <p class="warning-box" role="status" key={problem}>

@@ -15,6 +15,8 @@ export type Dashboard = {
   readonly run: Run | null;
   readonly series: Series;
   readonly status: RunStatus;
+  /** What the run learns from and is evaluated on. */
+  readonly data: string | null;
   readonly problems: readonly string[];
   readonly alarms: readonly Alarm[];
   /** Runs that are drawn over the one that is shown. */
@@ -28,6 +30,7 @@ export const emptyDashboard: Dashboard = {
   run: null,
   series: [],
   status: { type: 'waiting' },
+  data: null,
   problems: [],
   alarms: [],
   overlays: [],
@@ -38,11 +41,12 @@ export const emptyDashboard: Dashboard = {
 export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
   switch (message.type) {
     case 'snapshot': {
-      const { runs, points, status, problems, alarms } = message;
+      const { runs, points, status, data, problems, alarms } = message;
       const run = runs.find(({ id }) => id === message.run) ?? null;
       const opened = run?.id === dashboard.run?.id ? dashboard.opened : null;
       const overlays = dashboard.overlays.filter((each) => each.run !== run?.id);
-      return { loaded: true, runs, run, series: withPoints([], points), status, problems, alarms, overlays, opened };
+      const series = withPoints([], points);
+      return { loaded: true, runs, run, series, status, data, problems, alarms, overlays, opened };
     }
     case 'appended':
       return message.run === dashboard.run?.id
@@ -52,7 +56,7 @@ export function received(dashboard: Dashboard, message: ToWebview): Dashboard {
       return message.run === dashboard.run?.id ? { ...dashboard, series: withPoints([], message.points) } : dashboard;
     case 'status':
       return message.run === dashboard.run?.id
-        ? { ...dashboard, status: message.status, problems: message.problems }
+        ? { ...dashboard, status: message.status, data: message.data, problems: message.problems }
         : dashboard;
     case 'alarms':
       return message.run === dashboard.run?.id ? { ...dashboard, alarms: message.alarms } : dashboard;

@@ -41,6 +41,19 @@ describe('readMetrics', () => {
     expect(metrics.problems()).toEqual([]);
   });
 
+  it('says what the run learns from once the run has said so', async () => {
+    const folder = runFolder();
+    const metrics = readMetrics(folder.path);
+    await metrics.refresh();
+    expect(metrics.data()).toBeNull();
+    const train = [{ domain: 'desk', tasks: 2, user: 'agenda' }];
+    folder.append('events.jsonl', line({ type: 'data', train, evaluate: [], shared_simulators: [] }));
+    expect((await metrics.refresh()).statusChanged).toBe(true);
+    folder.append('events.jsonl', line({ type: 'checkpoint', step: 1 }));
+    expect((await metrics.refresh()).statusChanged).toBe(false);
+    expect(metrics.data()).toMatch(/^Learns from 2 tasks of desk, with agenda as the user/);
+  });
+
   it('keeps the highest attempt of a step that a resumed run measured again', async () => {
     const folder = runFolder();
     const metrics = readMetrics(folder.path);

@@ -17,6 +17,7 @@ const snapshot = (shown: string | null, steps: readonly number[] = []): ToWebvie
   run: shown,
   points: steps.map((step) => point(step)),
   status: { type: 'running' },
+  data: null,
   problems: [],
   alarms: [],
 });
@@ -39,7 +40,7 @@ describe('received', () => {
     const late: readonly ToWebview[] = [
       { type: 'appended', run: 'old', points: [point(9)] },
       { type: 'restarted', run: 'old', points: [] },
-      { type: 'status', run: 'old', status: { type: 'finished' }, problems: [] },
+      { type: 'status', run: 'old', status: { type: 'finished' }, data: null, problems: [] },
       { type: 'rollouts', run: 'old', step: 1, purpose: 'training', rollouts: [], problem: null },
       { type: 'alarms', run: 'old', alarms: [] },
     ];

@@ -36,7 +36,7 @@ class EngineAgentLoop(AgentLoopBase):
         if keeper is not None:
             await keeper.begin.remote(step, is_evaluation, request.task, request.member)
         try:
-            played = await station.play(request, is_evaluation)
+            played = await station.play(request)
         except Exception:
             if keeper is not None:
                 await keeper.drop.remote(step, is_evaluation, request.task, request.member)
@@ -60,6 +60,7 @@ def request_of(plan: StationPlan, told: Any, row: Any, sampling_params: dict[str
         member=member,
         seed=f"{plan.seed}/{kind}-{step}/{told['task']}/member-{member}",
         sampling=Sampling(float(sampling_params["temperature"]), float(sampling_params["top_p"]), plan.max_tokens),
+        settings=plan.settings(told["split"] != "train"),
     )
 
 

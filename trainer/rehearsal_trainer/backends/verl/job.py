@@ -159,7 +159,7 @@ def needs(config: ClusterConfig) -> dict[str, Json]:
         base = preflight.whole(config, size) if config.lora_rank else 0
         return preflight.checkpoints(config, size) + (config.keep_checkpoints + 1) * base
 
-    return preflight.needs(config.model, folder_of(config), disk)
+    return preflight.needs(config, folder_of(config), disk)
 
 
 def environment_of(verl: Any, folder: Path) -> dict[str, str]:

@@ -148,6 +148,8 @@ def check_cluster(config: ClusterConfig) -> None:
             "refills, user_prices: on a cluster verl draws the groups (algorithm=dapo replaces those without variance) "
             "and nobody counts the cost"
         )
+    if config.vllm_python is not None:
+        raise ConfigurationError("vllm_python: on a cluster verl's own servers answer (server=vllm); leave it out")
     if config.prompt_tokens >= config.context:
         raise ConfigurationError(
             f"prompt_tokens: {config.prompt_tokens} leaves nothing of the context of {config.context}"

@@ -58,13 +58,12 @@ class Station:
         await self.engine.close()
         await self._served.aclose()
 
-    async def play(self, request: RolloutRequest, is_evaluation: bool) -> PlayedRollout:
+    async def play(self, request: RolloutRequest) -> PlayedRollout:
         """Plays a rollout, again where it failed for a reason that says nothing about the model."""
-        settings = self.plan.settings(is_evaluation)
         recording = self.recordings / f"{request.seed.replace('/', '.')}.traj.jsonl"
-        request = replace(request, settings=settings, recording=str(recording))
+        request = replace(request, recording=str(recording))
         for attempt in range(1, FAILURES + 1):
-            played = await self.engine.play(self.gateway, settings, request)
+            played = await self.engine.play(self.gateway, request)
             if self.model.too_long:
                 raise ConfigurationError(self.model.too_long)
             if played.result.reward is not None or attempt == FAILURES:
