@@ -33,6 +33,7 @@ HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
 MARK = b"rehearsal: far side\n"
 # Made on either side, each for itself: which process is at work, who asks for what, and what was asked there.
+WEIGHTS = ("checkpoints/", "serving/")
 OWN = {"pid", "stop", ".lock", "launch.json", "target.json", "connection.jsonl", "ray.json"}
 
 Request = dict[str, Any]
@@ -355,7 +356,7 @@ def follow(run: Path, request: Request, sink: BinaryIO) -> None:
     """Sends what the other side lacks of a run's folder, and what is written from now on, until the run is over.
 
     `have` is {path: [size, hash]} of the files there: one whose beginning is the same here goes on where it ends
-    there. `once` is for a folder that changes no more, such as a checkpoint; of a run, its checkpoints are not sent.
+    there. `once` is for a folder that changes no more, such as a checkpoint; of a run, no weights are sent.
     """
     sent = {path: begun(run / path, size, digest) for path, (size, digest) in request["have"].items()}
     once = request.get("once", False)
@@ -405,9 +406,7 @@ def begun(path: Path, size: int, digest: str) -> Sent:
 def files_of(folder: Path, is_all: bool) -> list[str]:
     """The files that are told of, events last: who reads of a checkpoint or an end has the rest."""
     names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-    told = [
-        n for n in names if n not in OWN and not n.endswith(".new") and (is_all or not n.startswith("checkpoints/"))
-    ]
+    told = [n for n in names if n not in OWN and not n.endswith(".new") and (is_all or not n.startswith(WEIGHTS))]
     return sorted(told, key=lambda name: (name == "events.jsonl", name))
 
 

@@ -44,8 +44,9 @@ def told(run: Path, have: Have, once: bool = False) -> list[dict[str, Any]]:
 def test_a_follower_gets_what_it_lacks_and_events_last(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text("1\n2\n")
     (tmp_path / "metrics.jsonl").write_text("abcdef")
-    (tmp_path / "checkpoints").mkdir()
-    (tmp_path / "checkpoints" / "weights").write_text("heavy")
+    for folder in ("checkpoints", "serving"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "weights").write_text("heavy")
     for own in ("pid", "stop", "launch.json"):
         (tmp_path / own).write_text("999999999")
     known = tmp_path / "elsewhere"
