@@ -31,7 +31,7 @@ from rehearsal_trainer.preview import preview_of
 from rehearsal_trainer.session import Sampling, Session, split_system
 
 MAX_BODY = 16 * 2**20
-Model = TypeVar("Model", bound=Answerer)
+Model = TypeVar("Model", bound=Answerer, covariant=True)
 
 
 class Gateway(Generic[Model]):

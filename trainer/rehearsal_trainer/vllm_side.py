@@ -51,6 +51,7 @@ async def main(folder, options):
         last = None
         async for output in engine.generate({"prompt_token_ids": line["prompt"]}, params, str(line["id"])):
             last = output
+        assert last is not None, "vLLM gave no answer"
         [answer] = last.outputs
         ids = list(answer.token_ids)
         logprobs = [step[token].logprob for token, step in zip(ids, answer.logprobs, strict=True)]

@@ -59,7 +59,7 @@ def test_a_model_that_repeats_one_call_is_a_tool_loop(
 ) -> None:
     """What is sampled is given, since the random model says no call; all else is a run like any."""
     gateway = forced_gateway(["<tool_call>\nfind_parcel(parcel='P10')\n</tool_call>"] * 16)
-    monkeypatch.setattr(serving, "gateway_over", lambda *_: gateway)
+    monkeypatch.setattr(serving, "gateway_of", lambda *_: gateway)
     changes = {"steps": 1, "tasks_per_step": 1, "turn_cap": 4, "concurrency": 1, "max_tokens": 60}
     run_grpo(grpo_config(tmp_path / "run", **changes))
     alarm = alarms_of(tmp_path / "run")["tool-loop"]
@@ -67,9 +67,10 @@ def test_a_model_that_repeats_one_call_is_a_tool_loop(
     assert [Path(tmp_path / "run" / each).exists() for each in alarm["recordings"]] == [True] * 4
 
 
-def test_the_log_of_a_long_healthy_run_raises_nothing() -> None:
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_log_of_a_long_healthy_run_raises_nothing(seed: int) -> None:
     """42 steps of SmolLM2 on `parcel-desk`. Its log has no other number that an alarm of GRPO looks at."""
-    log = REPOSITORY / "docs" / "examples" / "experiments" / "cpu-seed1-grpo.csv"
+    log = REPOSITORY / "docs" / "examples" / "experiments" / f"cpu-seed{seed}-grpo.csv"
     with log.open(newline="") as file:
         rows = [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
     rows = [{**row, "dead_groups": row["all_correct"] + row["all_wrong"]} for row in rows]
