@@ -54,7 +54,7 @@ function Body({ opened, title, onOpen, onCompare }: StepRolloutsProps): JSX.Elem
       label={title}
       columns={columns}
       rows={rows}
-      template="minmax(140px, 2fr) 86px 72px minmax(80px, 1fr) 100px"
+      template="minmax(140px, 2fr) 86px 72px minmax(80px, 1fr) 124px"
       onOpen={open}
     />
   );
