@@ -36,14 +36,13 @@ def gateway_over(
 
 def gateway_of(config: Any, model: Any, tokenizer: Any) -> Gateway[Sampler]:
     """The gateway of a run's configuration over a live module; it has room for two rounds of rollouts."""
-    chat, context = Chat(tokenizer, dialect_named(config.dialect)), room_of(model, config.context)
-    sampler: Sampler
+    sampling, slots = Sampling.of(config), 2 * config.concurrency
     if config.vllm_python is None:
-        sampler = Generator(decoder_for(model), chat.end_id, context, 2 * config.concurrency)
-    else:
-        copy = Path(config.run) / "serving"
-        sampler = VllmSampler(model, chat.end_id, context, config.vllm_python, config.vllm_memory, copy)
-    return Gateway(sampler, chat, config.model, Sampling.of(config), context)
+        return gateway_over(model, tokenizer, config.model, config.dialect, sampling, config.context, slots)
+    chat, room = Chat(tokenizer, dialect_named(config.dialect)), room_of(model, config.context)
+    copy = Path(config.run) / "serving"
+    sampler = VllmSampler(model, chat.end_id, room, config.vllm_python, config.vllm_memory, copy)
+    return Gateway(sampler, chat, config.model, sampling, room)
 
 
 def room_of(model: Any, context: int | None) -> int:

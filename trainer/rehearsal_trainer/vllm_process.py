@@ -29,11 +29,14 @@ class VllmProcess:
     def __init__(self, python: str, folder: Path, options: dict[str, Json]) -> None:
         side = Path(__file__).with_name("vllm_side.py")
         self._log = folder.parent / "vllm.txt"
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [python, str(side), str(folder), json.dumps(options)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8",
-            )  # fmt: skip
+        try:
+            with self._log.open("wb") as log:
+                self._process = subprocess.Popen(
+                    [python, str(side), str(folder), json.dumps(options)],
+                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8",
+                )  # fmt: skip
+        except OSError as error:
+            raise TrainingError(f"vLLM did not start: {error}") from error
         ready: Future[dict[str, Json]] = Future()
         self._waiting = {0: ready}
         self._numbers = itertools.count(1)

@@ -73,10 +73,14 @@ def test_rollouts_that_it_ends_under_are_no_rewards_and_it_is_started_again(
     assert any(failure and "vLLM" in failure["message"] for failure in failures)
 
 
-def test_one_that_does_not_start_is_one_message(tmp_path: Path) -> None:
-    broken = script(tmp_path, "echo no room for the model >&2; exit 1")
-    with pytest.raises(TrainingError, match=r"(?s)vLLM did not start: .*no room for the model"):
-        run_grpo(grpo_config(tmp_path / "run", vllm_python=broken))
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("echo no room for the model >&2; exit 1", "no room for the model"), (None, "No such file or directory")],
+)
+def test_one_that_does_not_start_is_one_message(tmp_path: Path, text: str | None, words: str) -> None:
+    python = script(tmp_path, text) if text else str(tmp_path / "nothing")
+    with pytest.raises(TrainingError, match=rf"(?s)vLLM did not start: .*{words}"):
+        run_grpo(grpo_config(tmp_path / "run", vllm_python=python))
 
 
 def test_it_evaluates(tmp_path: Path, stand_in: str) -> None:
