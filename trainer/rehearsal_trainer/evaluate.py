@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rehearsal_trainer import keys, preflight, rollout_keys
+from rehearsal_trainer import keys, preflight, rollout_keys, run_files
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Json
@@ -109,7 +109,7 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
         refuse_other_rollouts(config)
     with RunFolder(config.run, "evaluate", config, resume) as run:
         run.stop_on_signals()
-        for name in ("result.json", "result.txt"):
+        for name in (run_files.RESULT, run_files.RESULT_TEXT):
             (run.path / name).unlink(missing_ok=True)
         started = time.monotonic()
         sampling = Sampling.of(config)
@@ -125,7 +125,7 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
             settings = RolloutSettings.of(config)
             played: dict[str, list[PlayedRollout]] = {}
             for part in parts:
-                folder = run.path / "trajectories" / part.name
+                folder = run.path / run_files.TRAJECTORIES / part.name
                 played[part.name] = play_part(
                     worker, settings, folder, config.seed, tasks, part, resume, run.should_stop
                 )
@@ -138,8 +138,8 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
             "tasks": len(tasks), "seconds": time.monotonic() - started,
             **{part.name: summary(played[part.name], part) for part in parts if part.trials > 0},
         }  # fmt: skip
-        (run.path / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-        (run.path / "result.txt").write_text(table(result) + "\n", encoding="utf-8")
+        (run.path / run_files.RESULT).write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+        (run.path / run_files.RESULT_TEXT).write_text(table(result) + "\n", encoding="utf-8")
         run.event("measured", result=result)
         run.event("finished")
         return result
@@ -152,7 +152,7 @@ _OF_NO_ROLLOUT = frozenset(
 
 def refuse_other_rollouts(config: Config) -> None:
     """ConfigurationError where a run's rollouts were played otherwise than these would be."""
-    file = Path(config.run) / "config.json"
+    file = Path(config.run) / run_files.CONFIG
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     now = json.loads(json.dumps(dataclasses.asdict(config)))
     for key in sorted(now.keys() & before.keys() - _OF_NO_ROLLOUT):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from rehearsal_trainer import run_files
 from rehearsal_trainer.evaluation_part import Part, play_part
 from rehearsal_trainer.lines import read_lines
 from rehearsal_trainer.measures import OF_A_DOMAIN, measure
@@ -48,7 +49,7 @@ class Evaluation:
     ) -> None:
         self._run, self._worker, self._sets = run, worker, sets
         self._schedule, self._seed, self._part = schedule, seed, part
-        self._before = first_evaluations(run.path / "events.jsonl")
+        self._before = first_evaluations(run.path / run_files.EVENTS)
 
     @classmethod
     def of(

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rehearsal_trainer import run_files
 from rehearsal_trainer.lines import append_line
-from rehearsal_trainer.rollout_lines import SUMMARY, finished_before, line_of, write_summary
+from rehearsal_trainer.rollout_lines import finished_before, line_of, write_summary
 from rehearsal_trainer.rollout_worker import RolloutWorker
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
 from rehearsal_trainer.session import Sampling
@@ -57,7 +58,7 @@ def play_part(
 
     def note(rollout: PlayedRollout) -> None:
         done.append(rollout)
-        append_line(folder / SUMMARY, line_of(rollout))
+        append_line(folder / run_files.ROLLOUTS, line_of(rollout))
         if len(done) % max(1, len(requests) // 8) == 0:
             right = sum((each.result.reward or 0) >= 1 for each in done)
             print(f"{part.name}: {len(done)} of {len(requests)} rollouts, {right} right", file=sys.stderr, flush=True)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rehearsal_trainer import preflight
+from rehearsal_trainer import preflight, run_files
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.grpo_config import ALGORITHMS, PROFILES, Config, check, rows_per_step
 from rehearsal_trainer.messages import Json
@@ -88,9 +88,9 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
             if reached < steps:
                 run.ended_early(reached)
                 return run.checkpoints / f"checkpoint-{reached}"
-            save(trainer, tokenizer, run.checkpoints / "final", merge=False)
-            run.event("finished", step=reached, path="final")
-            return run.checkpoints / "final"
+            save(trainer, tokenizer, run.checkpoints / run_files.FINAL, merge=False)
+            run.event("finished", step=reached, path=run_files.FINAL)
+            return run.checkpoints / run_files.FINAL
 
 
 def steps_of(config: Config, tasks: int) -> int:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rehearsal_trainer import alarms
+from rehearsal_trainer import alarms, run_files
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.grpo_config import Config
 from rehearsal_trainer.masks import CompletionRow, split_at, without_tail
 from rehearsal_trainer.measures import OF_A_DOMAIN, measure
 from rehearsal_trainer.rollout_groups import is_dead
-from rehearsal_trainer.rollout_lines import SUMMARY, write_summary
+from rehearsal_trainer.rollout_lines import write_summary
 from rehearsal_trainer.rollout_worker import Idle, RolloutWorker
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.session import Sampling
@@ -73,7 +73,7 @@ class StepPlayer:
             values["cost"] = cost_of(values, config.user_prices)
         self._measured.values |= values
         used = [rollout for group in groups for rollout in group]
-        refuse_unscored(used, step, folder / SUMMARY)
+        refuse_unscored(used, step, folder / run_files.ROLLOUTS)
         refuse_unlearnable(used, step, config.context)
         intermediate = IntermediateRewards(config.format_reward, config.tool_reward)
         rows, rewards = training_rows(used, self._worker.gateway.chat.end_id, intermediate)

@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 
+from rehearsal_trainer import run_files
 from rehearsal_trainer.failures import ModelError
 
 SMOLLM2, TINY = "smollm2", "tiny"
@@ -46,7 +47,7 @@ def _moved_along(folder: Path, base: Path) -> Path | None:
     """Where a base lies now that was moved together with the run whose adapter (`<run>/checkpoints/...`) names it."""
     run = folder.resolve().parents[1]
     try:
-        once = Path(json.loads((run / "config.json").read_text(encoding="utf-8"))["run"])
+        once = Path(json.loads((run / run_files.CONFIG).read_text(encoding="utf-8"))["run"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     candidate = (run / os.path.relpath(base, once)).resolve() if once.is_absolute() else run

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rehearsal_trainer import run_files
 from rehearsal_trainer.failures import ConfigurationError, ModelError
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.model_places import CACHED, SMOLLM2, TINY, adapter_base, cache_folder, smollm2_package
@@ -55,7 +56,7 @@ def needs(config: Any, run: Path, disk: Callable[[Size], int]) -> dict[str, Json
     there = run
     while not there.exists():
         there = there.parent
-    before = sum(file.stat().st_size for file in (run / "checkpoints").rglob("*") if file.is_file())
+    before = sum(file.stat().st_size for file in (run / run_files.CHECKPOINTS).rglob("*") if file.is_file())
     served = 4 * size.parameters if config.vllm_python else 0
     return {"disk": max(0, disk(size) + served + REST - before), "free": shutil.disk_usage(there).free}
 

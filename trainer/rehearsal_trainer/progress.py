@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from rehearsal_trainer import alarms
+from rehearsal_trainer import alarms, run_files
 from rehearsal_trainer.alarm_kind import RunKind
 from rehearsal_trainer.event_file import EventFile
 from rehearsal_trainer.failures import ConfigurationError
@@ -36,14 +36,14 @@ class RunFolder:
     ) -> None:
         self.path = Path(path)
         self.kind: RunKind = kind
-        self.stop_file = self.path / "stop"
+        self.stop_file = self.path / run_files.STOP
         self._stopped = False
         self._limits: alarms.Limits | None = None
         self._pause_on: list[str] = []
         self._rows: list[dict[str, float]] = []
         self._paused: alarms.Alarm | None = None
         self._event_file: EventFile | None = None
-        known = self._lines("metrics.jsonl")
+        known = self._lines(run_files.METRICS)
         if known and not resume:
             raise ConfigurationError(
                 f"{self.path} already holds a run; resume it with --resume, or name another folder"
@@ -57,9 +57,9 @@ class RunFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         self.checkpoints.mkdir(exist_ok=True)
         self.stop_file.unlink(missing_ok=True)
-        (self.path / "pid").write_text(str(os.getpid()))
+        (self.path / run_files.PID).write_text(str(os.getpid()))
         values = {"kind": kind, **dataclasses.asdict(config)}
-        (self.path / "config.json").write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
+        (self.path / run_files.CONFIG).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
         # What was measured after the checkpoint is void: a reader needs to know where the run goes on.
         self._reached = step_of(self.latest_checkpoint()) if reached is None else reached
         after = {"step": self._reached} if resume else {}
@@ -78,7 +78,7 @@ class RunFolder:
     @property
     def checkpoints(self) -> Path:
         """Where checkpoint-<step> and final lie."""
-        return self.path / "checkpoints"
+        return self.path / run_files.CHECKPOINTS
 
     def latest_checkpoint(self) -> Path | None:
         """The checkpoint with the highest step, or None."""
@@ -106,7 +106,7 @@ class RunFolder:
         if any(name in values and name not in measured for name in ("loss", "grad_norm")):
             measured["not_finite"] = 1
         now = time.time()
-        self._append("metrics.jsonl", {"step": step, "time": now, "attempt": self.attempt, **measured})
+        self._append(run_files.METRICS, {"step": step, "time": now, "attempt": self.attempt, **measured})
         if self._event_file is not None:
             self._event_file.write(step, now, measured)
         if self._limits is not None:
@@ -118,13 +118,13 @@ class RunFolder:
         What earlier attempts measured counts as far as the run goes on from it.
         """
         last = self._reached if self.attempt > 1 else 0
-        known = {int(line["step"]): line for line in self._lines("metrics.jsonl") if int(line["step"]) <= last}
+        known = {int(line["step"]): line for line in self._lines(run_files.METRICS) if int(line["step"]) <= last}
         self._rows = [known[step] for step in sorted(known)]
         self._limits, self._pause_on = alarms.completed(limits), alarms.known(pause_on, self.kind)
 
     def write_event_file(self) -> None:
         """From now on writes every metric into an event file of TensorBoard, too: a new one for each attempt."""
-        self._event_file = EventFile(self.path / "tensorboard")
+        self._event_file = EventFile(self.path / run_files.TENSORBOARD)
 
     def raise_alarm(self, alarm: alarms.Alarm) -> None:
         """Says an alarm, with the recordings that show it, and asks for a stop where it is to pause the run."""
@@ -152,7 +152,7 @@ class RunFolder:
 
     def event(self, kind: str, /, **fields: Json) -> None:
         """Appends an event."""
-        self._append("events.jsonl", {"time": time.time(), "type": kind, **fields})
+        self._append(run_files.EVENTS, {"time": time.time(), "type": kind, **fields})
 
     def log(self, level: str, message: str) -> None:
         """Keeps what the engine warns of."""
@@ -176,7 +176,7 @@ class RunFolder:
         """The process is done with the folder."""
         if self._event_file is not None:
             self._event_file.close()
-        (self.path / "pid").unlink(missing_ok=True)
+        (self.path / run_files.PID).unlink(missing_ok=True)
         self.stop_file.unlink(missing_ok=True)
 
     def _append(self, name: str, value: Mapping[str, Json]) -> None:
@@ -188,12 +188,12 @@ class RunFolder:
 
 def step_folder(step: int) -> str:
     """The folder of an optimizer step's recordings, within a run's folder."""
-    return f"trajectories/step-{step:06d}"
+    return f"{run_files.TRAJECTORIES}/step-{step:06d}"
 
 
 def evaluation_folder(step: int, domain: str) -> str:
     """The folder of the recordings of an evaluation on a domain after an optimizer step, within a run's folder."""
-    return f"trajectories/evaluate-{step:06d}/{domain}"
+    return f"{run_files.TRAJECTORIES}/evaluate-{step:06d}/{domain}"
 
 
 def step_of(checkpoint: Path | None) -> int:

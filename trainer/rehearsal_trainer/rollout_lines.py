@@ -8,20 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from rehearsal_trainer import run_files
 from rehearsal_trainer.engine import Failure, RolloutFacts, RolloutResult
 from rehearsal_trainer.lines import read_lines
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 
-SUMMARY = "rollouts.jsonl"
-
 
 def write_summary(folder: Path, played: Sequence[PlayedRollout]) -> None:
     """Writes `rollouts.jsonl` beside the recordings: one line per rollout; one that is there is replaced whole."""
-    whole = folder / f"{SUMMARY}.new"
+    whole = folder / f"{run_files.ROLLOUTS}.new"
     text = "".join(json.dumps(line_of(rollout), ensure_ascii=False) + "\n" for rollout in played)
     whole.write_text(text, encoding="utf-8")
-    whole.replace(folder / SUMMARY)
+    whole.replace(folder / run_files.ROLLOUTS)
 
 
 def line_of(rollout: PlayedRollout) -> dict[str, Json]:
@@ -53,7 +52,7 @@ def finished_before(folder: Path, requests: Sequence[RolloutRequest]) -> list[Pl
     """
     wanted = {(request.task, request.member): request for request in requests}
     found = []
-    for line in read_lines(folder / SUMMARY):
+    for line in read_lines(folder / run_files.ROLLOUTS):
         is_finished = line["end_reason"] != "cancelled" or line["failure"] is not None
         request = wanted.pop((line["task"], line["member"]), None) if is_finished else None
         if request is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
+from rehearsal_trainer import run_files
 from rehearsal_trainer.answers import Sampler
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.decoders import decoder_for
@@ -40,7 +41,7 @@ def gateway_of(config: Any, model: Any, tokenizer: Any) -> Gateway[Sampler]:
     if config.vllm_python is None:
         return gateway_over(model, tokenizer, config.model, config.dialect, sampling, config.context, slots)
     chat, room = Chat(tokenizer, dialect_named(config.dialect)), room_of(model, config.context)
-    copy = Path(config.run) / "serving"
+    copy = Path(config.run) / run_files.SERVING
     sampler = VllmSampler(model, chat.end_id, room, config.vllm_python, config.vllm_memory, copy)
     return Gateway(sampler, chat, config.model, sampling, room)
 

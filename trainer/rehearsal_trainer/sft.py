@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rehearsal_trainer import alarms, keys, preflight, rollout_keys
+from rehearsal_trainer import alarms, keys, preflight, rollout_keys, run_files
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Conversation, Json
@@ -202,9 +202,9 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         if reached < steps:
             run.ended_early(reached)
             return run.checkpoints / f"checkpoint-{reached}"
-        save(trainer, tokenizer, run.checkpoints / "final", merge=True)
-        run.event("finished", step=reached, path="final")
-        return run.checkpoints / "final"
+        save(trainer, tokenizer, run.checkpoints / run_files.FINAL, merge=True)
+        run.event("finished", step=reached, path=run_files.FINAL)
+        return run.checkpoints / run_files.FINAL
 
 
 def check(config: Config) -> None:

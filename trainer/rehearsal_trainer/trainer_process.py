@@ -7,6 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from rehearsal_trainer import run_files
+
 
 def running_process(run: Path) -> int | None:
     """The process that the `pid` file of a run's folder names, or None where that is over.
@@ -15,8 +17,8 @@ def running_process(run: Path) -> int | None:
     after the file was written is another program. Where that can't be known, as on Windows, there is none.
     """
     try:
-        pid = int((run / "pid").read_text())
-        written = (run / "pid").stat().st_mtime
+        pid = int((run / run_files.PID).read_text())
+        written = (run / run_files.PID).stat().st_mtime
         began = beginning_by_proc(pid) if Path("/proc/uptime").exists() else beginning_by_ps(pid)
     except (OSError, ValueError):
         return None

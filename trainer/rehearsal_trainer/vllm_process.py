@@ -10,6 +10,7 @@ import threading
 from concurrent.futures import Future
 from pathlib import Path
 
+from rehearsal_trainer import run_files
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.messages import Json
 
@@ -28,7 +29,7 @@ class VllmProcess:
 
     def __init__(self, python: str, folder: Path, options: dict[str, Json]) -> None:
         side = Path(__file__).with_name("vllm_side.py")
-        self._log = folder.parent / "vllm.txt"
+        self._log = folder.parent / run_files.VLLM_LOG
         try:
             with self._log.open("wb") as log:
                 self._process = subprocess.Popen(

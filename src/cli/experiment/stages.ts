@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import type { Measured, Stage } from '../../engine/core/experiment.ts';
 import { profileFor } from '../../engine/core/trainingProfile.ts';
 import { makeFolder, replaceFile } from '../../engine/shell/disk.ts';
-import { evaluationLines, partsPlayed } from '../../engine/shell/evaluationRecord.ts';
+import { evaluationFile, evaluationLines, partsPlayed } from '../../engine/shell/evaluationRecord.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
@@ -90,7 +90,7 @@ export function stagesIn(
       return evaluationLines(runOf(name), part).map((rollout, at) => {
         if (!rollout)
           throw broken(
-            `${runOf(name)}/trajectories/${part}/rollouts.jsonl:${at + 1}`,
+            `${evaluationFile(runOf(name), part)}:${at + 1}`,
             'no rollout of an evaluation: the file was changed since',
           );
         const { task, reward, calls } = rollout;

@@ -45,7 +45,7 @@ export async function digestOf(file: string): Promise<string> {
   return digest.digest('hex');
 }
 
-const isOfCheckpoint = (path: string) => path.startsWith('checkpoints/');
+const isOfCheckpoint = (path: string) => path.startsWith(`${runFiles.checkpoints}/`);
 
 /**
  * Writes what the far side tells of a run's folder into a folder here, until it says that the run is over. A stream
@@ -62,7 +62,7 @@ export async function mirror(folder: string, call: FarCall, onMessage: () => voi
     onMessage();
     if ('over' in message) return call.end();
     // Only rollouts are ever played again; what else is only here was made here.
-    if ('gone' in message && message.gone.startsWith('trajectories/'))
+    if ('gone' in message && message.gone.startsWith(`${runFiles.trajectories}/`))
       await rm(inside(folder, message.gone), { force: true });
     if ('path' in message) await write(inside(folder, message.path), message, call);
   }

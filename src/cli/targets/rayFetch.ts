@@ -63,7 +63,7 @@ async function brought(run: string, found: Found, lines: readonly string[], clus
   if (bytes <= mostInLog)
     for (const line of lines) {
       const piece = pieceIn(line);
-      if (piece?.path.startsWith(`checkpoints/.${found.name}/`)) writePiece(run, piece);
+      if (piece?.path.startsWith(`${runFiles.checkpoints}/.${found.name}/`)) writePiece(run, piece);
     }
   else if (sizes.every(([path, [size]]) => sizeOf(join(found.folder, path)) === size))
     for (const [path] of sizes) {

@@ -204,7 +204,12 @@ async function fetchCheckpoint(run: string, name: string | undefined, far: FarRu
   if (chosen === undefined || !checkpoints.includes(chosen)) throw noCheckpoint(run, chosen, checkpoints, address.host);
   const coming = join(run, runFiles.checkpoints, `.${chosen}`);
   const place = join(run, runFiles.checkpoints, chosen);
-  const request = { do: 'follow', folder: `${folder}/checkpoints/${chosen}`, once: true, have: await had(coming) };
+  const request = {
+    do: 'follow',
+    folder: `${folder}/${runFiles.checkpoints}/${chosen}`,
+    once: true,
+    have: await had(coming),
+  };
   await mirror(coming, await callFarSide(address, python, request), () => undefined);
   rmSync(place, { recursive: true, force: true });
   renameSync(coming, place);

@@ -10,6 +10,7 @@ import { loadDomain } from './load/loadDomain.ts';
 import { readRecording, readSidecar, sidecarPath } from './recording.ts';
 import { isRecording } from './recordingName.ts';
 import { toolKinds } from './runFile.ts';
+import { runFiles } from './runFiles.ts';
 import type { FinishedRollout, RunRecord } from './runRecord.ts';
 import { type RolloutLine, rolloutOfLine } from './trainingRun.ts';
 
@@ -22,7 +23,9 @@ const configSchema = z.looseObject({
 });
 type Config = z.infer<typeof configSchema>;
 
-const linesIn = (run: string, part: EvaluationPart) => join(run, 'trajectories', part, 'rollouts.jsonl');
+/** The rollouts of a part of an evaluation: a line each. */
+export const evaluationFile = (run: string, part: EvaluationPart): string =>
+  join(run, runFiles.trajectories, part, runFiles.rollouts);
 
 /** The parts of an evaluation that have rollouts; the one at a temperature first. */
 export function partsPlayed(run: string): readonly EvaluationPart[] {
@@ -31,14 +34,14 @@ export function partsPlayed(run: string): readonly EvaluationPart[] {
 
 /** The rollouts of a part of an evaluation, a line each; undefined for one that can't be read. */
 export function evaluationLines(run: string, part: EvaluationPart): readonly (RolloutLine | undefined)[] {
-  const path = linesIn(run, part);
+  const path = evaluationFile(run, part);
   const texts = existsSync(path) ? fromDisk(path, () => readFileSync(path, 'utf8')).split('\n') : [];
   return texts.filter(Boolean).map(rolloutOfLine);
 }
 
 /** What a training run's folder says of it; null for a folder of something else, a sentence where it can't be read. */
 export function trainingConfigIn(run: string): Config | string | null {
-  const path = join(run, 'config.json');
+  const path = join(run, runFiles.config);
   if (!existsSync(path)) return null;
   try {
     const { data, error } = configSchema.safeParse(JSON.parse(readFileSync(path, 'utf8')));
@@ -52,13 +55,13 @@ export function trainingConfigIn(run: string): Config | string | null {
 
 /** A part of an evaluation by the trainer as a record of a run; a sentence says why nothing of it can be measured. */
 export function readEvaluation(folder: string, config: Config, part: EvaluationPart): RunRecord | string {
-  const trajectories = join(folder, 'trajectories', part);
+  const trajectories = join(folder, runFiles.trajectories, part);
   const domain = typeof config.domain === 'string' ? config.domain : '';
   // What its tools are stands in the domain alone, which may be gone.
   const tools = existsSync(join(domain, 'domain.yaml')) ? toolKinds(loadDomain(domain).domain.tools) : [];
   const problems: string[] = [];
   const lines = evaluationLines(folder, part);
-  if (lines.includes(undefined)) problems.push(`${linesIn(folder, part)} has a line that is no rollout`);
+  if (lines.includes(undefined)) problems.push(`${evaluationFile(folder, part)} has a line that is no rollout`);
   const read = lines.flatMap((line) => {
     const recorded = line && recordingOf(trajectories, line);
     if (typeof recorded === 'string') problems.push(recorded);

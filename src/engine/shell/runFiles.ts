@@ -12,6 +12,9 @@ export const runFiles = {
   lock: '.lock',
   stop: 'stop',
   checkpoints: 'checkpoints',
+  trajectories: 'trajectories',
+  /** In each folder of recordings: what became of them, a line for each. */
+  rollouts: 'rollouts.jsonl',
   result: 'result.json',
   resultText: 'result.txt',
 } as const;

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { type EvaluationPart, evaluationParts } from '../../engine/core/trainingKind.ts';
 import { parseRecording } from '../../engine/shell/recording.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { rolloutOfLine } from '../../engine/shell/trainingRun.ts';
 import type { PlayedStep, Rollout } from '../../webview/protocol.ts';
 
@@ -13,8 +14,8 @@ export type RecordedStep = { readonly step: number; readonly purpose: PlayedStep
  * only evaluates its parts.
  */
 export async function recordedSteps(runFolder: string): Promise<readonly RecordedStep[]> {
-  const names = await readdir(join(runFolder, 'trajectories')).catch(() => []);
-  const steps = names.flatMap((name) => recordedStepOf(`trajectories/${name}`) ?? []);
+  const names = await readdir(join(runFolder, runFiles.trajectories)).catch(() => []);
+  const steps = names.flatMap((name) => recordedStepOf(`${runFiles.trajectories}/${name}`) ?? []);
   return steps.sort((one, other) => other.step - one.step || one.purpose.localeCompare(other.purpose));
 }
 
@@ -32,7 +33,8 @@ const folderWords = { training: 'step', evaluation: 'evaluate' } as const;
 
 /** Which rollouts a path of a run's folder is of. */
 function recordedStepOf(path: string): RecordedStep | null {
-  const [, name = ''] = /^trajectories\/([^/]+)/.exec(path) ?? [];
+  const [folder, name = ''] = path.split('/');
+  if (folder !== runFiles.trajectories) return null;
   const part = evaluationParts.find((each) => each === name);
   if (part) return { step: 0, purpose: part };
   const [, word, step] = /^(step|evaluate)-(\d+)$/.exec(name) ?? [];
@@ -57,7 +59,7 @@ export async function readRollouts(runFolder: string, recorded: RecordedStep): P
 }
 
 async function rolloutsIn(runFolder: string, folder: string): Promise<readonly Rollout[]> {
-  const summary = await readFile(join(runFolder, folder, 'rollouts.jsonl'), 'utf8').catch(() => null);
+  const summary = await readFile(join(runFolder, folder, runFiles.rollouts), 'utf8').catch(() => null);
   if (summary !== null) return summary.split('\n').flatMap((line) => summarized(line, folder));
   const names = await readdir(join(runFolder, folder)).catch(() => []);
   const recordings = names.filter((name) => name.endsWith('.traj.jsonl')).sort();
@@ -105,7 +107,7 @@ function stepFolder({ step, purpose }: RecordedStep): string {
     purpose === 'sampled' || purpose === 'greedy'
       ? purpose
       : `${folderWords[purpose]}-${String(step).padStart(6, '0')}`;
-  return `trajectories/${name}`;
+  return `${runFiles.trajectories}/${name}`;
 }
 
 /** One line of the summary; an empty or torn line is no rollout. */

@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rehearsal_trainer import preflight
+from rehearsal_trainer import preflight, run_files
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import Mirror
 from rehearsal_trainer.backends.verl.node import node_of_wheel
@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
         ClusterConfig, PROFILES, argv, "GRPO with verl on this Ray cluster.", check_here, ALGORITHMS, needs
     )
     folder = folder_of(config)
-    if resume and not (folder / "checkpoints" / "latest_checkpointed_iteration.txt").exists():
+    if resume and not (folder / run_files.CHECKPOINTS / "latest_checkpointed_iteration.txt").exists():
         raise ConfigurationError(
             f"{folder} on the cluster has no checkpoint to go on from: name the storage that the run was started with"
         )
@@ -139,7 +139,9 @@ def verl_config(config: ClusterConfig, folder: Path, trained: TaskSet, evaluated
     from rehearsal_trainer.models import model_folder
 
     data = folder / "data"
-    places = Places(str(data / "train.parquet"), str(data / "test.parquet"), str(folder / "checkpoints"), folder.name)
+    places = Places(
+        str(data / "train.parquet"), str(data / "test.parquet"), str(folder / run_files.CHECKPOINTS), folder.name
+    )
     test = [task for each in evaluated for task in each.tasks]
     write_rows(rows_of(trained.name, trained.tasks, "train"), places.train_file)
     write_rows(rows_of(trained.name, test or trained.tasks[:1], "test"), places.test_file)
@@ -202,7 +204,7 @@ def start(verl: Any, folder: Path, domain: str) -> tuple[Any, Any]:
 
 def reached(folder: Path) -> int:
     """The optimizer step of verl's last checkpoint; 0 for none."""
-    file = folder / "checkpoints" / "latest_checkpointed_iteration.txt"
+    file = folder / run_files.CHECKPOINTS / "latest_checkpointed_iteration.txt"
     text = file.read_text().strip() if file.exists() else ""
     return int(text) if text.isdigit() else 0
 

@@ -11,9 +11,11 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from rehearsal_trainer.run_files import CONFIG, EVENTS, METRICS, TENSORBOARD, TRAJECTORIES
+
 MARK = "@rehearsal "
 CHUNK = 256 * 1024
-MIRRORED = ("config.json", "metrics.jsonl", "events.jsonl", "trajectories/**/*.jsonl", "tensorboard/*")
+MIRRORED = (CONFIG, METRICS, EVENTS, f"{TRAJECTORIES}/**/*.jsonl", f"{TENSORBOARD}/*")
 
 
 class Mirror:
