@@ -35,6 +35,7 @@ TASKS = {  # by domain, train and test; every other domain has the first
     "broken": (["broken-0"], ["broken-1"]),
     "half-broken": (["move-0", "broken-0"], []),
     "overlap": (["move-0", "move-1"], ["move-1"]),
+    "one": (["move-0"], []),
 }
 PLAYED: dict[str, int] = {}
 
@@ -57,6 +58,14 @@ def gold_reply(task: str, turn: int) -> dict:
     name, arguments = calls[turn]
     function = {"name": name, "arguments": json.dumps(arguments)}
     return {"content": None, "tool_calls": [{"id": f"gold-{turn}", "type": "function", "function": function}]}
+
+
+def looping_reply(task: str, turn: int) -> dict:
+    """It looks the parcel up, and again, and never does anything else."""
+    return gold_reply(task, 0)
+
+
+SEATS = {"gold": gold_reply, "looping": looping_reply}
 
 
 def ask(agent: dict, messages: list) -> dict:
@@ -137,7 +146,7 @@ def play(params: dict) -> dict:
     written, turn = None, 0
     cap = params.get("turn_cap") or 4
     while turn < cap:
-        reply = gold_reply(task, turn) if agent == "gold" else ask(agent, messages)
+        reply = SEATS[agent](task, turn) if isinstance(agent, str) else ask(agent, messages)
         turn += 1
         messages.append(
             {key: reply[key] for key in ("role", "content", "tool_calls", "rehearsal_id") if key in reply}

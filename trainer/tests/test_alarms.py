@@ -1,4 +1,7 @@
-"""Each alarm is raised by a run that fails in its way, once, and none by a healthy run."""
+"""Each alarm is raised by a run that fails in its way, once, and none by a healthy run.
+
+More such runs are in test_failing_runs.py.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,12 @@ from typing import Any
 import pytest
 from configs import gold_recordings, grpo_config, lines, sft_config
 from conftest import SCRIPTED_ENGINE, TESTS
-from trl import SFTTrainer  # noqa: TID251
 
 from rehearsal_trainer.alarm_kind import RunKind
 from rehearsal_trainer.alarms import KINDS, LIMITS, Row, completed, kinds_of, raised, when_raised
-from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.generation import Generator
 from rehearsal_trainer.grpo import run_grpo
-from rehearsal_trainer.masks import Row as TokenRow
 from rehearsal_trainer.measures import measure
 from rehearsal_trainer.rollout_worker import RolloutWorker
 from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings
@@ -158,6 +158,11 @@ def test_wrong_limits_are_refused(tmp_path: Path, given: dict[str, Any], message
     assert str(error.value).startswith(message)
 
 
+def test_a_run_pauses_only_on_alarms_that_it_has(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="pause_on: sft has no alarm kl-explosion; known are not-a-number"):
+        sft_config(tmp_path / "run", str(tmp_path), pause_on=["kl-explosion"])
+
+
 def test_the_numbers_of_a_real_healthy_run_raise_nothing() -> None:
     """The tiny model after SFT on the gold recordings of `parcels` (70 steps of all weights, learning rate 0.01), then
     14 steps of GRPO there (groups of 8, learning rate 0.001): it ends its answers and some of its groups differ."""
@@ -188,31 +193,6 @@ def test_sft_with_a_learning_rate_that_is_far_too_high_is_paused_by_its_alarm(tm
     run_sft(sft_config(run, recordings, steps=40, learning_rate=2.0, **changes))
     assert "loss-divergence" in alarms_of(run)
     assert lines(run / "events.jsonl")[-1]["type"] == "paused"
-
-
-def test_sft_says_a_loss_that_is_no_number_and_what_does_not_fit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        SFTTrainer,
-        "compute_loss",
-        lambda self, model, *_, **__: sum(p.sum() for p in model.parameters() if p.requires_grad) * float("nan"),
-    )
-    recordings = gold_recordings(tmp_path / "gold", 4)
-    long = Chat.row_of
-    monkeypatch.setattr(
-        Chat,
-        "row_of",
-        lambda self, each: (
-            long(self, each) if each.task != "move-0" else TokenRow([1] * 3000, [1] * 3000, [None] * 3000)
-        ),
-    )
-    run_sft(sft_config(tmp_path / "run", recordings, steps=2))
-    found = alarms_of(tmp_path / "run")
-    assert set(found) == {"not-a-number", "rows-too-long"}
-    assert (found["not-a-number"]["step"], found["rows-too-long"]["evidence"]) == (1, {"too_long": 0.25, "limit": 0.1})
-    with pytest.raises(ConfigurationError, match="pause_on: sft has no alarm kl-explosion; known are not-a-number"):
-        sft_config(tmp_path / "run", recordings, pause_on=["kl-explosion"])
 
 
 def test_an_alarm_pauses_a_run_that_then_goes_on(tmp_path: Path) -> None:

@@ -15,16 +15,15 @@ from configs import grpo_config, sft_config
 from conftest import REPOSITORY
 from test_alarms import alarms_of, history
 
-from rehearsal_trainer import serving
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.sft import run_sft
 
 ALL_WEIGHTS = {"lora_rank": 0, "warmup_steps": 0, "schedule": "constant_with_warmup"}
 
 
-def record(folder: Path, task: str, name: str) -> None:
-    """A recording of the gold seat at a task."""
-    params = {"task": task, "domain": "parcels", "agent": "gold", "basis": "train", "trial": 1}
+def record(folder: Path, task: str, name: str, agent: str = "gold", **more: Any) -> None:
+    """A recording of a scripted seat at a task, with a reward of 1 whatever it did."""
+    params = {"task": task, "domain": "parity", "agent": agent, "basis": "train", "trial": 1, **more}
     scripted_engine.play({**params, "recording": str(folder / f"{name}.traj.jsonl")})
 
 
@@ -54,17 +53,32 @@ def test_a_learning_rate_that_is_too_high_explodes_the_gradient(tmp_path: Path) 
     assert evidence["grad_norm"] > evidence["limit"]
 
 
-def test_a_model_that_repeats_one_call_is_a_tool_loop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forced_gateway: Any
-) -> None:
-    """What is sampled is given, since the random model says no call; all else is a run like any."""
-    gateway = forced_gateway(["<tool_call>\nfind_parcel(parcel='P10')\n</tool_call>"] * 16)
-    monkeypatch.setattr(serving, "gateway_of", lambda *_: gateway)
-    changes = {"steps": 1, "tasks_per_step": 1, "turn_cap": 4, "concurrency": 1, "max_tokens": 60}
-    run_grpo(grpo_config(tmp_path / "run", **changes))
+def test_a_model_that_learned_to_repeat_one_call_is_a_tool_loop(tmp_path: Path) -> None:
+    record(tmp_path / "loops", "move-0", "loop", "looping")
+    learning = {**ALL_WEIGHTS, "learning_rate": 0.01, "batch": 1, "micro_batch": 1}
+    learned = run_sft(sft_config(tmp_path / "sft", str(tmp_path / "loops"), steps=60, **learning))
+    changes = {"domain": "one", "steps": 1, "tasks_per_step": 1, "turn_cap": 4, "max_tokens": 60, "temperature": 0.3}
+    run_grpo(grpo_config(tmp_path / "run", model=str(learned), **changes))
     alarm = alarms_of(tmp_path / "run")["tool-loop"]
-    assert alarm["evidence"] == {"looping": 1.0, "limit": 0.1}
-    assert [Path(tmp_path / "run" / each).exists() for each in alarm["recordings"]] == [True] * 4
+    assert alarm["evidence"]["looping"] >= alarm["evidence"]["limit"] == 0.1
+    assert alarm["recordings"] != [] and all(Path(tmp_path / "run" / each).exists() for each in alarm["recordings"])
+
+
+def test_weights_that_leap_out_of_their_numbers_are_no_number(tmp_path: Path) -> None:
+    record(tmp_path / "gold", "move-0", "move-0")
+    changes = {**ALL_WEIGHTS, "learning_rate": 1e30, "batch": 1, "micro_batch": 1}
+    run_sft(sft_config(tmp_path / "run", str(tmp_path / "gold"), steps=3, **changes))
+    alarm = alarms_of(tmp_path / "run")["not-a-number"]
+    assert (alarm["step"], alarm["evidence"]) == (2, {"not_finite": 1.0})
+
+
+def test_recordings_longer_than_the_context_are_rows_too_long(tmp_path: Path) -> None:
+    """Three of four answer at once; the fourth is longer than what is learned from at a time."""
+    for number in range(3):
+        record(tmp_path / "some", f"move-{number}", f"{number}", "gold", turn_cap=1)
+    record(tmp_path / "some", "move-3", "3", "looping", turn_cap=12)
+    run_sft(sft_config(tmp_path / "run", str(tmp_path / "some"), steps=2, context=400))
+    assert alarms_of(tmp_path / "run")["rows-too-long"]["evidence"] == {"too_long": 0.25, "limit": 0.1}
 
 
 @pytest.mark.parametrize("seed", [1, 2])
