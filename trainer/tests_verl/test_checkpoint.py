@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
-from test_job import Head, head, said  # noqa: F401
+from test_job import VERL_BEGAN, Head, events_of, head, said, stopped, until  # noqa: F401
 
 from rehearsal_trainer.models import load_model, load_tokenizer
 
@@ -93,3 +93,19 @@ def test_a_checkpoint_is_fetched_from_a_real_head(head: Head, tmp_path: Path, lo
     for name, value in there.items():
         is_brought = not lora or "lora_" in name  # an adapter's base is that of this machine
         torch.testing.assert_close(here[name], value.bfloat16().float() if is_brought else value)
+
+
+def test_a_run_goes_on_from_its_checkpoint_as_another_job(head: Head, tmp_path: Path) -> None:  # noqa: F811
+    """Until verl begins: what it loads then is on a GPU. The checkpoint has verl's layout, and is laid there."""
+    far, run = tmp_path / "storage" / "run", tmp_path / "run"
+    following = head.train(run)
+    until(following, run / "log.txt", VERL_BEGAN)
+    stopped(head, run, following)
+    first = json.loads((run / "ray.json").read_text())["job"]
+    saved(far, 2)
+    resuming = head.rehearsal("resume", run)
+    until(resuming, run / "events.jsonl", '"data"', times=2)
+    assert json.loads((run / "ray.json").read_text())["job"] != first
+    words = stopped(head, run, resuming)
+    assert [event["step"] for event in events_of(run) if event["type"] == "resumed"] == [2], words
+    assert [event["type"] for event in events_of(run)] == ["started", "data", "stopped", "resumed", "data", "stopped"]

@@ -115,6 +115,32 @@ def said(process: subprocess.Popen[str], timeout: float = 400) -> str:
     return words.strip().splitlines()[-1]
 
 
+VERL_BEGAN = "ppo"
+"""What the log of a job has from verl's own start on."""
+
+
+def until(process: subprocess.Popen[str], file: Path, word: str, times: int = 1) -> None:
+    """Waits until a word stands in a file so many times, which the process brings."""
+    ends = time.monotonic() + 400
+    while not (file.exists() and file.read_text().count(word) >= times):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < ends
+        time.sleep(0.5)
+
+
+def events_of(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / "events.jsonl").read_text().splitlines()]
+
+
+def stopped(head: Head, run: Path, following: subprocess.Popen[str]) -> str:
+    """Stops a run, and waits until the command that follows it has ended well; what that said."""
+    stopping = head.rehearsal("stop", run)
+    assert stopping.wait(120) == 0, stopping.communicate()
+    _, words = following.communicate(timeout=120)
+    assert following.returncode == 0, words
+    return words
+
+
 def test_a_head_with_another_token_is_one_message(head: Head, tmp_path: Path) -> None:
     assert "wants its token" in said(head.train(tmp_path / "run", RAY_AUTH_TOKEN="wrong" * 10))
 
@@ -135,23 +161,10 @@ def test_a_key_that_the_cluster_lacks_is_named(head: Head, tmp_path: Path) -> No
 def test_a_job_is_submitted_followed_stopped_and_not_resumed_without_a_checkpoint(head: Head, tmp_path: Path) -> None:
     run = tmp_path / "run"
     following = head.train(run)
-    events = run / "events.jsonl"
-    ends = time.monotonic() + 400
-    while not (events.exists() and '"started"' in events.read_text()):
-        assert following.poll() is None, following.communicate()
-        assert time.monotonic() < ends
-        time.sleep(0.5)
+    until(following, run / "events.jsonl", '"started"')
     assert json.loads((run / "config.json").read_text())["kind"] == "grpo"
-    log = run / "log.txt"
-    while not (log.exists() and "ppo" in log.read_text().lower()):  # verl has begun
-        assert following.poll() is None, following.communicate()
-        assert time.monotonic() < ends
-        time.sleep(0.5)
-    stopping = head.rehearsal("stop", run)
-    assert stopping.wait(120) == 0, stopping.communicate()
-    _, words = following.communicate(timeout=120)
-    types = [json.loads(line)["type"] for line in events.read_text().splitlines()]
-    assert types == ["started", "data", "stopped"], words
-    assert following.returncode == 0, words
+    until(following, run / "log.txt", VERL_BEGAN)
+    words = stopped(head, run, following)
+    assert [event["type"] for event in events_of(run)] == ["started", "data", "stopped"], words
     assert "is not being trained on" in said(head.rehearsal("stop", run))
     assert "has no checkpoint to go on from" in said(head.rehearsal("resume", run))
