@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import * as z from 'zod';
 import { Fault } from '../engine/shell/fault.ts';
 import { shippedFolder } from '../engine/shell/shippedFolder.ts';
 import type { Io } from './io.ts';
@@ -22,13 +23,7 @@ export function trainerEnvironment(): NodeJS.ProcessEnv {
  */
 export async function preparePython(io: Pick<Io, 'err' | 'signal'>, given: string | undefined): Promise<string> {
   const python = given ?? ['python3', 'python'].find((name) => isPython(name));
-  if (!python || (given && !isPython(given))) {
-    throw new Fault({
-      who: 'environment',
-      code: 'python/missing',
-      message: `${given ?? 'python3'} is no Python 3.11 or newer. Install one, or name it with --python (in the editor: the setting rehearsal.trainer.python)`,
-    });
-  }
+  if (!python || (given && !isPython(given))) throw noPython(given ?? 'python3');
   const script = join(trainerFolder(), 'setup_environment.py');
   if (!existsSync(script))
     throw new Fault({
@@ -54,7 +49,28 @@ export async function preparePython(io: Pick<Io, 'err' | 'signal'>, given: strin
       code: 'python/environment',
       message: `the trainer's Python environment could not be made: ${words}`,
     });
-  return (JSON.parse(last) as { python: string }).python;
+  const { data } = madeSchema.safeParse(parsed(last));
+  // A program that does whatever it is asked without a word is no Python either.
+  if (!data) throw noPython(python);
+  return data.python;
+}
+
+const madeSchema = z.object({ python: z.string() });
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function noPython(name: string): Fault {
+  return new Fault({
+    who: 'environment',
+    code: 'python/missing',
+    message: `${name} is no Python 3.11 or newer. Install one, or name it with --python (in the editor: the setting rehearsal.trainer.python)`,
+  });
 }
 
 function isPython(command: string): boolean {

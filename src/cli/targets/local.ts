@@ -14,9 +14,10 @@ import { throwUnlessRoomFor } from './diskRoom.ts';
 import { gpusHere, throwUnlessGpus } from './gpus.ts';
 import { domainsOf } from './keys.ts';
 import { type Needs, needsOf } from './needs.ts';
-import { checkpointOf, isGone, sizeOf, throwIfFailed } from './runFolder.ts';
+import { checkpointOf, type Ending, isGone, sizeOf, throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 import { didNotStart, refusedOptions } from './targetFaults.ts';
+import { throwUnlessUsersAnswer } from './userEndpoints.ts';
 
 /** Training on this machine. */
 export function localTarget(): Target {
@@ -33,6 +34,7 @@ export function localTarget(): Target {
       python = await preparePython(io, launch.python);
       const needs = await checkConfiguration(python, launch, io);
       throwUnlessRoom(disk ?? needs.disk);
+      await throwUnlessUsersAnswer(launch.config, process.env, io.signal);
       for (const domain of domainsOf(launch.config)) await describedDomain(loadDomain(domain, { soundness: false }));
     },
     prepare: async () => undefined,
@@ -115,7 +117,7 @@ async function isUp(run: string, child: ChildProcess, said: number, signal: Abor
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
-async function closed(child: ChildProcess): Promise<number | null> {
+async function closed(child: ChildProcess): Promise<Ending> {
   if (!hasEnded(child)) await new Promise((done) => child.once('close', done));
-  return child.exitCode;
+  return { code: child.exitCode, signal: child.signalCode };
 }

@@ -65,7 +65,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       const job = jobOf(run, jobs);
       if (!(await followJob(run, job, jobs, io))) return;
       const { status } = await jobs.job(job);
-      throwIfFailed(run, status === 'FAILED' ? 1 : 0);
+      throwIfFailed(run, { code: status === 'FAILED' ? 1 : 0, signal: null });
     },
     stop: async (run) => {
       const job = jobOf(run, jobs);

@@ -24,24 +24,32 @@ export function readJson(path: string): Record<string, unknown> {
   }
 }
 
+/** How a process ended: with an exit code, or by a signal. */
+export type Ending = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
 /**
  * Throws a `Fault` for a run that is over and did not end well.
- * @param code of its process, where that is known
+ * @param ending of its process, where that is known
  */
-export function throwIfFailed(run: string, code: number | null = 0): void {
+export function throwIfFailed(run: string, { code, signal }: Ending = { code: 0, signal: null }): void {
   const { type, message } = lastWordOf(run);
   if (code === 0 && (type === 'finished' || type === 'stopped' || type === 'paused')) return;
   const log = join(run, runFiles.log);
-  const words = lastLineOf(existsSync(log) ? readFileSync(log, 'utf8') : '') || message;
-  const hasWords = type === 'error' || code !== 0;
+  const hasWords = type === 'error' || (code !== 0 && code !== null);
   throw new Fault({
     who: 'environment',
     code: 'training/failed',
     message: hasWords
-      ? `training ended with an error: ${words}`
-      : `training ended without a last word; go on from its last checkpoint with: rehearsal train resume ${shellWord(run)}`,
+      ? `training ended with an error: ${lastLineOf(existsSync(log) ? readFileSync(log, 'utf8') : '') || message}`
+      : `training ${endedBy(signal)}; go on from ${checkpointsOf(run).at(-1) ?? 'its last checkpoint'} with: rehearsal train resume ${shellWord(run)}`,
     file: log,
   });
+}
+
+function endedBy(signal: NodeJS.Signals | null): string {
+  if (signal === null) return 'ended without a last word';
+  const why = signal === 'SIGKILL' ? ', as a system without memory left does it' : '';
+  return `was ended from outside by ${signal}${why}`;
 }
 
 /**

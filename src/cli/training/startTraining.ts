@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Task } from '../../engine/core/task.ts';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
@@ -59,7 +59,7 @@ function asked(given: Given, io: Io, placed?: Launch['placed']) {
     kind,
     run,
     config,
-    placed: placed ?? ((words) => file?.placed(words, config) ?? words),
+    placed: placed ?? ((words) => file?.placed(words, { ...config, ...request.ofFile }) ?? words),
     isResumed: false,
     isDetached: given.values['detach'] === true,
     python: text(given, 'python'),
@@ -81,6 +81,8 @@ function throwIfForRay({ kind, config, placed = (words) => words }: Launch, { ta
 
 function runFolder(given: Given, io: Io, kind: TrainingKind): string {
   const out = text(given, 'out');
+  if (out && statSync(resolve(io.cwd, out), { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`--out ${out} is a file: name a folder that is new or empty`);
   return out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'training', runName(kind));
 }
 

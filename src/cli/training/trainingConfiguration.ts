@@ -4,13 +4,15 @@ import { isObject, type Json, type JsonObject } from '../../engine/core/json.ts'
 import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
 import { profileFor } from '../../engine/core/trainingProfile.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
+import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
 import { type Given, text, texts } from '../command.ts';
 import { trainedDialect } from '../dialect.ts';
 import { type Io, UsageError } from '../io.ts';
 import { openDomain, trialsOf, wholeNumber } from '../rolloutOptions.ts';
 import { modelNamed } from '../servedModel.ts';
 import { ownEngine } from './engineCommand.ts';
-import type { TrainingFile } from './trainingFile.ts';
+import { type TrainingFile, wholePaths } from './trainingFile.ts';
+import { userSchema } from './trainingProtocol.ts';
 import { trainingUser } from './trainingUser.ts';
 
 /** A domain of a run: what is known of it, and what was said of its part in the run. */
@@ -22,6 +24,8 @@ export type TrainingRequest = {
   readonly domains: readonly [TrainingDomain, ...TrainingDomain[]];
   readonly heldOut: readonly TrainingDomain[];
   readonly file: TrainingFile | null;
+  /** What the file says of the domains, where it is the file that names them. */
+  readonly ofFile: Readonly<Record<string, Json>>;
 };
 
 /** Reads what the command line and the configuration's file ask for. Throws a `UsageError` for what can't be meant. */
@@ -33,15 +37,17 @@ export function trainingRequest(given: Given, io: Io, file: TrainingFile | null)
   if (file && file.kind !== kind)
     throw new UsageError(`${text(given, 'config')} is a configuration of ${file.kind}, not of ${kind}`);
   const folders = named ? rest : given.positionals;
-  const said = folders.length > 0 ? folders.map((folder) => ({ folder })) : sharesIn(file?.values['domain']);
+  const said = folders.length > 0 ? folders.map((folder) => ({ folder })) : sharesIn(file, 'domain');
   const opened = weighted(said, text(given, 'weights')).map((each) => domainOf(each, io));
   const [one = { loaded: openDomain(io, undefined), said: {} }, ...more] = opened;
   if (more.length > 0 && kind !== 'grpo')
     throw new UsageError(`${kind} has one domain, and ${opened.length} are named; GRPO takes several`);
   const heldOut = texts(given, 'held-out').map((folder) => ({ folder }));
-  const left = (heldOut.length > 0 ? heldOut : sharesIn(file?.values['held_out'])).map((each) => domainOf(each, io));
+  const left = (heldOut.length > 0 ? heldOut : sharesIn(file, 'held_out')).map((each) => domainOf(each, io));
   if (left.length > 0 && kind !== 'grpo') throw new UsageError('--held-out is for GRPO, which trains on other domains');
-  return { kind, domains: [one, ...more], heldOut: left, file };
+  const taken = [...(folders.length > 0 ? [] : ['domain']), ...(heldOut.length > 0 ? [] : ['held_out'])];
+  const ofFile = Object.fromEntries(Object.entries(file?.values ?? {}).filter(([key]) => taken.includes(key)));
+  return { kind, domains: [one, ...more], heldOut: left, file, ofFile };
 }
 
 /** The complete configuration that was asked for: options above the file; the trainer adds its profile's defaults. */
@@ -52,8 +58,11 @@ export function trainingConfiguration(
   run: string,
   recordings: readonly string[],
 ): Readonly<Record<string, Json>> {
-  const settings = settingsOf(given);
-  const written = { ...file?.values, ...settings };
+  const changed = wholePaths(kind, settingsOf(given), io.cwd);
+  const written = { ...file?.values, ...changed };
+  const { user: _user, evaluate_user: _evaluateUser, ...settings } = changed;
+  const refusal = (words: string) => new UsageError(file?.placed(words, written) ?? words);
+  throwUnlessAgent(written['agent'], io, refusal);
   const [{ loaded }] = domains;
   const model = modelOf(text(given, 'model') ?? written['model'] ?? 'smollm2', io);
   const profile = text(given, 'profile');
@@ -73,7 +82,9 @@ export function trainingConfiguration(
   };
   const engine = { engine_command: ownEngine(), engine_cwd: run };
   const user = (purpose: 'train' | 'evaluate', option: string, key: string, { loaded: domain, said }: TrainingDomain) =>
-    userOf(domain, purpose, text(given, option) ?? said[key] ?? written[key], io);
+    userOf(domain, purpose, text(given, option) ?? said[key] ?? written[key], io, (words) =>
+      refusal(`${key}: ${words}`),
+    );
   const evaluateUser = (domain: TrainingDomain) => user('evaluate', 'evaluate-user', 'evaluate_user', domain);
   switch (kind) {
     case 'sft':
@@ -93,7 +104,7 @@ export function trainingConfiguration(
       }));
       const [only, ...others] = shares;
       const domain =
-        only && others.length === 0
+        only && others.length === 0 && Object.keys(domains[0].said).length <= 1
           ? { domain: only.folder, user: only.user, evaluate_user: only.evaluate_user }
           : { domain: shares };
       const held = heldOut.map((each) => ({ ...shareOf(each), evaluate_user: evaluateUser(each) }));
@@ -126,10 +137,23 @@ function trialsIn(given: Given, { tasks }: LoadedDomain): Readonly<Record<string
   return { trials, greedy_trials: trials };
 }
 
-/** A folder, or the list of them that a file has. What is neither is left to the trainer, which says what it expects. */
-function sharesIn(value: Json | undefined): readonly JsonObject[] {
+/** The domains under a key of a file: one folder, or objects with one each. Throws a `UsageError` for what is neither. */
+function sharesIn(file: TrainingFile | null, key: 'domain' | 'held_out'): readonly JsonObject[] {
+  const value = file?.values[key];
+  if (!file || value === undefined) return [];
   if (typeof value === 'string') return [{ folder: value }];
-  return Array.isArray(value) ? value.filter((each): each is JsonObject => isObject(each) && 'folder' in each) : [];
+  const refused = (found: Json) =>
+    new UsageError(
+      file.placed(
+        `${key}: expected a folder, or a list with entries such as { folder: order-desk }, found ${JSON.stringify(found)}`,
+        file.values,
+      ),
+    );
+  if (!Array.isArray(value)) throw refused(value);
+  return value.map((each) => {
+    if (!isObject(each) || typeof each['folder'] !== 'string') throw refused(each);
+    return each;
+  });
 }
 
 function domainOf(said: JsonObject, io: Io): TrainingDomain {
@@ -158,8 +182,30 @@ function dialectOf([{ loaded }, ...others]: TrainingRequest['domains'], model: J
   return trained ?? dialect;
 }
 
-function userOf(domain: LoadedDomain, purpose: 'train' | 'evaluate', said: Json | undefined, io: Io): Json {
-  return said === undefined || typeof said === 'string' ? trainingUser(domain.file, purpose, said, io) : said;
+type Refusal = (words: string) => UsageError;
+
+/** Throws a refusal for what is neither a seat nor an endpoint. */
+function userOf(
+  domain: LoadedDomain,
+  purpose: 'train' | 'evaluate',
+  said: Json | undefined,
+  io: Io,
+  refusal: Refusal,
+): Json {
+  if (said === undefined || typeof said === 'string') return trainingUser(domain.file, purpose, said, io);
+  const { error } = userSchema.safeParse(said);
+  if (!error) return said;
+  const [issue] = error.issues;
+  const at = issue?.path.join('.') ?? '';
+  const what = at === '' ? issue?.message : `${at}: ${issue?.message}`;
+  throw refusal(`${what}; expected agenda, or an endpoint with base_url, model and api_key_env`);
+}
+
+/** Throws a refusal for the file of an agent of one's own that can't take the seat. */
+function throwUnlessAgent(said: Json | undefined, io: Io, refusal: Refusal): void {
+  if (typeof said !== 'string') return;
+  const seat = parseSeat(`agent:${said}`, 'agent', 'person', io.environment, [io.cwd]);
+  if (typeof seat === 'string') throw refusal(`agent: ${seat}`);
 }
 
 /** The trainer runs in the run's folder, so a checkpoint's folder is named by its whole path. */
@@ -167,12 +213,24 @@ function modelOf(model: Json, io: Io): Json {
   return typeof model === 'string' ? modelNamed(model, `--model ${model}`, io) : model;
 }
 
-/** What `--set` says, by key. */
+/** What the command line has words of its own for, which it looks through. */
+const saidOtherwise: ReadonlyMap<string, string> = new Map([
+  ['run', 'name the folder of the run with --out'],
+  ['domain', 'name the folder of the domain, as in: rehearsal train grpo parcel-desk'],
+  ['held_out', 'name the folders with --held-out'],
+  ['recordings', 'name what to learn from with --recordings'],
+  ['engine_command', 'the command line fills it in'],
+  ['engine_cwd', 'the command line fills it in'],
+]);
+
+/** What `--set` says, by key. Throws a `UsageError` for what it can't say. */
 export function settingsOf(given: Given): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     texts(given, 'set').map((pair): [string, Json] => {
       const [, key, value] = /^([a-z_]+)=(.*)$/.exec(pair) ?? [];
       if (!key || value === undefined) throw new UsageError(`--set is KEY=VALUE, not "${pair}"`);
+      const instead = saidOtherwise.get(key);
+      if (instead) throw new UsageError(`--set ${key} is not possible: ${instead}`);
       try {
         return [key, JSON.parse(value)];
       } catch {

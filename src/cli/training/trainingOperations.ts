@@ -11,6 +11,7 @@ import { type Place, placeOf, targetAt } from '../targets/targets.ts';
 import { ownEngine } from './engineCommand.ts';
 import { followDetached, launchTrainer, outcome } from './trainerLaunch.ts';
 import { settingsOf } from './trainingConfiguration.ts';
+import { wholePaths } from './trainingFile.ts';
 
 /** What can be done to a run that was started. */
 export const operations = ['stop', 'resume', 'follow', 'fetch'] as const;
@@ -33,7 +34,7 @@ export async function runOperation(operation: (typeof operations)[number], given
       say(`${run} ends ${endingOf(target, kindOf(run))}`, {});
       return 0;
     case 'resume': {
-      const launch = resumedLaunch(run, place, given);
+      const launch = resumedLaunch(run, place, given, io.cwd);
       await target.preflight(launch, io);
       await target.prepare(launch, io);
       writeFileSync(join(run, runFiles.launch), `${JSON.stringify(launch.config, null, 2)}\n`);
@@ -69,7 +70,7 @@ function runOf(given: Given, io: Io): string {
 }
 
 /** A run goes on with the configuration that it was started with, and with the keys of this environment. */
-function resumedLaunch(run: string, place: Place, given: Given): Launch {
+function resumedLaunch(run: string, place: Place, given: Given, cwd: string): Launch {
   const asked = readJson(join(run, runFiles.launch));
   // The engine that began the run may have been replaced since.
   const engine = { engine_command: ownEngine() };
@@ -78,7 +79,7 @@ function resumedLaunch(run: string, place: Place, given: Given): Launch {
   return {
     kind,
     run,
-    config: { ...asked, ...('engine_command' in asked ? engine : {}), ...settingsOf(given) },
+    config: { ...asked, ...('engine_command' in asked ? engine : {}), ...wholePaths(kind, settingsOf(given), cwd) },
     isResumed: true,
     isDetached: given.values['detach'] === true,
     python: text(given, 'python') ?? place.python,

@@ -3,13 +3,19 @@ import * as z from 'zod';
 /** Version of the protocol between trainer and engine; see docs/training-protocol.md. */
 export const trainingProtocol = 1;
 
-const endpointSchema = z.object({
+/** A model that plays the user, or answers for the agent. */
+export const endpointSchema = z.object({
   base_url: z.url(),
   api_key: z.string().default(''),
   /** Name of the variable in the engine's environment that holds the key; so none is written down. */
   api_key_env: z.string().optional(),
   model: z.string(),
 });
+export type Endpoint = z.infer<typeof endpointSchema>;
+
+/** An endpoint as a person writes it: no key stands in a file. */
+export const userSchema = endpointSchema.omit({ api_key: true }).strict();
+
 /** With `program` an agent of the user's own takes the seat, and the endpoint is the model that it is lent. */
 const agentSchema = endpointSchema.extend({ program: z.string().optional() });
 

@@ -58,6 +58,19 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
     },
   ];
 
+  test('a program that is no Python, and a file where the folder is to be', async () => {
+    const said = async (...args: readonly string[]) =>
+      (await rehearsal('train', 'sft', 'domains/parcel-desk', ...args)).err;
+    for (const program of ['/bin/echo', '/bin/true'])
+      expect(await said('--out', join(scratch, 'run'), '--python', program)).toMatch(
+        `${program} is no Python 3.11 or newer`,
+      );
+    writeFileSync(join(scratch, 'file'), '');
+    expect(await said('--out', join(scratch, 'file'))).toMatch(
+      /--out .*file is a file: name a folder that is new or empty/,
+    );
+  });
+
   test.each(wrong)('$what', async ({ profile = 'cpu', nvidia = 'exit 0', check = 'exit 0', says }) => {
     writeFileSync(join(bin, 'nvidia-smi'), `#!/bin/sh\n${nvidia}\n`, { mode: 0o755 });
     const making = `case "$1" in *setup_environment.py) echo '{"python": "${python}"}' ;; *) `;

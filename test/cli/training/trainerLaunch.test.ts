@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, cpSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -82,6 +82,19 @@ test('a run that an alarm paused is over, and says why and how it goes on', asyn
   );
   expect(await launched).toBe(0);
   expect(printed()).toBe(`paused by an alarm: KL is 0.7. Go on with: rehearsal train resume ${run}\n`);
+});
+
+test.skipIf(process.platform === 'win32')('one that is killed says so, and how the run goes on', async () => {
+  const { run, launched } = resumed(
+    `require('node:fs').appendFileSync('events.jsonl', '{"type": "resumed"}\\n');
+     console.log("{'loss': '0'}");
+     setTimeout(() => process.kill(process.pid, 'SIGKILL'), 600);`,
+    false,
+  );
+  mkdirSync(join(run, 'checkpoints', 'checkpoint-2'), { recursive: true });
+  await expect(launched).rejects.toThrow(
+    `training was ended from outside by SIGKILL, as a system without memory left does it; go on from checkpoint-2 with: rehearsal train resume ${run}`,
+  );
 });
 
 const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 11))']).status === 0;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
@@ -216,8 +216,39 @@ esac
     [['evaluate', desk, '--held-out', desk], /--held-out is for GRPO/],
     [['grpo', desk, '--set', 'nodes=2'], /nodes: only a Ray cluster has this key: take it out, or train with --target/],
     [['grpo', desk, '--held-out', desk], /domain: two domains are called parcel-desk/],
+    [['grpo', desk, '--set', 'run=foo'], /--set run is not possible: name the folder of the run with --out/],
+    [['grpo', desk, '--set', 'domain=x'], /--set domain is not possible: name the folder of the domain, as in: /],
+    [['sft', desk, '--set', 'recordings=["x"]'], /--set recordings is not possible: .* --recordings/],
+    [['grpo', desk, '--set', 'user={"base_url":"x"}'], /user: base_url: Invalid URL; expected agenda, or an endpoint/],
+    [['grpo', desk, '--set', 'user={"base_url":"http://h/v1","model":"m","key":"k"}'], /user: Unrecognized key: "key"/],
+    [
+      ['grpo', desk, '--user', 'openai:m@http://127.0.0.1:9/v1'],
+      /model m at http:\/\/127\.0\.0\.1:9\/v1 can't be reached/,
+    ],
+    [['grpo', desk, '--set', 'agent=none.agent.yaml'], /agent: there is no agent file \/\S+none\.agent\.yaml\n/],
   ] as const)('%j is refused', async (args, message) => {
     expect(await asked(...args)).toMatch(message);
+  });
+
+  test.each([
+    [
+      'a folder that is misspelled',
+      '- { foldr: order-desk }',
+      /:2: domain: expected a folder, or a list .* found \{"foldr"/,
+    ],
+    ['a name for an entry', '- parcel-desk', /:2: domain: expected a folder, or a list .* found "\/.*parcel-desk"/],
+    ['a weight of nothing', `- { folder: ${desk}, weight: 0 }`, /:2: domain: weight: expected more than 0, found 0/],
+    ['an unknown key', `- { folder: ${desk}, wieght: 3 }`, /:2: domain: wieght: there is no such field/],
+    ['a user that is none', `- { folder: ${desk}, user: { model: m } }`, /user: base_url: Invalid input/],
+  ])('%s in the list of domains is refused with its line', async (name, entry, message) => {
+    const path = written(`domains/${name.replaceAll(' ', '-')}`, `kind: grpo\ndomain:\n  ${entry}\n`);
+    expect(await asked('--config', path)).toMatch(message);
+  });
+
+  test('a path of --set is relative to the folder that it is said in', async () => {
+    const agent = join(scratch, 'own.agent.yaml');
+    writeFileSync(agent, 'command: node\n');
+    expect(await asked('grpo', desk, '--set', `agent=${relative(process.cwd(), agent)}`)).toMatchObject({ agent });
   });
 
   test('a file of another kind is refused', async () => {

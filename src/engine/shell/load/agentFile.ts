@@ -19,7 +19,7 @@ const suffix = /\.agent\.ya?ml$/;
  * @returns the seat, or a sentence that says what is wrong, with its place
  */
 export function readAgentFile(path: string, folders: readonly string[], parseModel: ParseModel): AgentSeat | string {
-  const candidates = folders.map((folder) => resolve(folder, path));
+  const candidates = [...new Set(folders.map((folder) => resolve(folder, path)))];
   const file = candidates.find((each) => existsSync(each));
   if (!file) return `there is no agent file ${candidates.join(' or ')}`;
   const read = parseAgentFile(file, parseModel);
