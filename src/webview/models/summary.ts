@@ -82,11 +82,13 @@ export function statusOf({ status, run, series }: Dashboard): StatusSummary {
   };
 }
 
+/** From the begin of the first optimizer step to the end of the last: a point's time is the end of its step. */
 function durationOf(series: Series): string {
-  const first = series.find(({ time }) => time !== null)?.time ?? null;
+  const first = series.find(({ time }) => time !== null);
   const last = series.at(-1)?.time ?? null;
-  if (first === null || last === null || last <= first) return '';
-  return duration(last - first);
+  if (!first || first.time === null || last === null) return '';
+  const taken = last - first.time + 1000 * (first.metrics['step_seconds'] ?? 0);
+  return taken > 0 ? duration(taken) : '';
 }
 
 /** A run's name in the picker. */

@@ -78,6 +78,11 @@ describe('statusOf', () => {
   });
 });
 
+it('counts the first optimizer step, whose time is that of its end', () => {
+  const series = [point(1, { step_seconds: 90 })];
+  expect(statusOf({ ...emptyDashboard, series }).duration).toBe('1 min 30 s');
+});
+
 describe('runLabel', () => {
   it('names the kind where it is known', () => {
     expect([run('sft'), run('evaluate'), run(null)].map(runLabel)).toEqual(['r1 · SFT', 'r1 · evaluation', 'r1']);
