@@ -1,6 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 import { planOf, resultOf, type Stage } from '../../engine/core/experiment.ts';
 import { makeRunFolder, replaceFile } from '../../engine/shell/disk.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { type Command, text } from '../command.ts';
 import { readExperiment } from '../experiment/experimentFile.ts';
 import { resultText } from '../experiment/resultText.ts';
@@ -69,8 +70,8 @@ Exit code 0: done. 2: ended before the last stage, or could not be done.
     }
     const measured = plan.measured.map(({ arm, seed, stage }) => ({ arm, seed, rollouts: stages.rolloutsOf(stage) }));
     const result = resultOf(asked, measured);
-    replaceFile(join(folder, 'result.json'), `${JSON.stringify(result, null, 2)}\n`);
-    replaceFile(join(folder, 'result.txt'), resultText(result));
+    replaceFile(join(folder, runFiles.result), `${JSON.stringify(result, null, 2)}\n`);
+    replaceFile(join(folder, runFiles.resultText), resultText(result));
     io.out(isJson ? `${JSON.stringify(result)}\n` : resultText(result));
     return 0;
   },

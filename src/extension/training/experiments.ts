@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { runFiles } from '../../engine/shell/runFiles.ts';
 import { activeFile } from '../activeFile.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
@@ -26,7 +27,7 @@ export async function runExperiment(context: Context, given: unknown): Promise<s
   const title = `Rehearsal: running the experiment ${name}`;
   const end = await runWithProgress(context, title, ['experiment', file, ...pythonOption()], { cwd });
   if (end.code === 0) {
-    const table = join(cwd, '.rehearsal', 'experiments', name, 'result.txt');
+    const table = join(cwd, '.rehearsal', 'experiments', name, runFiles.resultText);
     await vscode.window.showTextDocument(vscode.Uri.file(table), { preview: false });
     return table;
   }
