@@ -128,16 +128,14 @@ function fileOf(given: Given, played: readonly Played[]): SynthesisFile {
 /** A synthesis goes on with more or fewer rollouts and another share of near-misses; the rest of it stays. */
 function expectToGoOn(folder: string, file: SynthesisFile): void {
   const before = readSynthesis(folder);
-  if (typeof before === 'string') {
-    if (!before.endsWith('is missing')) throw new UsageError(`${before}. Choose another --out, or put that file back`);
-    return;
-  }
+  if (before.type === 'missing') return;
+  if (before.type === 'damaged') throw new UsageError(`${before.message}. Choose another --out, or put that file back`);
   // A model is the same at another address.
   const words = ({ domains, teacher, seed }: SynthesisFile) =>
     `${domains.map(({ folder: each }) => each).join(' ')}, taught by ${teacher.replace(/@.*/, '')}, seed ${seed}`;
-  if (words(before) !== words(file))
+  if (words(before.file) !== words(file))
     throw new UsageError(
-      `${folder} holds another synthesis: of ${words(before)}; now it would be of ${words(file)}. Choose another --out`,
+      `${folder} holds another synthesis: of ${words(before.file)}; now it would be of ${words(file)}. Choose another --out`,
     );
 }
 

@@ -32,8 +32,9 @@ export async function syntheses(): Promise<readonly Synthesis[]> {
     .toReversed()
     .flatMap((id) => {
       const folder = join(root ?? '', id);
-      const file = readSynthesis(folder);
-      if (typeof file === 'string') return [];
+      const found = readSynthesis(folder);
+      if (found.type !== 'read') return [];
+      const { file } = found;
       const rows = readSelection(folder);
       const chosen = rows.filter((row) => row.chosen && row.forkOf === undefined).length;
       const accepted = rows.filter((row) => row.accepted).length;
