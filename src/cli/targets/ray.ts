@@ -10,7 +10,7 @@ import { throwUnlessRoomFor } from './diskRoom.ts';
 import { domainsOf } from './keys.ts';
 import { needsOf } from './needs.ts';
 import { fetchFromRay } from './rayFetch.ts';
-import { followedOf, followJob, keepFollowed } from './rayFollow.ts';
+import { followJob, jobOfRun, keepJob } from './rayFollow.ts';
 import { RayJobs } from './rayJobs.ts';
 import { packageOf, type RayPackage } from './rayPackage.ts';
 import { lookAtCluster } from './rayPreflight.ts';
@@ -80,9 +80,9 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
 }
 
 function jobOf(run: string, jobs: RayJobs): string {
-  const followed = followedOf(run);
-  if (!followed) throw new UsageError(`${run} was not submitted to ${jobs.name}`);
-  return followed.job;
+  const submitted = jobOfRun(run);
+  if (!submitted) throw new UsageError(`${run} was not submitted to ${jobs.name}`);
+  return submitted.job;
 }
 
 function commandOf({ isResumed }: Launch, ...more: readonly string[]): string {
@@ -116,7 +116,7 @@ async function start(jobs: RayJobs, launch: Launch, workingDir: string, io: Io):
     },
     io.signal,
   );
-  keepFollowed(launch.run, { job, told: 0 });
+  keepJob(launch.run, { job, told: 0 });
   io.err(`job ${job} on ${jobs.name}; its log: ${jobs.address}/#/jobs/${job}\n`);
   for (;;) {
     const { status, message } = await jobs.job(job);

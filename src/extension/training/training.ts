@@ -171,7 +171,7 @@ async function starting(
   const end = await runWithProgress(context, `Rehearsal: ${title}`, args);
   if (end.isCancelled) writeFileSync(join(run, runFiles.stop), '');
   if (end.code === 0) {
-    followRunning(run);
+    showRunning(run);
     return run;
   }
   const message = wordsOf(end, 'the command');
@@ -181,17 +181,17 @@ async function starting(
 }
 
 /** Training runs that are shown as running. */
-const followed = new Set<string>();
+const shown = new Set<string>();
 
 /** Shows a run as running until it has said its last word, or its trainer is gone. */
-function followRunning(folder: string): void {
-  if (followed.has(folder)) return;
-  followed.add(folder);
+function showRunning(folder: string): void {
+  if (shown.has(folder)) return;
+  shown.add(folder);
   const stop = () => stopTraining(folder);
   const open = () => vscode.commands.executeCommand('rehearsal.training.dashboard', folder);
   const handle = beginRunning({ type: 'training', title: basename(folder) }, { stop, open });
   const end = () => {
-    followed.delete(folder);
+    shown.delete(folder);
     handle.end();
   };
   const onAlarm = (alarm: Alarm) => void tellAlarm(folder, alarm);
@@ -209,11 +209,11 @@ async function tellAlarm(folder: string, { step, message, pauses }: Alarm): Prom
  * A training outlives the window that started it: what still runs is shown again. One on a target of the settings that
  * nobody follows any more is followed again.
  */
-export async function followLeftRunning(context: Context): Promise<void> {
+export async function showLeftRunning(context: Context): Promise<void> {
   const root = trainingRoot();
   if (!root || !existsSync(root)) return;
   for (const { folder, running } of await trainingRuns()) {
-    if (running) followRunning(folder);
+    if (running) showRunning(folder);
     else if (vscode.workspace.isTrusted && (await isOnNamedTarget(folder))) await reconnect(context, folder);
   }
 }
@@ -223,7 +223,7 @@ async function reconnect(context: Context, folder: string): Promise<void> {
   if (!existsSync(join(folder, runFiles.pid))) return;
   const args = ['train', 'follow', folder, '--detach', '--json'];
   const { code } = await runQuietly(context, args);
-  if (code === 0) followRunning(folder);
+  if (code === 0) showRunning(folder);
 }
 
 /** The last word of a run whose trainer could not say one, so that the dashboard shows it now and later. */
