@@ -10,10 +10,10 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { Fault } from '../../engine/shell/fault.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import type { FarCall } from './farSide.ts';
 import type { Launch } from './target.ts';
+import { environmentFault } from './targetFaults.ts';
 
 type TreeFile = { readonly from: string; readonly content: string; readonly size: number; readonly canRun: boolean };
 
@@ -77,11 +77,10 @@ export function programTrees(): { readonly engine: Tree; readonly trainer: Tree 
   const trainer = realpathSync(trainerFolder());
   const engine = join(dirname(trainer), 'dist');
   if (!existsSync(join(engine, 'rehearsal.mjs')))
-    throw new Fault({
-      who: 'environment',
-      code: 'engine/missing',
-      message: `${join(engine, 'rehearsal.mjs')} is missing: build it (npm run build), or install Rehearsal again`,
-    });
+    throw environmentFault(
+      'engine/missing',
+      `${join(engine, 'rehearsal.mjs')} is missing: build it (npm run build), or install Rehearsal again`,
+    );
   const isOfEngine = (file: string) =>
     /^(bridge|personas)\//.test(file) || (/^[^/]+\.mjs$/.test(file) && !/^(extension|language)\.mjs$/.test(file));
   const isOfTrainer = (file: string) =>
