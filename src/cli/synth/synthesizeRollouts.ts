@@ -15,6 +15,7 @@ import { isPure } from '../../engine/shell/outside.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import { meterOf, priceOf, priceOption } from '../budget.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
@@ -29,7 +30,7 @@ export async function synthesizeRollouts(given: Given, io: Io): Promise<ExitCode
   const played = playedOf(given, io);
   const file = fileOf(given, played);
   const out = text(given, 'out');
-  const folder = out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'synth', runName('synth'));
+  const folder = out ? resolve(io.cwd, out) : resolve(io.cwd, workFolders.synth, runName('synth'));
   expectToGoOn(folder, file);
   const prices = byRole((role) => (role === 'judge' ? undefined : priceOf(given, priceOption(role))));
   const asked = {

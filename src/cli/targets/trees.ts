@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { workFolder } from '../../engine/shell/workFolders.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import type { FarCall } from './farSide.ts';
 import type { Launch } from './target.ts';
@@ -20,7 +21,7 @@ type TreeFile = { readonly from: string; readonly content: string; readonly size
 /** A file or a folder of this machine as a target is to have it. The same content is the same tree. */
 export type Tree = { readonly hash: string; readonly name: string; readonly files: ReadonlyMap<string, TreeFile> };
 
-const leftOut = new Set(['.git', '.rehearsal', 'node_modules', '__pycache__', '.venv', '.DS_Store', '.pytest_cache']);
+const leftOut = new Set(['.git', workFolder, 'node_modules', '__pycache__', '.venv', '.DS_Store', '.pytest_cache']);
 const chunkSize = 1 << 20;
 
 /** A tree of everything in a folder but what is made anew there, or of one file. */

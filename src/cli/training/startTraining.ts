@@ -11,6 +11,7 @@ import { runFiles } from '../../engine/shell/runFiles.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { askAtTerminal, trialsOf } from '../rolloutOptions.ts';
@@ -81,7 +82,7 @@ function throwIfForRay({ kind, config, placed = (words) => words }: Launch, { ta
 
 function runFolder(given: Given, io: Io, kind: TrainingKind): string {
   const out = text(given, 'out');
-  return out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'training', runName(kind));
+  return out ? resolve(io.cwd, out) : resolve(io.cwd, workFolders.training, runName(kind));
 }
 
 /** What SFT learns from: recordings at paths, and the rollouts of the gold seat that are to lie there first. */

@@ -1,11 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 
 /** Where the syntheses of a workspace lie. */
 export function synthRoot(): string | undefined {
   const folder = vscode.workspace.workspaceFolders?.[0];
-  return folder && join(folder.uri.fsPath, '.rehearsal', 'synth');
+  return folder && join(folder.uri.fsPath, workFolders.synth);
 }
 
 /** A synthesis of the workspace, and how far it has come. */
