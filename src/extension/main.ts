@@ -19,7 +19,7 @@ import { registerRunning } from './running.ts';
 import { RunWatch } from './runs/runWatch.ts';
 import { registerTestExplorer } from './testing/testExplorer.ts';
 import { registerConfigurationLenses } from './training/configuration.ts';
-import { showLeftRunning } from './training/training.ts';
+import { showLeftRunning } from './training/shownRuns.ts';
 import { DomainsTree } from './views/domainsTree.ts';
 import { registerForksView } from './views/forksView.ts';
 import { registerRunsTree } from './views/runsTree.ts';
