@@ -14,6 +14,7 @@ import { readRunFile } from '../engine/shell/runFile.ts';
 import { runName } from '../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec, withModel } from '../engine/shell/seats/seatSpec.ts';
 import { parseTurn } from '../engine/shell/seats/typedTurn.ts';
+import { workFolders } from '../engine/shell/workFolders.ts';
 import { type Given, text } from './command.ts';
 import { type Io, UsageError } from './io.ts';
 
@@ -209,7 +210,7 @@ export function askAtTerminal(io: Io): AskPerson {
 export function newRunFolder(io: Io, given: Given, name: string): string {
   const out = text(given, 'out');
   if (out) return resolve(io.cwd, out);
-  return resolve(io.cwd, '.rehearsal', 'runs', runName(name));
+  return resolve(io.cwd, workFolders.runs, runName(name));
 }
 
 /**

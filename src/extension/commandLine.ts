@@ -46,13 +46,13 @@ export async function runCommand(
   // What only reads has nothing to keep, and need not come to an end of its own.
   const signal = args[0] === 'compare' ? 'SIGKILL' : 'SIGTERM';
   const cancelled = token.onCancellationRequested(() => child.kill(signal));
-  const follow = handle && follower(handle);
+  const readStream = handle && streamReader(handle);
   let last = '';
   let lastWords: string | undefined;
   createInterface({ input: child.stdout }).on('line', (line) => {
     if (line === '') return;
     last = line;
-    follow?.(line);
+    readStream?.(line);
     onLine?.(line);
   });
   createInterface({ input: child.stderr }).on('line', (line) => {
@@ -149,7 +149,7 @@ function runningOf([command, domain = '']: readonly string[], stop: () => unknow
 }
 
 /** Reads from the lines of `--stream` how far it is, and what its models have used. */
-function follower(handle: RunningHandle): (line: string) => void {
+function streamReader(handle: RunningHandle): (line: string) => void {
   let finished = 0;
   return (line) => {
     if (line.startsWith('{"type":"modelAnswered"')) handle.answered(JSON.parse(line) as Answered);

@@ -40,18 +40,17 @@ import { compareEvaluations } from './training/evaluations.ts';
 import { runExperiment } from './training/experiments.ts';
 import { exportCheckpoint } from './training/exportCheckpoint.ts';
 import type { LearningKind } from './training/learning.ts';
+import { fetchCheckpoint, stopTraining } from './training/runOperations.ts';
 import { type TrainingRun, trainingRuns } from './training/runsOfWorkspace.ts';
 import { serveCheckpoint } from './training/serveCheckpoint.ts';
 import {
   type EvaluationChoice,
   evaluateCheckpoint,
-  fetchCheckpoint,
   resumeTraining,
   startTraining,
-  stopTraining,
   type TrainingChoice,
   trainConfigured,
-} from './training/training.ts';
+} from './training/startTraining.ts';
 import { mayRun } from './trust.ts';
 import type { DomainNode, TaskNode } from './views/domainsTree.ts';
 import { compareForks } from './views/forksView.ts';

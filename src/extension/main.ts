@@ -19,7 +19,7 @@ import { registerRunning } from './running.ts';
 import { RunWatch } from './runs/runWatch.ts';
 import { registerTestExplorer } from './testing/testExplorer.ts';
 import { registerConfigurationLenses } from './training/configuration.ts';
-import { followLeftRunning } from './training/training.ts';
+import { showLeftRunning } from './training/shownRuns.ts';
 import { DomainsTree } from './views/domainsTree.ts';
 import { registerForksView } from './views/forksView.ts';
 import { registerRunsTree } from './views/runsTree.ts';
@@ -81,7 +81,7 @@ export function activate(extension: vscode.ExtensionContext): void {
     ...Object.entries(commandTable(context, language)).map(([id, run]) => vscode.commands.registerCommand(id, run)),
   );
   void markDomains();
-  const later = setTimeout(() => void followLeftRunning(context), 2000);
+  const later = setTimeout(() => void showLeftRunning(context), 2000);
   extension.subscriptions.push({ dispose: () => clearTimeout(later) });
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { linesOf } from '../support/jsonLines.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
@@ -23,10 +24,7 @@ type Row = { readonly recording: string; readonly accepted: boolean; readonly wh
 
 function selection(): readonly Row[] {
   const [id = ''] = readdirSync(root);
-  const lines = readFileSync(join(root, id, 'selection.jsonl'), 'utf8')
-    .trim()
-    .split('\n');
-  return lines.map((line) => JSON.parse(line) as Row);
+  return linesOf<Row>(join(root, id, 'selection.jsonl'));
 }
 
 const callStack = '.pane-header[aria-label="Call Stack Section"]';

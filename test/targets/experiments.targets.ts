@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { inRoot } from '../../scripts/repository.ts';
 import { commandLine } from '../support/commandLine.ts';
+import { linesOf } from '../support/jsonLines.ts';
 import { modelServer } from '../support/modelServer.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-experiments-'));
@@ -17,11 +18,6 @@ const rehearsal = (...args: readonly string[]) =>
   promisify(execFile)(process.execPath, ['--no-warnings', commandLine, ...args], { cwd: scratch });
 
 type Line = Readonly<Record<string, unknown>>;
-const lines = (path: string): readonly Line[] =>
-  readFileSync(path, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
 
 /** What takes a paper's experiment to a model of a few layers, a step and a short answer. */
 const small = {
@@ -77,11 +73,13 @@ test('every arm of the experiments that the paper leaves open is trained and eva
       .map((name) => readFileSync(join(run, 'trajectories', name), 'utf8').includes('Please go on.'));
   expect(new Set(saidBy(stageOf('small-user', 'grpo')))).toEqual(new Set([true]));
   expect(new Set(saidBy(stageOf('small-user', 'evaluate')))).toEqual(new Set([false]));
-  const [trained] = lines(join(stageOf('intermediate', 'grpo'), 'metrics.jsonl'));
+  const [trained] = linesOf(join(stageOf('intermediate', 'grpo'), 'metrics.jsonl'));
   expect(Number(trained?.['trained_reward'])).toBeGreaterThan(Number(trained?.['reward']));
   // A domain that no arm was trained on.
   const tasksOf = (arm: string) =>
-    new Set(lines(join(stageOf(arm, 'evaluate'), 'trajectories', 'sampled', 'rollouts.jsonl')).map(({ task }) => task));
+    new Set(
+      linesOf(join(stageOf(arm, 'evaluate'), 'trajectories', 'sampled', 'rollouts.jsonl')).map(({ task }) => task),
+    );
   expect(tasksOf('balanced-unseen')).toEqual(tasksOf('one-domain-unseen'));
   expect(tasksOf('balanced-unseen').isDisjointFrom(tasksOf('whole'))).toBe(true);
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { randomStream } from '../../src/engine/core/random.ts';
 import { readMetrics } from '../../src/extension/training/metricsFile.ts';
 import { commandLine } from '../support/commandLine.ts';
+import { linesOf } from '../support/jsonLines.ts';
 import { type SshServer, startSshServer } from '../support/sshServer.ts';
 
 const secret = 'hf-no-file-and-no-argument-holds-this';
@@ -55,15 +56,10 @@ const grpo = (run: string, steps: number) => [
 
 const farRun = (run: string) => join(server.folder, 'runs', basename(run));
 
-type Line = Readonly<Record<string, unknown>>;
-
-function lines(path: string): readonly Line[] {
-  const texts = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [];
-  return texts.slice(0, -1).map((text) => JSON.parse(text));
-}
-
-const events = (run: string) => lines(join(run, 'events.jsonl'));
-const metrics = (run: string) => lines(join(run, 'metrics.jsonl'));
+/** What a run has said so far; nothing before it has begun to. */
+const saidIn = (path: string) => (existsSync(path) ? linesOf(path) : []);
+const events = (run: string) => saidIn(join(run, 'events.jsonl'));
+const metrics = (run: string) => saidIn(join(run, 'metrics.jsonl'));
 
 async function until(what: string, holds: () => boolean): Promise<void> {
   for (let waited = 0; !holds(); waited += 1) {
@@ -87,7 +83,7 @@ function expectSame(run: string, steps: number): void {
   expect(folders).toHaveLength(steps);
   for (const step of folders) {
     const folder = join(run, 'trajectories', step);
-    const played = lines(join(folder, 'rollouts.jsonl')).map(({ task, member }) => `${task}.${member}`);
+    const played = linesOf(join(folder, 'rollouts.jsonl')).map(({ task, member }) => `${task}.${member}`);
     expect(new Set(played).size).toBe(8);
     expect(played).toHaveLength(8);
     const recordings = readdirSync(folder).filter((name) => name.endsWith('.traj.jsonl'));
@@ -116,7 +112,7 @@ test('a connection that is cut in the middle costs nothing, and a key lies nowhe
   expect(await ended).toMatchObject({ code: 0 });
   expect(metrics(run).map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   expect(events(run).at(-1)).toMatchObject({ type: 'finished', step: 10 });
-  const connection = lines(join(run, 'connection.jsonl')).map(({ type }) => type);
+  const connection = linesOf(join(run, 'connection.jsonl')).map(({ type }) => type);
   expect(connection).toEqual(['disconnected', 'connected', 'disconnected', 'connected']);
   expectSame(run, 10);
   for (const folder of [run, server.folder])

@@ -1,6 +1,8 @@
 import { basename, join, resolve } from 'node:path';
 import { planOf, resultOf, type Stage } from '../../engine/core/experiment.ts';
 import { makeRunFolder, replaceFile } from '../../engine/shell/disk.ts';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Command, text } from '../command.ts';
 import { readExperiment } from '../experiment/experimentFile.ts';
 import { resultText } from '../experiment/resultText.ts';
@@ -43,8 +45,8 @@ Exit code 0: done. 2: ended before the last stage, or could not be done.
     const plan = planOf(asked);
     const named = text(given, 'out');
     const name = basename(file).replace(/(?:\.experiment)?\.ya?ml$/, '');
-    const folder = named === undefined ? join(io.cwd, '.rehearsal', 'experiments', name) : resolve(io.cwd, named);
-    const runs = named === undefined ? join(io.cwd, '.rehearsal', 'training') : join(folder, 'runs');
+    const folder = named === undefined ? join(io.cwd, workFolders.experiments, name) : resolve(io.cwd, named);
+    const runs = named === undefined ? join(io.cwd, workFolders.training) : join(folder, 'runs');
     const place = { file: resolve(io.cwd, file), target: text(given, 'target'), python: text(given, 'python') };
     const stages = stagesIn(folder, runs, asked.model, place, placed);
     const isJson = given.values['json'] === true;
@@ -69,8 +71,8 @@ Exit code 0: done. 2: ended before the last stage, or could not be done.
     }
     const measured = plan.measured.map(({ arm, seed, stage }) => ({ arm, seed, rollouts: stages.rolloutsOf(stage) }));
     const result = resultOf(asked, measured);
-    replaceFile(join(folder, 'result.json'), `${JSON.stringify(result, null, 2)}\n`);
-    replaceFile(join(folder, 'result.txt'), resultText(result));
+    replaceFile(join(folder, runFiles.result), `${JSON.stringify(result, null, 2)}\n`);
+    replaceFile(join(folder, runFiles.resultText), resultText(result));
     io.out(isJson ? `${JSON.stringify(result)}\n` : resultText(result));
     return 0;
   },

@@ -10,6 +10,7 @@ import { readRecording } from '../../engine/shell/recording.ts';
 import { recordingEnding, recordingName, rolloutName } from '../../engine/shell/recordingName.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import { parseSeat, type SeatSpec, withModel } from '../../engine/shell/seats/seatSpec.ts';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import { UsageError } from '../io.ts';
 import { chosenSeat, taskNamed, unknownDomain } from '../rolloutOptions.ts';
 import type { CheckpointSeat } from './checkpointSeat.ts';
@@ -59,7 +60,7 @@ async function begun(domain: LoadedDomain, configuration: Configuration, host: H
       : agent;
   host.onDomain(domain);
   const debuggee = new Debuggee({ domain, agent, user, forkAgent, ...host });
-  const runs = configuration.runs ?? join(domain.folder, '.rehearsal', 'runs');
+  const runs = configuration.runs ?? join(domain.folder, workFolders.runs);
   const run = freeFolder(join(runs, runName(task.id)));
   const priced = configuration.prices ? { prices: configuration.prices } : {};
   const key = signingKey();

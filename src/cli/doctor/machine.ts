@@ -8,6 +8,7 @@ import { messageOf } from '../../engine/shell/fault.ts';
 import { ownPublicKey, signingKeyPath } from '../../engine/shell/ledger.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { pythonNames } from '../../engine/shell/python/bridgeProcess.ts';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import type { Io } from '../io.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import { oldestNode, runtimeObstacle } from '../runtime.ts';
@@ -96,7 +97,7 @@ function existing(path: string): string {
 }
 
 function runFolderCondition(cwd: string): Condition {
-  const runs = join(cwd, '.rehearsal', 'runs');
+  const runs = join(cwd, workFolders.runs);
   const probe = join(existing(runs), `.doctor-${process.pid}`);
   try {
     writeFileSync(probe, '');

@@ -10,9 +10,10 @@ import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
 import type { Given } from '../command.ts';
 import { type Io, UsageError } from '../io.ts';
-import { placeIn, placeOf } from '../targets/targets.ts';
+import { placeOf } from '../targets/targets.ts';
 import { preflightTraining, startTraining } from '../training/startTraining.ts';
 import { runOperation } from '../training/trainingOperations.ts';
+import { keepExperimentRecord, readExperimentRecord } from './experimentRecord.ts';
 
 export type StageState = 'finished' | 'unfinished' | 'not begun';
 
@@ -34,10 +35,9 @@ export function stagesIn(
   asked: Asked,
   placed: (stage: Stage, words: string) => string,
 ) {
-  const kept = join(folder, 'experiment.json');
-  const known = placeIn(kept, { target: 'local' });
-  if (known && known['file'] !== asked.file)
-    throw new UsageError(`${folder} is of the experiment ${known['file']}; name another folder with --out`);
+  const known = readExperimentRecord(folder);
+  if (known && known.file !== asked.file)
+    throw new UsageError(`${folder} is of the experiment ${known.file}; name another folder with --out`);
   const place = { target: asked.target ?? known?.target ?? 'local', python: asked.python ?? known?.python };
   const runOf = (name: string) => join(runs, name);
   const stateOf = ({ name }: Pick<Stage, 'name'>): StageState => {
@@ -63,7 +63,7 @@ export function stagesIn(
     stateOf,
 
     /** Keeps where the stages are trained for the calls that go on. */
-    keepPlace: (): void => replaceFile(kept, `${JSON.stringify({ file: asked.file, ...place })}\n`),
+    keepPlace: (): void => keepExperimentRecord(folder, { file: asked.file, ...place }),
 
     /** Finds what would make a stage fail; the checkpoint that it begins with may not be there yet. */
     preflight: (stage: Stage, io: Io): Promise<void> =>

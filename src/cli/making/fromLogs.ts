@@ -4,6 +4,7 @@ import { type ChatsDomain, chatsDomain } from '../../engine/shell/drafting/chats
 import { requireEmpty, writeNew } from '../../engine/shell/drafting/newFolder.ts';
 import type { ReadConversations } from '../../engine/shell/import/conversation.ts';
 import { parseSeat } from '../../engine/shell/seats/seatSpec.ts';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Given, text, texts } from '../command.ts';
 import { logFiles, maskedLine, readLogs, type Source, seedOfStandIns } from '../conversations.ts';
 import { type Io, UsageError } from '../io.ts';
@@ -58,7 +59,7 @@ function tellMade(
   io: Io,
 ): string {
   const shown = relative(io.cwd, folder) || '.';
-  const run = `.rehearsal/runs/${basename(resolve(folder))}-logs`;
+  const run = `${workFolders.runs}/${basename(resolve(folder))}-logs`;
   const seen = tools.filter(({ isDeclared }) => !isDeclared).length;
   const logs = files.map((file) => shellWord(relative(io.cwd, file))).join(' ');
   const open = [

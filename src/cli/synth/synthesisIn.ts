@@ -11,7 +11,7 @@ export function synthesisIn(
   const [named] = positionals;
   if (named === undefined) throw new UsageError('name the folder of a synthesis (the one with synth.json)');
   const folder = resolve(cwd, named);
-  const file = readSynthesis(folder);
-  if (typeof file === 'string') throw new UsageError(`${named}: there is no synthesis here: ${file}`);
-  return { folder, file };
+  const found = readSynthesis(folder);
+  if (found.type !== 'read') throw new UsageError(`${named}: there is no synthesis here: ${found.message}`);
+  return { folder, file: found.file };
 }

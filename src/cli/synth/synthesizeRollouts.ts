@@ -15,6 +15,7 @@ import { isPure } from '../../engine/shell/outside.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import { modelOf, type SeatSpec, seatName } from '../../engine/shell/seats/seatSpec.ts';
 import { openSupervisor, type Supervisor } from '../../engine/shell/supervisor.ts';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import { meterOf, priceOf, priceOption } from '../budget.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
@@ -29,7 +30,7 @@ export async function synthesizeRollouts(given: Given, io: Io): Promise<ExitCode
   const played = playedOf(given, io);
   const file = fileOf(given, played);
   const out = text(given, 'out');
-  const folder = out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'synth', runName('synth'));
+  const folder = out ? resolve(io.cwd, out) : resolve(io.cwd, workFolders.synth, runName('synth'));
   expectToGoOn(folder, file);
   const prices = byRole((role) => (role === 'judge' ? undefined : priceOf(given, priceOption(role))));
   const asked = {
@@ -128,16 +129,14 @@ function fileOf(given: Given, played: readonly Played[]): SynthesisFile {
 /** A synthesis goes on with more or fewer rollouts and another share of near-misses; the rest of it stays. */
 function expectToGoOn(folder: string, file: SynthesisFile): void {
   const before = readSynthesis(folder);
-  if (typeof before === 'string') {
-    if (!before.endsWith('is missing')) throw new UsageError(`${before}. Choose another --out, or put that file back`);
-    return;
-  }
+  if (before.type === 'missing') return;
+  if (before.type === 'damaged') throw new UsageError(`${before.message}. Choose another --out, or put that file back`);
   // A model is the same at another address.
   const words = ({ domains, teacher, seed }: SynthesisFile) =>
     `${domains.map(({ folder: each }) => each).join(' ')}, taught by ${teacher.replace(/@.*/, '')}, seed ${seed}`;
-  if (words(before) !== words(file))
+  if (words(before.file) !== words(file))
     throw new UsageError(
-      `${folder} holds another synthesis: of ${words(before)}; now it would be of ${words(file)}. Choose another --out`,
+      `${folder} holds another synthesis: of ${words(before.file)}; now it would be of ${words(file)}. Choose another --out`,
     );
 }
 

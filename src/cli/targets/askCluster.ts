@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fault } from '../../engine/shell/fault.ts';
-import { lastLineOf } from '../lastLine.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
-import type { RayJobs } from './rayJobs.ts';
+import { type RayJobs, wordsOfJob } from './rayJobs.ts';
 
 /** A question to a cluster: a script of the trainer that runs alone there and answers with one marked line of JSON. */
 export type ClusterQuestion = {
@@ -28,6 +27,6 @@ export async function askCluster(
   const { job, logs } = await jobs.run({ entrypoint: `python -c "${code}" ${words}`, runtime_env: {} }, signal);
   const lines = logs.split('\n');
   const said = lines.find((line) => line.startsWith(`${mark} `));
-  if (said === undefined) throw unanswered(lastLineOf(logs) || (job.message ?? ''));
+  if (said === undefined) throw unanswered(wordsOfJob(job, logs));
   return { answer: JSON.parse(said.slice(mark.length)), lines };
 }

@@ -8,6 +8,7 @@ import { trainerFolder } from '../pythonEnvironment.ts';
 import { type ByteReader, bytesOf } from './byteReader.ts';
 import type { SshAddress } from './sshAddress.ts';
 import { sshFault } from './sshWords.ts';
+import { environmentFault } from './targetFaults.ts';
 
 /** Runs what comes in: first how long the program is, then the program, which reads the rest. */
 const bootstrap =
@@ -101,16 +102,12 @@ function wordsOf(child: ChildProcessWithoutNullStreams, onWords: ((line: string)
 
 function cantStart(error: Error): Fault {
   const message = `ssh can't be started (${error.message}): install an OpenSSH client, and see that it is on the PATH`;
-  return new Fault({ who: 'environment', code: 'ssh/missing', message });
+  return environmentFault('ssh/missing', message);
 }
 
 function farFault({ host }: SshAddress, words: string): Fault {
   const last = lastLineOf(words) || 'it ended without a word';
-  return new Fault({
-    who: 'environment',
-    code: 'target/failed',
-    message: `on ${host}: ${last}`,
-  });
+  return environmentFault('target/failed', `on ${host}: ${last}`);
 }
 
 /** A shell may greet on its standard output before anything that was asked for runs. */

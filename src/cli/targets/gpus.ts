@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { Fault } from '../../engine/shell/fault.ts';
 import type { Launch } from './target.ts';
+import { environmentFault } from './targetFaults.ts';
 
 /** The graphics cards of a machine as its driver lists them, or why it lists none. */
 export type Gpus = readonly { readonly name: string; readonly driver: string }[] | string;
@@ -28,18 +28,14 @@ export function throwUnlessGpus(machine: string, look: () => Gpus, { config }: L
   if (!profilesOfGpus.includes(profile)) return;
   const gpus = look();
   if (typeof gpus === 'string' || gpus.length === 0)
-    throw fault(
+    throw environmentFault(
       'gpu/missing',
       `the profile ${profile} wants a GPU, and ${machine} shows none (${typeof gpus === 'string' ? gpus : 'nvidia-smi lists none'}): choose --profile cpu, or a machine with an NVIDIA GPU and its driver`,
     );
   const old = gpus.find(({ driver }) => Number.parseInt(driver, 10) < oldestDriver);
   if (old)
-    throw fault(
+    throw environmentFault(
       'gpu/driver',
       `the driver ${old.driver} of ${old.name} on ${machine} is too old for the trainer's PyTorch: install ${oldestDriver} or newer there`,
     );
-}
-
-function fault(code: string, message: string): Fault {
-  return new Fault({ who: 'environment', code, message });
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Fault } from '../../engine/shell/fault.ts';
 import type { Launch } from './target.ts';
+import { environmentFault } from './targetFaults.ts';
 import { pathsIn } from './trees.ts';
 
 /** What a model's hub asks for, where a person has it. */
@@ -16,11 +16,10 @@ export function keysOf({ config }: Launch, environment: NodeJS.ProcessEnv): Read
   const ofServers = domainsOf(config).flatMap(variablesOf);
   const missing = [...new Set(ofServers.filter((name) => !environment[name]))];
   if (missing.length > 0)
-    throw new Fault({
-      who: 'environment',
-      code: 'key/missing',
-      message: `${missing.join(', ')} is not set in the environment here, and the domain's servers need it there: set it and run this again`,
-    });
+    throw environmentFault(
+      'key/missing',
+      `${missing.join(', ')} is not set in the environment here, and the domain's servers need it there: set it and run this again`,
+    );
   const wanted = [...ofServers, ...namedKeys(config), ...optional].filter((name) => environment[name]);
   return Object.fromEntries(wanted.map((name) => [name, environment[name] ?? '']));
 }

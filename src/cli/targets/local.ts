@@ -16,7 +16,7 @@ import { domainsOf } from './keys.ts';
 import { type Needs, needsOf } from './needs.ts';
 import { checkpointOf, type Ending, isGone, sizeOf, throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
-import { didNotStart, refusedOptions } from './targetFaults.ts';
+import { didNotStart, environmentFault, refusedOptions } from './targetFaults.ts';
 import { throwUnlessUsersAnswer } from './userEndpoints.ts';
 
 /** Training on this machine. */
@@ -84,13 +84,7 @@ async function start(python: string, { kind, run, isResumed, isDetached }: Launc
   closeSync(log);
   const failed = new Promise<never>((_resolve, reject) =>
     child.once('error', (error) =>
-      reject(
-        new Fault({
-          who: 'environment',
-          code: 'python/start',
-          message: `${python} can't be started: ${error.message}`,
-        }),
-      ),
+      reject(environmentFault('python/start', `${python} can't be started: ${error.message}`)),
     ),
   );
   if (isDetached) child.unref();

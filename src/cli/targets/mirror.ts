@@ -25,6 +25,9 @@ export const own: ReadonlySet<string> = new Set([
   runFiles.rayJob,
 ]);
 
+/** Folders that never come back with a run, as `far_side.py` lists them, too: a checkpoint comes when it is asked for. */
+export const weights: readonly string[] = [`${runFiles.checkpoints}/`, `${runFiles.serving}/`];
+
 /** What a folder here has of a run's folder there: size and hash of each file, by its path. */
 export async function had(folder: string): Promise<Record<string, [number, string]>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
@@ -32,7 +35,7 @@ export async function had(folder: string): Promise<Record<string, [number, strin
   for (const entry of entries.filter((each) => each.isFile())) {
     const file = join(entry.parentPath, entry.name);
     const path = relative(folder, file).split(sep).join('/');
-    if (own.has(path) || isOfCheckpoint(path)) continue;
+    if (own.has(path) || weights.some((each) => path.startsWith(each))) continue;
     have[path] = [(await stat(file)).size, await digestOf(file)];
   }
   return have;
@@ -44,8 +47,6 @@ export async function digestOf(file: string): Promise<string> {
   for await (const chunk of createReadStream(file)) digest.update(chunk);
   return digest.digest('hex');
 }
-
-const isOfCheckpoint = (path: string) => path.startsWith(`${runFiles.checkpoints}/`);
 
 /**
  * Writes what the far side tells of a run's folder into a folder here, until it says that the run is over. A stream

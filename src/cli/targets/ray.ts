@@ -4,14 +4,13 @@ import { basename, join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { type Io, UsageError } from '../io.ts';
-import { lastLineOf } from '../lastLine.ts';
 import { engineCommand } from '../training/engineCommand.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
 import { domainsOf } from './keys.ts';
 import { needsOf } from './needs.ts';
 import { fetchFromRay } from './rayFetch.ts';
-import { followedOf, followJob, keepFollowed } from './rayFollow.ts';
-import { RayJobs } from './rayJobs.ts';
+import { followJob, jobOfRun, keepJob } from './rayFollow.ts';
+import { RayJobs, wordsOfJob } from './rayJobs.ts';
 import { packageOf, type RayPackage } from './rayPackage.ts';
 import { lookAtCluster } from './rayPreflight.ts';
 import { throwIfFailed } from './runFolder.ts';
@@ -51,7 +50,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       uploaded = await jobs.upload(brought.name, brought.content);
       const check = { entrypoint: commandOf(launch, '--check'), runtime_env: { working_dir: uploaded } };
       const { job, logs } = await jobs.run(check, io.signal);
-      const words = lastLineOf(logs) || (job.message ?? '');
+      const words = wordsOfJob(job, logs);
       if (job.status !== 'SUCCEEDED') throw refusedOptions(launch, words);
       const { disk, free } = needsOf(logs);
       throwUnlessRoomFor(launch.disk ?? disk, free, `in the storage of ${jobs.name}`, 'set storage to another folder');
@@ -80,9 +79,9 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
 }
 
 function jobOf(run: string, jobs: RayJobs): string {
-  const followed = followedOf(run);
-  if (!followed) throw new UsageError(`${run} was not submitted to ${jobs.name}`);
-  return followed.job;
+  const submitted = jobOfRun(run);
+  if (!submitted) throw new UsageError(`${run} was not submitted to ${jobs.name}`);
+  return submitted.job;
 }
 
 function commandOf({ isResumed }: Launch, ...more: readonly string[]): string {
@@ -116,13 +115,12 @@ async function start(jobs: RayJobs, launch: Launch, workingDir: string, io: Io):
     },
     io.signal,
   );
-  keepFollowed(launch.run, { job, told: 0 });
+  keepJob(launch.run, { job, told: 0 });
   io.err(`job ${job} on ${jobs.name}; its log: ${jobs.address}/#/jobs/${job}\n`);
   for (;;) {
-    const { status, message } = await jobs.job(job);
-    if (status === 'RUNNING') return {};
-    if (status !== 'PENDING')
-      throw didNotStart(lastLineOf(await jobs.logs(job)) || (message ?? ''), { host: jobs.name });
+    const state = await jobs.job(job);
+    if (state.status === 'RUNNING') return {};
+    if (state.status !== 'PENDING') throw didNotStart(wordsOfJob(state, await jobs.logs(job)), { host: jobs.name });
     await setTimer(500, undefined, { signal: io.signal });
   }
 }

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync }
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
-import { Fault } from '../../engine/shell/fault.ts';
+import type { Fault } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { type Io, UsageError } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
@@ -11,7 +11,7 @@ import { digestOf, inside } from './mirror.ts';
 import { pieceIn, writePiece } from './rayFollow.ts';
 import type { RayJobs } from './rayJobs.ts';
 import { readJson, sizeOf } from './runFolder.ts';
-import { noCheckpoint } from './targetFaults.ts';
+import { environmentFault, noCheckpoint } from './targetFaults.ts';
 
 /** What comes through a job's log, which Ray hands over in one answer. */
 export const mostInLog = 100e6;
@@ -95,5 +95,5 @@ function nameBase(run: string, adapter: string): void {
 }
 
 function failed(message: string): Fault {
-  return new Fault({ who: 'environment', code: 'ray/checkpoint', message });
+  return environmentFault('ray/checkpoint', message);
 }

@@ -15,29 +15,28 @@ const mark = '@rehearsal ';
 
 const pieceSchema = z.object({ path: z.string(), offset: z.int().min(0), data: z.base64() });
 type Piece = z.infer<typeof pieceSchema>;
-const followedSchema = z.object({ job: z.string(), told: z.int().min(0) });
+const jobSchema = z.object({ job: z.string(), told: z.int().min(0) });
 
 /** Which job trains a run, and how much of its log has been read. */
-export type Followed = z.infer<typeof followedSchema>;
+export type SubmittedJob = z.infer<typeof jobSchema>;
 
-const followedPath = (run: string) => join(run, runFiles.rayJob);
+const jobPath = (run: string) => join(run, runFiles.rayJob);
 
-export function keepFollowed(run: string, followed: Followed): void {
-  replaceFile(followedPath(run), `${JSON.stringify(followed)}\n`);
+/** Keeps which job trains a run, and how far its log was read. */
+export function keepJob(run: string, submitted: SubmittedJob): void {
+  replaceFile(jobPath(run), `${JSON.stringify(submitted)}\n`);
 }
 
 /** The job of a run; undefined where it was not submitted. */
-export function followedOf(run: string): Followed | undefined {
-  return existsSync(followedPath(run))
-    ? followedSchema.parse(JSON.parse(readFileSync(followedPath(run), 'utf8')))
-    : undefined;
+export function jobOfRun(run: string): SubmittedJob | undefined {
+  return existsSync(jobPath(run)) ? jobSchema.parse(JSON.parse(readFileSync(jobPath(run), 'utf8'))) : undefined;
 }
 
 /** Brings what a job says of a run's folder into the folder here, and its other words into `log.txt`, until it is over. */
 export function followJob(run: string, job: string, jobs: RayJobs, io: Io): Promise<boolean> {
   return followElsewhere(run, jobs.name, io, async (onMessage) => {
     const stops = passStopOn(run, () => jobs.stop(job));
-    const reader = new LogReader(run, followedOf(run) ?? { job, told: 0 });
+    const reader = new LogReader(run, jobOfRun(run) ?? { job, told: 0 });
     try {
       await jobs.follow(
         job,
@@ -62,7 +61,7 @@ export class LogReader {
   #seen = 0;
   #rest = '';
 
-  constructor(run: string, { job, told }: Followed) {
+  constructor(run: string, { job, told }: SubmittedJob) {
     this.#run = run;
     this.#job = job;
     this.#told = told;
@@ -73,14 +72,14 @@ export class LogReader {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) this.#take(line, line.length + 1);
-    keepFollowed(this.#run, { job: this.#job, told: this.#told });
+    keepJob(this.#run, { job: this.#job, told: this.#told });
   }
 
   /** Takes a last line that has no end. */
   end(): void {
     if (this.#rest) this.#take(this.#rest, this.#rest.length);
     this.#rest = '';
-    keepFollowed(this.#run, { job: this.#job, told: this.#told });
+    keepJob(this.#run, { job: this.#job, told: this.#told });
   }
 
   #take(line: string, length: number): void {

@@ -8,6 +8,8 @@ import { setTimeout as setTimer } from 'node:timers/promises';
 import * as z from 'zod';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import { UsageError } from '../io.ts';
+import { lastLineOf } from '../lastLine.ts';
+import { environmentFault } from './targetFaults.ts';
 
 const versionSchema = z.looseObject({ ray_version: z.string() });
 const submittedSchema = z.looseObject({ submission_id: z.string() });
@@ -29,6 +31,11 @@ export type Submission = {
 type Answer = { readonly status: number; readonly words: string };
 
 const isOver = ({ status }: Job) => status === 'STOPPED' || status === 'SUCCEEDED' || status === 'FAILED';
+
+/** The last thing that a job has printed; what Ray says of it where it printed nothing. */
+export function wordsOfJob({ message }: Job, logs: string): string {
+  return lastLineOf(logs) || (message ?? '');
+}
 
 /** A Ray cluster's own job interface, over HTTP. */
 export class RayJobs {
@@ -143,11 +150,10 @@ export class RayJobs {
   #told({ status, words }: Answer, path: string): string {
     if (status >= 200 && status < 300) return words;
     if (status === 401 || status === 403)
-      throw new Fault({
-        who: 'environment',
-        code: 'ray/token',
-        message: `${this.name} wants its token: set RAY_AUTH_TOKEN, or put it into ~/.ray/auth_token (ray get-auth-token on the cluster's head prints it)`,
-      });
+      throw environmentFault(
+        'ray/token',
+        `${this.name} wants its token: set RAY_AUTH_TOKEN, or put it into ~/.ray/auth_token (ray get-auth-token on the cluster's head prints it)`,
+      );
     throw new Fault({
       who: 'infrastructure',
       code: 'ray/failed',

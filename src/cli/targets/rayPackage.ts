@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import JSZip from 'jszip';
-import { Fault } from '../../engine/shell/fault.ts';
+import { environmentFault } from './targetFaults.ts';
 import { bytesIn, type Tree } from './trees.ts';
 
 /** Ray keeps packages in the memory of the cluster's head. */
@@ -17,11 +17,10 @@ export async function packageOf(
 ): Promise<RayPackage> {
   const size = bytesIn(Object.values(folders));
   if (size > largest)
-    throw new Fault({
-      who: 'environment',
-      code: 'ray/size',
-      message: `the run brings ${(size / 1e6).toFixed(0)} MB, and a Ray job takes ${largest / 1e6} MB: put the model into a folder that the cluster's machines see, or on a hub, and name that with --model`,
-    });
+    throw environmentFault(
+      'ray/size',
+      `the run brings ${(size / 1e6).toFixed(0)} MB, and a Ray job takes ${largest / 1e6} MB: put the model into a folder that the cluster's machines see, or on a hub, and name that with --model`,
+    );
   const zip = new JSZip();
   const digest = createHash('sha256');
   // A fixed date: what is brought decides the bytes, and so the name.

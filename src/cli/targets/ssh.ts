@@ -1,6 +1,5 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { Fault } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { byStep } from '../../engine/shell/trainingRun.ts';
 import { type Io, UsageError } from '../io.ts';
@@ -15,7 +14,7 @@ import { readAddress, type SshAddress } from './sshAddress.ts';
 import { type FarRun, followFarRun } from './sshFollow.ts';
 import { farPython, lookAt, type Machine, roomElsewhere } from './sshPreflight.ts';
 import type { Launch, Target } from './target.ts';
-import { didNotStart, noCheckpoint, refusedOptions } from './targetFaults.ts';
+import { didNotStart, environmentFault, noCheckpoint, refusedOptions } from './targetFaults.ts';
 import { broughtBy, bytesIn, listed, placeOfTree, programTrees, sendTrees, type Tree } from './trees.ts';
 
 /** What was made ready on the target for a launch. */
@@ -106,11 +105,11 @@ async function prepare(
   const { trees, config } = broughtBy(launch, folder);
   await bring(address, python, [engine, trainer, ...trees], io);
   const keys = keysOf(launch, io.environment);
-  const placed = { trainer: placeOfTree(folder, trainer), engine: `${placeOfTree(folder, engine)}/rehearsal.mjs` };
+  const programs = { trainer: placeOfTree(folder, trainer), engine: `${placeOfTree(folder, engine)}/rehearsal.mjs` };
   const making = await callFarSide(
     address,
     python,
-    { do: 'environment', ...placed },
+    { do: 'environment', ...programs },
     {
       signal,
       onWords: (line) => io.err(`${line}\n`),
@@ -125,11 +124,11 @@ async function prepare(
     python,
     {
       do: 'try',
-      ...placed,
+      ...programs,
       python: own,
       kind: launch.kind,
       config: { ...config, run: `${folder}/runs/${basename(launch.run)}` },
-      domains: domainsOf(launch.config).map((domain) => placeIn(launch, folder, domain)),
+      domains: domainsOf(launch.config).map((domain) => domainThere(launch, folder, domain)),
       environment: keys,
     },
     { signal },
@@ -137,11 +136,11 @@ async function prepare(
   if (tried.failed) throw trialFault(address, tried.failed, tried.words ?? '', launch);
   const { disk, free } = needsOf(tried.words);
   throwUnlessRoomFor(launch.disk ?? disk, free, `in ${folder} on ${address.host}`, roomElsewhere);
-  return { ...placed, python: own, node: tried.node, keys };
+  return { ...programs, python: own, node: tried.node, keys };
 }
 
 /** Where a domain of this machine lies on the target. */
-function placeIn(launch: Launch, folder: string, domain: string): string {
+function domainThere(launch: Launch, folder: string, domain: string): string {
   const { config } = broughtBy({ ...launch, config: { domain } }, folder);
   return String(config['domain']);
 }
@@ -151,17 +150,9 @@ function trialFault({ host }: SshAddress, failed: string, words: string, launch:
     case 'options':
       return refusedOptions(launch, words);
     case 'tools':
-      return new Fault({
-        who: 'environment',
-        code: 'target/tools',
-        message: `the tools of the domain don't start on ${host}: ${words}`,
-      });
+      return environmentFault('target/tools', `the tools of the domain don't start on ${host}: ${words}`);
     default:
-      return new Fault({
-        who: 'environment',
-        code: 'target/engine',
-        message: `the engine does not start on ${host}: ${words}`,
-      });
+      return environmentFault('target/engine', `the engine does not start on ${host}: ${words}`);
   }
 }
 

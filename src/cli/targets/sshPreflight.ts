@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { Fault } from '../../engine/shell/fault.ts';
+import type { Fault } from '../../engine/shell/fault.ts';
 import { loadDomain } from '../../engine/shell/load/loadDomain.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
 import { askFarSide, openSsh } from './farSide.ts';
@@ -7,6 +7,7 @@ import { type Gpus, throwUnlessGpus } from './gpus.ts';
 import { domainsOf } from './keys.ts';
 import type { SshAddress } from './sshAddress.ts';
 import type { Launch } from './target.ts';
+import { environmentFault } from './targetFaults.ts';
 
 /** What the far side says of its machine. */
 export type Machine = {
@@ -41,7 +42,10 @@ const search =
 /** The Python of the target: the one that was named, else the first one there that is new enough. */
 export async function farPython(address: SshAddress, given: string | undefined): Promise<string> {
   if (given !== undefined && !/^[\w./~+-]+$/.test(given))
-    throw fault('python/missing', `--python ${given}: name a command or a path of ${address.host}, without blanks`);
+    throw environmentFault(
+      'python/missing',
+      `--python ${given}: name a command or a path of ${address.host}, without blanks`,
+    );
   const test = `"$p" -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null && echo "python: $p" || echo "python: none"`;
   const command = given === undefined ? search : `p=${given}; ${test}`;
   const call = openSsh(address, `sh -c '${command}'`);
@@ -51,7 +55,7 @@ export async function farPython(address: SshAddress, given: string | undefined):
   const found = line?.slice('python: '.length);
   if (found !== undefined && found !== 'none') return found;
   const what = given ?? 'python3';
-  throw fault(
+  throw environmentFault(
     'python/missing',
     `${what} on ${address.host} is no Python 3.11 or newer: install one there, or name it with --python (in the editor: "python" of the target in the settings)`,
   );
@@ -75,14 +79,14 @@ export async function lookAt(
   const request = { do: 'look', commands: commands.map(({ command }) => command), model, environment: keys };
   const machine = await askFarSide<Machine>(address, python, request);
   if (machine.system === 'Windows')
-    throw fault('target/system', `${host} runs Windows: a target over SSH is a machine with Linux or macOS`);
+    throw environmentFault('target/system', `${host} runs Windows: a target over SSH is a machine with Linux or macOS`);
   if (!machine.canMakeEnvironments)
-    throw fault(
+    throw environmentFault(
       'python/venv',
       `Python ${machine.python} on ${host} can't make environments: install its venv module there (on Debian and Ubuntu the package python3-venv)`,
     );
   if (!machine.isWritable)
-    throw fault(
+    throw environmentFault(
       'target/folder',
       `${machine.at} on ${host} can't be written: name a folder of your own in the target's address, such as ssh://${host}/~/rehearsal`,
     );
@@ -98,7 +102,7 @@ export async function lookAt(
   if (machine.refusal) throw modelFault(String(launch.config['model']), machine.refusal);
   for (const { server, command } of commands)
     if (machine.commands[command] === false && !broughtCommands.includes(command))
-      throw fault(
+      throw environmentFault(
         'mcp/command',
         `the MCP server ${server} is started with ${command}, which is not on the PATH of ${host}: install it there`,
       );
@@ -113,11 +117,11 @@ function hubModelOf({ config }: Launch): string | null {
 
 function modelFault(model: string, refusal: 'unknown' | 'closed'): Fault {
   if (refusal === 'closed')
-    return fault(
+    return environmentFault(
       'model/closed',
       `the Hugging Face hub does not give out "${model}": ask for access on its page there, and set HF_TOKEN`,
     );
-  return fault(
+  return environmentFault(
     'model/unknown',
     `"${model}" is neither smollm2, tiny, a folder with a model or adapter, nor a model that the Hugging Face hub knows: check the name; one that is not public needs HF_TOKEN`,
   );
@@ -129,8 +133,4 @@ function serverCommands(domain: string): { readonly server: string; readonly com
   return Object.entries(mcpServers).flatMap(([server, declared]) =>
     declared.type === 'stdio' && /^[\w.+-]+$/.test(declared.command) ? [{ server, command: declared.command }] : [],
   );
-}
-
-function fault(code: string, message: string): Fault {
-  return new Fault({ who: 'environment', code, message });
 }

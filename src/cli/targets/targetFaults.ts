@@ -2,6 +2,11 @@ import { Fault } from '../../engine/shell/fault.ts';
 import { UsageError } from '../io.ts';
 import type { Launch } from './target.ts';
 
+/** What stands in the way of a run at its target, in one message that says what to change. */
+export function environmentFault(code: string, message: string): Fault {
+  return new Fault({ who: 'environment', code, message });
+}
+
 /** The trainer does not take a configuration; its words get the line of the file that they are about. */
 export function refusedOptions({ placed }: Launch, words: string): UsageError {
   return new UsageError(`the trainer refuses these options: ${placed?.(words) ?? words}`);

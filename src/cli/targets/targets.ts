@@ -9,7 +9,7 @@ import { rayTarget } from './ray.ts';
 import { sshTarget } from './ssh.ts';
 import type { Target } from './target.ts';
 
-const placeSchema = z.looseObject({ target: z.string(), python: z.string().optional() });
+const placeSchema = z.strictObject({ target: z.string(), python: z.string().optional() });
 
 /** Where a run was started, as `target.json` in its folder says; a run of this machine has no such file. */
 export type Place = z.infer<typeof placeSchema>;
@@ -32,21 +32,19 @@ export function targetAt({ target, python }: Place): Target {
 
 const local: Place = { target: 'local' };
 
-/** Where a run is: what was asked for, else where it was started. */
+/**
+ * Where a run is: what was asked for, else where it was started. Throws a `UsageError` where its `target.json` does not
+ * say that any more.
+ */
 export function placeOf(run: string, asked?: string, python?: string): Place {
   if (asked !== undefined) return { target: asked, ...(python ? { python } : {}) };
   return placeIn(join(run, runFiles.target)) ?? local;
 }
 
-/**
- * The place that a file keeps, with whatever else stands there. Throws a `UsageError` for a file that is none of
- * Rehearsal's.
- * @param otherwise what counts where the file does not say it
- */
-export function placeIn(path: string, otherwise: Partial<Place> = {}): Place | undefined {
+function placeIn(path: string): Place | undefined {
   if (!existsSync(path)) return undefined;
   try {
-    return placeSchema.parse({ ...otherwise, ...JSON.parse(readFileSync(path, 'utf8')) });
+    return placeSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
     throw new UsageError(
       `${path} was changed after Rehearsal wrote it, and does not say any more where training was started: write its target there again, such as {"target": "ssh://user@host/folder"}`,

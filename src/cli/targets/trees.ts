@@ -10,17 +10,18 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { Fault } from '../../engine/shell/fault.ts';
+import { workFolder } from '../../engine/shell/workFolders.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import type { FarCall } from './farSide.ts';
 import type { Launch } from './target.ts';
+import { environmentFault } from './targetFaults.ts';
 
 type TreeFile = { readonly from: string; readonly content: string; readonly size: number; readonly canRun: boolean };
 
 /** A file or a folder of this machine as a target is to have it. The same content is the same tree. */
 export type Tree = { readonly hash: string; readonly name: string; readonly files: ReadonlyMap<string, TreeFile> };
 
-const leftOut = new Set(['.git', '.rehearsal', 'node_modules', '__pycache__', '.venv', '.DS_Store', '.pytest_cache']);
+const leftOut = new Set(['.git', workFolder, 'node_modules', '__pycache__', '.venv', '.DS_Store', '.pytest_cache']);
 const chunkSize = 1 << 20;
 
 /** A tree of everything in a folder but what is made anew there, or of one file. */
@@ -77,11 +78,10 @@ export function programTrees(): { readonly engine: Tree; readonly trainer: Tree 
   const trainer = realpathSync(trainerFolder());
   const engine = join(dirname(trainer), 'dist');
   if (!existsSync(join(engine, 'rehearsal.mjs')))
-    throw new Fault({
-      who: 'environment',
-      code: 'engine/missing',
-      message: `${join(engine, 'rehearsal.mjs')} is missing: build it (npm run build), or install Rehearsal again`,
-    });
+    throw environmentFault(
+      'engine/missing',
+      `${join(engine, 'rehearsal.mjs')} is missing: build it (npm run build), or install Rehearsal again`,
+    );
   const isOfEngine = (file: string) =>
     /^(bridge|personas)\//.test(file) || (/^[^/]+\.mjs$/.test(file) && !/^(extension|language)\.mjs$/.test(file));
   const isOfTrainer = (file: string) =>

@@ -1,6 +1,7 @@
 import { Fault } from '../../engine/shell/fault.ts';
 import { type Endpoint, endpointSchema } from '../training/trainingProtocol.ts';
 import type { Launch } from './target.ts';
+import { environmentFault } from './targetFaults.ts';
 
 /** How long an endpoint may take to say which models it has, in milliseconds. */
 const patienceMs = 15_000;
@@ -34,11 +35,7 @@ async function throwUnlessAnswered(
   const { OpenAI, APIConnectionError, AuthenticationError, PermissionDeniedError } = await import('openai');
   const apiKey = (keyName === undefined ? '' : environment[keyName]) || 'none';
   const fault = (problem: string) =>
-    new Fault({
-      who: 'environment',
-      code: 'user/endpoint',
-      message: `the user's model ${model} at ${baseURL} ${problem}`,
-    });
+    environmentFault('user/endpoint', `the user's model ${model} at ${baseURL} ${problem}`);
   try {
     await new OpenAI({ baseURL, apiKey, maxRetries: 0, timeout: patienceMs }).models.list({ signal });
   } catch (error) {

@@ -11,6 +11,7 @@ import { runFiles } from '../../engine/shell/runFiles.ts';
 import { runName } from '../../engine/shell/runName.ts';
 import { openSupervisor } from '../../engine/shell/supervisor.ts';
 import { trainingKeys } from '../../engine/shell/trainingKeys.ts';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { askAtTerminal, trialsOf } from '../rolloutOptions.ts';
@@ -83,7 +84,7 @@ function runFolder(given: Given, io: Io, kind: TrainingKind): string {
   const out = text(given, 'out');
   if (out && statSync(resolve(io.cwd, out), { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`--out ${out} is a file: name a folder that is new or empty`);
-  return out ? resolve(io.cwd, out) : resolve(io.cwd, '.rehearsal', 'training', runName(kind));
+  return out ? resolve(io.cwd, out) : resolve(io.cwd, workFolders.training, runName(kind));
 }
 
 /** What SFT learns from: recordings at paths, and the rollouts of the gold seat that are to lie there first. */

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { trainingKinds } from '../../engine/core/trainingKind.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, UsageError } from '../io.ts';
 import { readJson } from '../targets/runFolder.ts';
@@ -63,10 +64,10 @@ export async function runOperation(operation: (typeof operations)[number], given
 function runOf(given: Given, io: Io): string {
   const [operation, name] = given.positionals;
   if (!name) throw new UsageError(`say which run: rehearsal train ${operation} RUN`);
-  const places = [resolve(io.cwd, name), resolve(io.cwd, '.rehearsal', 'training', name)];
+  const places = [resolve(io.cwd, name), resolve(io.cwd, workFolders.training, name)];
   const run = places.find((folder) => existsSync(join(folder, runFiles.launch)));
   if (run) return run;
-  throw new UsageError(`${name} is no run: name its folder, or its name in .rehearsal/training`);
+  throw new UsageError(`${name} is no run: name its folder, or its name in ${workFolders.training}`);
 }
 
 /** A run goes on with the configuration that it was started with, and with the keys of this environment. */

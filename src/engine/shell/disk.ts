@@ -1,6 +1,7 @@
 import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault } from './fault.ts';
+import { workFolder } from './workFolders.ts';
 
 /** Does something to a file. A disk that is full or refuses is a `Fault` that names the file. */
 export function onDisk<T>(path: string, act: () => T): T {
@@ -108,7 +109,7 @@ export function makeRunFolder(path: string): void {
   makeFolder(path);
   onDisk(path, () => {
     for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {
-      if (basename(folder) !== '.rehearsal') continue;
+      if (basename(folder) !== workFolder) continue;
       const ignore = join(folder, '.gitignore');
       if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
       return;

@@ -1,4 +1,7 @@
-/** What lies in the folder of a training run; `docs/training-protocol.md` says what each holds. */
+/**
+ * What lies in the folder of a training run; `docs/training-protocol.md` says what each holds. The result of an
+ * experiment lies in its folder under the same names.
+ */
 export const runFiles = {
   launch: 'launch.json',
   target: 'target.json',
@@ -12,6 +15,8 @@ export const runFiles = {
   lock: '.lock',
   stop: 'stop',
   checkpoints: 'checkpoints',
+  /** The copy of the weights that vLLM samples with. */
+  serving: 'serving',
   trajectories: 'trajectories',
   /** In each folder of recordings: what became of them, a line for each. */
   rollouts: 'rollouts.jsonl',

@@ -1,11 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 
 /** Where the syntheses of a workspace lie. */
 export function synthRoot(): string | undefined {
   const folder = vscode.workspace.workspaceFolders?.[0];
-  return folder && join(folder.uri.fsPath, '.rehearsal', 'synth');
+  return folder && join(folder.uri.fsPath, workFolders.synth);
 }
 
 /** A synthesis of the workspace, and how far it has come. */
@@ -32,8 +33,9 @@ export async function syntheses(): Promise<readonly Synthesis[]> {
     .toReversed()
     .flatMap((id) => {
       const folder = join(root ?? '', id);
-      const file = readSynthesis(folder);
-      if (typeof file === 'string') return [];
+      const found = readSynthesis(folder);
+      if (found.type !== 'read') return [];
+      const { file } = found;
       const rows = readSelection(folder);
       const chosen = rows.filter((row) => row.chosen && row.forkOf === undefined).length;
       const accepted = rows.filter((row) => row.accepted).length;

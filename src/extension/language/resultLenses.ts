@@ -16,20 +16,20 @@ const minuteMs = 60_000;
 export function registerResultLenses(runs: RunWatch, client: LanguageClient): vscode.Disposable {
   const changed = new vscode.EventEmitter<void>();
   const again = () => changed.fire();
-  let following: vscode.Disposable | undefined;
-  const follow = () => {
+  let watching: vscode.Disposable | undefined;
+  const watch = () => {
     const clock = setInterval(again, minuteMs);
     return vscode.Disposable.from(runs.onDidChange(again), { dispose: () => clearInterval(clock) });
   };
   const leave = () => {
-    following?.dispose();
-    following = undefined;
+    watching?.dispose();
+    watching = undefined;
   };
   const provider: vscode.CodeLensProvider = {
     onDidChangeCodeLenses: changed.event,
     provideCodeLenses: ({ uri, fileName }) => {
       if (!mayHaveLenses(fileName)) return [];
-      following ??= follow();
+      watching ??= watch();
       return lensesOf(uri.fsPath, client);
     },
   };

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import { domainFolders } from '../workspaceDomains.ts';
 
 /** Where the runs of a folder lie. */
 export function runsIn(folder: string): string {
-  return join(folder, '.rehearsal', 'runs');
+  return join(folder, workFolders.runs);
 }
 
 /** Where the editor writes the runs of a domain: to its workspace folder, else to the domain itself. */

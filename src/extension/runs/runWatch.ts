@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import * as vscode from 'vscode';
+import { workFolder } from '../../engine/shell/workFolders.ts';
 import { trainingRuns } from '../training/runsOfWorkspace.ts';
 import { ledgersIn } from './ledgers.ts';
 import { runPlaces } from './runPlaces.ts';
@@ -40,7 +41,7 @@ export class RunWatch implements vscode.Disposable {
   };
 
   #begin(): vscode.Disposable {
-    const files = vscode.workspace.createFileSystemWatcher('**/.rehearsal/{runs,training}/**');
+    const files = vscode.workspace.createFileSystemWatcher(`**/${workFolder}/{runs,training}/**`);
     const domains = vscode.workspace.createFileSystemWatcher('**/domain.yaml', false, true, false);
     const soon = () => this.#soon();
     const elsewhere = () => {

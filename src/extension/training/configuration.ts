@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type TrainingKind, trainingKinds } from '../../engine/core/trainingKind.ts';
 import { profileFor } from '../../engine/core/trainingProfile.ts';
+import { workFolder } from '../../engine/shell/workFolders.ts';
 import { pickDomain } from '../workspaceDomains.ts';
 import { firstSteps, modelOfSettings } from './learning.ts';
 
@@ -28,7 +29,7 @@ export function registerConfigurationLenses(): vscode.Disposable {
 export async function pickConfiguration(): Promise<string | undefined> {
   const open = vscode.window.activeTextEditor?.document.uri.fsPath;
   if (open?.endsWith('.training.yaml')) return open;
-  const files = await vscode.workspace.findFiles(pattern, '**/{node_modules,.rehearsal}/**', 200);
+  const files = await vscode.workspace.findFiles(pattern, `**/{node_modules,${workFolder}}/**`, 200);
   const items = files.map(({ fsPath }) => ({ label: vscode.workspace.asRelativePath(fsPath), file: fsPath }));
   const begin = { label: '$(add) New Configuration…', file: undefined };
   const chosen = await vscode.window.showQuickPick([...items, begin], { placeHolder: 'Which configuration?' });

@@ -1,5 +1,7 @@
 import { basename, join } from 'node:path';
 import * as vscode from 'vscode';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { workFolder, workFolders } from '../../engine/shell/workFolders.ts';
 import { activeFile } from '../activeFile.ts';
 import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
@@ -26,7 +28,7 @@ export async function runExperiment(context: Context, given: unknown): Promise<s
   const title = `Rehearsal: running the experiment ${name}`;
   const end = await runWithProgress(context, title, ['experiment', file, ...pythonOption()], { cwd });
   if (end.code === 0) {
-    const table = join(cwd, '.rehearsal', 'experiments', name, 'result.txt');
+    const table = join(cwd, workFolders.experiments, name, runFiles.resultText);
     await vscode.window.showTextDocument(vscode.Uri.file(table), { preview: false });
     return table;
   }
@@ -39,7 +41,7 @@ export async function runExperiment(context: Context, given: unknown): Promise<s
 async function pickExperiment(): Promise<string | undefined> {
   const open = activeFile();
   if (open?.endsWith(ending)) return open;
-  const files = await vscode.workspace.findFiles(`**/*${ending}`, '**/{node_modules,.rehearsal}/**', 200);
+  const files = await vscode.workspace.findFiles(`**/*${ending}`, `**/{node_modules,${workFolder}}/**`, 200);
   if (files.length === 0) {
     void vscode.window.showInformationMessage(`There is no experiment (*${ending}) in this workspace.`);
     return undefined;

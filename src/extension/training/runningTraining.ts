@@ -1,7 +1,7 @@
 import type { Alarm } from '../../webview/protocol.ts';
 import type { RunningHandle } from '../running.ts';
-import { followRun, isOver } from './followedRuns.ts';
 import { isRunning } from './runReader.ts';
+import { isOver, watchRun } from './watchedRuns.ts';
 
 /** A trainer that is killed says nothing, so that its process is looked at now and then. */
 const lookEveryMs = 2000;
@@ -27,6 +27,6 @@ export function watchTraining(folder: string, handle: TrainingWatch): void {
     if (isOver(metrics.status())) end();
     else if (step !== undefined) handle.say(`optimizer step ${step}`);
   };
-  const run = followRun(folder, { onChange: look, onProblem: () => undefined });
+  const run = watchRun(folder, { onChange: look, onProblem: () => undefined });
   const timer = setInterval(() => !isRunning(folder) && end(), lookEveryMs);
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { workFolders } from '../../engine/shell/workFolders.ts';
 import type { Run } from '../../webview/protocol.ts';
 
 /** A training run of the workspace: what its configuration says, where it lies, and whether it is under way. */
@@ -8,7 +9,7 @@ export type TrainingRun = Run & { readonly folder: string; readonly running: boo
 /** Where the training runs of a workspace live. */
 export function trainingRoot(): string | undefined {
   const folder = vscode.workspace.workspaceFolders?.[0];
-  return folder && join(folder.uri.fsPath, '.rehearsal', 'training');
+  return folder && join(folder.uri.fsPath, workFolders.training);
 }
 
 /**

@@ -16,7 +16,7 @@ export type RecordingFile = {
   /** All of it: the page is new. */
   readonly show: () => Promise<void>;
   /** What is new since the last time, or all of it where the file was begun anew. */
-  readonly follow: () => Promise<void>;
+  readonly showNew: () => Promise<void>;
 };
 
 /** Reads a recording and its sidecar for a page, with the engine's own readers. */
@@ -44,7 +44,7 @@ export function recordingFile(uri: vscode.Uri, channel: Channel): RecordingFile 
     under = under.then(() => post(known()));
     return under;
   };
-  return { show: () => queued(() => null), follow: () => queued(() => posted) };
+  return { show: () => queued(() => null), showNew: () => queued(() => posted) };
 }
 
 /** What a page is told of the file, and of the step that it is opened at. */

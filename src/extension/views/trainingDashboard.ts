@@ -4,12 +4,12 @@ import { messageOf } from '../../engine/shell/fault.ts';
 import type { PlayedStep, Run, ToExtension } from '../../webview/protocol.ts';
 import type { Context } from '../context.ts';
 import { dashboardType } from '../contributions.ts';
-import { type FollowedRun, followRun } from '../training/followedRuns.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from '../training/metricsFile.ts';
+import { showRunLog } from '../training/runOperations.ts';
 import { listRuns } from '../training/runReader.ts';
 import { trainingRoot } from '../training/runsOfWorkspace.ts';
 import { readRollouts, recordedName, recordingPath, sameTaskElsewhere } from '../training/stepRollouts.ts';
-import { showRunLog } from '../training/training.ts';
+import { type WatchedRun, watchRun } from '../training/watchedRuns.ts';
 import { saveExport } from './exportFile.ts';
 import { type Channel, connectPage, pageOf, webviewOptions } from './panel.ts';
 import { overlayOf } from './runOverlay.ts';
@@ -18,7 +18,7 @@ import { trajectoryEditorType } from './trajectoryEditor.ts';
 /** The dashboard of this window. */
 type Dashboard = {
   readonly panel: vscode.WebviewPanel;
-  /** Shows a run. Its metrics are read from the disk and followed until another one is shown. */
+  /** Shows a run. Its metrics are read from the disk and watched until another one is shown. */
   readonly show: (runFolder: string) => Promise<void>;
 };
 
@@ -51,7 +51,7 @@ export function restoreTrainingDashboard(context: Context, panel: vscode.Webview
   mount(context, panel);
 }
 
-type Shown = { readonly folder: string; readonly run: FollowedRun };
+type Shown = { readonly folder: string; readonly run: WatchedRun };
 
 function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
   const { log, extension } = context;
@@ -64,7 +64,7 @@ function mount(context: Context, panel: vscode.WebviewPanel): Dashboard {
       const onChange = (change: MetricsChange): void => {
         if (shown === mine) postChange(channel, basename(folder), mine.run.metrics, change);
       };
-      const mine: Shown = { folder, run: followRun(folder, { onChange, onProblem: (problem) => log.warn(problem) }) };
+      const mine: Shown = { folder, run: watchRun(folder, { onChange, onProblem: (problem) => log.warn(problem) }) };
       shown = mine;
       await mine.run.read;
       if (shown !== mine) return;

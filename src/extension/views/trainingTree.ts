@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import type { FollowedRun } from '../training/followedRuns.ts';
 import { type TrainingRun, trainingRuns } from '../training/runsOfWorkspace.ts';
+import type { WatchedRun } from '../training/watchedRuns.ts';
 
 /** A run's process can end without touching a file, and a new folder can escape the editor's watcher. */
 const lookEveryMs = 2000;
@@ -18,8 +18,8 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
   readonly #changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.#changed.event;
 
-  /** Runs whose trainer lives: what they say of themselves is followed, as the dashboard does. */
-  readonly #followed = new Map<string, FollowedRun>();
+  /** Runs whose trainer lives: what they say of themselves is watched, as the dashboard does. */
+  readonly #watched = new Map<string, WatchedRun>();
   #shown = '';
 
   /** Looks at the runs, and says so when they are not what is shown. */
@@ -44,32 +44,32 @@ class TrainingTree implements vscode.TreeDataProvider<TrainingRun> {
   }
 
   dispose(): void {
-    for (const run of this.#followed.values()) run.dispose();
-    this.#followed.clear();
+    for (const run of this.#watched.values()) run.dispose();
+    this.#watched.clear();
   }
 
   /** A run is running while its trainer lives and it has not said that it is over: its process lives a little longer. */
   async #runs(): Promise<readonly TrainingRun[]> {
     const runs = await trainingRuns();
     const living = new Set(runs.flatMap(({ folder, running }) => (running ? [folder] : [])));
-    for (const [folder, run] of this.#followed) {
+    for (const [folder, run] of this.#watched) {
       if (living.has(folder)) continue;
       run.dispose();
-      this.#followed.delete(folder);
+      this.#watched.delete(folder);
     }
     if (living.size === 0) return runs;
-    // What reads a run's metrics is loaded when there is one to follow: activation does not wait for it.
-    const training = await import('../training/followedRuns.ts');
-    const isLeft = (folder: string) => training.isOver(this.#follow(training, folder).metrics.status());
+    // What reads a run's metrics is loaded when there is one to watch: activation does not wait for it.
+    const training = await import('../training/watchedRuns.ts');
+    const isLeft = (folder: string) => training.isOver(this.#watch(training, folder).metrics.status());
     return runs.map((run) => ({ ...run, running: run.running && !isLeft(run.folder) }));
   }
 
-  #follow({ followRun }: typeof import('../training/followedRuns.ts'), folder: string): FollowedRun {
-    const known = this.#followed.get(folder);
+  #watch({ watchRun }: typeof import('../training/watchedRuns.ts'), folder: string): WatchedRun {
+    const known = this.#watched.get(folder);
     if (known) return known;
     const onChange = ({ statusChanged }: { readonly statusChanged: boolean }) => statusChanged && void this.refresh();
-    const run = followRun(folder, { onChange, onProblem: () => undefined });
-    this.#followed.set(folder, run);
+    const run = watchRun(folder, { onChange, onProblem: () => undefined });
+    this.#watched.set(folder, run);
     return run;
   }
 }

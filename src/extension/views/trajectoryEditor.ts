@@ -51,7 +51,7 @@ export function registerTrajectoryEditor(context: Context): vscode.Disposable {
       });
       const file = recordingFile(uri, channel);
       const watcher = watchFile(uri, () => {
-        if (panel.visible) void file.follow();
+        if (panel.visible) void file.showNew();
       });
       panel.webview.html = pageOf(panel.webview, extensionUri, 'trajectory', 'Recording');
       panel.onDidDispose(() => {

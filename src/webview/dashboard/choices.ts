@@ -21,7 +21,7 @@ export function readChoices(saved: unknown): Choices {
 /** Windows of the moving average, in optimizer steps. */
 export const smoothings = [
   { value: '1', label: 'No smoothing' },
-  { value: '5', label: 'Smooth over 5 steps' },
-  { value: '20', label: 'Smooth over 20 steps' },
-  { value: '100', label: 'Smooth over 100 steps' },
+  { value: '5', label: 'Smooth over 5 optimizer steps' },
+  { value: '20', label: 'Smooth over 20 optimizer steps' },
+  { value: '100', label: 'Smooth over 100 optimizer steps' },
 ] as const;

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { inRoot } from '../../../scripts/repository.ts';
 import { bytesOf } from '../../../src/cli/targets/byteReader.ts';
-import { had, mirror, own } from '../../../src/cli/targets/mirror.ts';
+import { had, mirror, own, weights } from '../../../src/cli/targets/mirror.ts';
 
 function runFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-mirror-'));
@@ -46,9 +46,11 @@ test.each([1, 7, 1000])('files come in pieces of %i bytes, behind what is there'
   expect(Object.keys(await had(run)).sort()).toEqual(['empty', 'metrics.jsonl', deep]);
 });
 
-test('both sides have the same files for themselves', () => {
-  const [, there = ''] = /^OWN = \{(.*)\}$/m.exec(readFileSync(inRoot('trainer', 'far_side.py'), 'utf8')) ?? [];
-  expect([...own].sort()).toEqual(JSON.parse(`[${there}]`).sort());
+test('both sides have the same files for themselves, and leave the same weights out', () => {
+  const far = readFileSync(inRoot('trainer', 'far_side.py'), 'utf8');
+  const listed = (text: string | undefined) => JSON.parse(`[${text}]`).sort();
+  expect([...own].sort()).toEqual(listed(/^OWN = \{(.*)\}$/m.exec(far)?.[1]));
+  expect([...weights].sort()).toEqual(listed(/^WEIGHTS = \((.*)\)$/m.exec(far)?.[1]));
 });
 
 test('a stream that ends in the middle keeps what came', async () => {

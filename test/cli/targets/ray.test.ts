@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { fetchFromRay, mostInLog } from '../../../src/cli/targets/rayFetch.ts';
-import { followedOf, LogReader } from '../../../src/cli/targets/rayFollow.ts';
+import { jobOfRun, LogReader } from '../../../src/cli/targets/rayFollow.ts';
 import { RayJobs } from '../../../src/cli/targets/rayJobs.ts';
 import { packageOf } from '../../../src/cli/targets/rayPackage.ts';
 import { type Looked, lookAtCluster, throwUnlessUsable } from '../../../src/cli/targets/rayPreflight.ts';
@@ -119,7 +119,7 @@ test('the run folder comes out of a log, whatever the pieces it arrives in', () 
     reader.end();
     expect(readFileSync(join(run, 'metrics.jsonl'), 'utf8')).toBe('one\ntwo\n');
     expect(readFileSync(join(run, 'log.txt'), 'utf8')).toBe('hello\n(worker) words\nlast\n');
-    expect(followedOf(run)).toEqual({ job: 'a', told: log.length });
+    expect(jobOfRun(run)).toEqual({ job: 'a', told: log.length });
   }
 });
 
@@ -128,7 +128,7 @@ test('a second connection goes on where the first was cut', () => {
   const log = `a\n${piece('metrics.jsonl', 0, 'one\n')}b\n${piece('metrics.jsonl', 4, 'two\n')}c\n`;
   const cut = log.indexOf('b\n') + 20;
   new LogReader(run, { job: 'a', told: 0 }).read(log.slice(0, cut));
-  new LogReader(run, followedOf(run) ?? { job: '', told: 0 }).read(log);
+  new LogReader(run, jobOfRun(run) ?? { job: '', told: 0 }).read(log);
   expect(readFileSync(join(run, 'log.txt'), 'utf8')).toBe('a\nb\nc\n');
   expect(readFileSync(join(run, 'metrics.jsonl'), 'utf8')).toBe('one\ntwo\n');
 });

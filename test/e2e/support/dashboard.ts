@@ -1,13 +1,4 @@
-import { readFileSync } from 'node:fs';
 import type { FrameLocator } from 'playwright-core';
-
-/** What each line of a file says. */
-export function linesOf<Line>(path: string): Line[] {
-  return readFileSync(path, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line);
-}
 
 /** The first cells of the table of optimizer steps. */
 export async function stepsInTable(frame: FrameLocator): Promise<string[]> {

@@ -7,7 +7,7 @@ import { compareEvaluations } from '../../../src/extension/training/evaluations.
 import { runExperiment } from '../../../src/extension/training/experiments.ts';
 import { exportCheckpoint } from '../../../src/extension/training/exportCheckpoint.ts';
 import { serveCheckpoint } from '../../../src/extension/training/serveCheckpoint.ts';
-import { evaluateCheckpoint } from '../../../src/extension/training/training.ts';
+import { evaluateCheckpoint } from '../../../src/extension/training/startTraining.ts';
 
 /** A person at the editor: what is said to them, and what they answer. */
 const editor = vi.hoisted(() => ({

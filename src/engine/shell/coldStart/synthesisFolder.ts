@@ -66,14 +66,21 @@ const decisionSchema = z.strictObject({
 });
 export type DecisionLine = z.infer<typeof decisionSchema>;
 
-/** What a folder's `synth.json` says; a sentence says why there is no synthesis in it. */
-export function readSynthesis(folder: string): SynthesisFile | string {
+/** What a folder's `synth.json` says; `message` is the sentence that says why there is no synthesis in it. */
+type SynthesisRead =
+  | { readonly type: 'read'; readonly file: SynthesisFile }
+  | { readonly type: 'missing'; readonly message: string }
+  | { readonly type: 'damaged'; readonly message: string };
+
+/** Reads the `synth.json` of a folder. Throws a `Fault` where the disk does not give it. */
+export function readSynthesis(folder: string): SynthesisRead {
   const path = join(folder, files.synthesis);
-  if (!existsSync(path)) return `${path} is missing`;
+  if (!existsSync(path)) return { type: 'missing', message: `${path} is missing` };
   const { data, error } = synthesisSchema.safeParse(jsonOf(fromDisk(path, () => readFileSync(path, 'utf8'))));
-  if (data) return data;
+  if (data) return { type: 'read', file: data };
   const [issue] = error.issues;
-  return `${path} describes no synthesis (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`;
+  const message = `${path} describes no synthesis (${issue?.path.join('.') || 'all of it'}: ${issue?.message})`;
+  return { type: 'damaged', message };
 }
 
 export function writeSynthesis(folder: string, file: SynthesisFile): void {

@@ -5,18 +5,18 @@ import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { runName } from '../../engine/shell/runName.ts';
-import type { Alarm } from '../../webview/protocol.ts';
-import { runQuietly, runWithProgress, wordsOf } from '../commandLine.ts';
+import { runWithProgress, wordsOf } from '../commandLine.ts';
 import type { Context } from '../context.ts';
-import { beginRunning } from '../running.ts';
 import { mayRun } from '../trust.ts';
 import { pickDomain } from '../workspaceDomains.ts';
 import { checkpointItems, pickCheckpoint } from './checkpoints.ts';
 import { kindAtAGlance, pickConfiguration } from './configuration.ts';
 import { firstSteps, type LearningKind, modelOfSettings, pythonOption } from './learning.ts';
 import { pickLesson } from './lesson.ts';
+import { pickRun, showRunLog } from './runOperations.ts';
 import { trainingRoot, trainingRuns } from './runsOfWorkspace.ts';
-import { isOnNamedTarget, local, namedTargets, pickTarget } from './targets.ts';
+import { showTraining } from './shownRuns.ts';
+import { local, namedTargets, pickTarget } from './targets.ts';
 
 export type TrainingChoice = {
   readonly domain?: string;
@@ -141,27 +141,6 @@ export async function resumeTraining(context: Context, given?: string): Promise<
   return starting(context, `resuming ${basename(run)}`, ['train', 'resume', run, '--detach', ...python], run);
 }
 
-/** Brings the newest checkpoint of a run on another machine into its folder here; returns its folder. */
-export async function fetchCheckpoint(context: Context, given?: string): Promise<string | undefined> {
-  if (!mayRun('Training runs')) return undefined;
-  const elsewhere = (await trainingRuns()).filter(({ folder }) => existsSync(join(folder, runFiles.target)));
-  const run = given ?? (await pickRun(elsewhere.map(({ id, folder }) => ({ label: id, folder }))));
-  if (!run && elsewhere.length > 0) return undefined;
-  if (!run || !existsSync(join(run, runFiles.target))) {
-    void vscode.window.showInformationMessage('Only the checkpoints of a run on another machine are fetched.');
-    return undefined;
-  }
-  const title = `Rehearsal: fetching the newest checkpoint of ${basename(run)}`;
-  const end = await runWithProgress(context, title, ['train', 'fetch', run]);
-  if (end.isCancelled) return undefined;
-  if (end.code !== 0) {
-    void vscode.window.showErrorMessage(`The checkpoint could not be fetched: ${wordsOf(end, 'the command')}`);
-    return undefined;
-  }
-  void vscode.window.showInformationMessage(`The checkpoint lies in ${end.answer['checkpoint']}`);
-  return String(end.answer['checkpoint']);
-}
-
 async function starting(
   context: Context,
   title: string,
@@ -171,59 +150,13 @@ async function starting(
   const end = await runWithProgress(context, `Rehearsal: ${title}`, args);
   if (end.isCancelled) writeFileSync(join(run, runFiles.stop), '');
   if (end.code === 0) {
-    followRunning(run);
+    showTraining(run);
     return run;
   }
   const message = wordsOf(end, 'the command');
   note(run, end.isCancelled ? { type: 'stopped' } : { type: 'error', message });
   if (!end.isCancelled) void offerLog(context, run, `Training did not start: ${message}`);
   return undefined;
-}
-
-/** Training runs that are shown as running. */
-const followed = new Set<string>();
-
-/** Shows a run as running until it has said its last word, or its trainer is gone. */
-function followRunning(folder: string): void {
-  if (followed.has(folder)) return;
-  followed.add(folder);
-  const stop = () => stopTraining(folder);
-  const open = () => vscode.commands.executeCommand('rehearsal.training.dashboard', folder);
-  const handle = beginRunning({ type: 'training', title: basename(folder) }, { stop, open });
-  const end = () => {
-    followed.delete(folder);
-    handle.end();
-  };
-  const onAlarm = (alarm: Alarm) => void tellAlarm(folder, alarm);
-  void import('./runningTraining.ts').then(({ watchTraining }) => watchTraining(folder, { ...handle, end, onAlarm }));
-}
-
-async function tellAlarm(folder: string, { step, message, pauses }: Alarm): Promise<void> {
-  const paused = pauses ? ' The run is paused.' : '';
-  const said = `${basename(folder)}, optimizer step ${step}: ${message}.${paused}`;
-  const chosen = await vscode.window.showWarningMessage(said, 'Open Dashboard');
-  if (chosen) await vscode.commands.executeCommand('rehearsal.training.dashboard', folder);
-}
-
-/**
- * A training outlives the window that started it: what still runs is shown again. One on a target of the settings that
- * nobody follows any more is followed again.
- */
-export async function followLeftRunning(context: Context): Promise<void> {
-  const root = trainingRoot();
-  if (!root || !existsSync(root)) return;
-  for (const { folder, running } of await trainingRuns()) {
-    if (running) followRunning(folder);
-    else if (vscode.workspace.isTrusted && (await isOnNamedTarget(folder))) await reconnect(context, folder);
-  }
-}
-
-/** What followed the run is gone, and left its `pid` file behind. */
-async function reconnect(context: Context, folder: string): Promise<void> {
-  if (!existsSync(join(folder, runFiles.pid))) return;
-  const args = ['train', 'follow', folder, '--detach', '--json'];
-  const { code } = await runQuietly(context, args);
-  if (code === 0) followRunning(folder);
 }
 
 /** The last word of a run whose trainer could not say one, so that the dashboard shows it now and later. */
@@ -238,36 +171,6 @@ function note(
 async function offerLog(context: Context, run: string, message: string): Promise<void> {
   const chosen = await vscode.window.showErrorMessage(message, 'Show Log');
   if (chosen) await showRunLog(context, run);
-}
-
-/** The trainer's own log where it has begun one, else the extension's. */
-export async function showRunLog(context: Context, run: string | undefined): Promise<void> {
-  const path = run && join(run, runFiles.log);
-  if (path && existsSync(path)) await vscode.window.showTextDocument(vscode.Uri.file(path), { preview: true });
-  else context.log.show();
-}
-
-/** Asks a run to end after its current optimizer step, with a checkpoint. */
-export async function stopTraining(given?: string): Promise<boolean> {
-  const running = (await trainingRuns()).filter((run) => run.running);
-  const picked =
-    given ??
-    (running.length === 1
-      ? running[0]?.folder
-      : await pickRun(running.map(({ id, folder }) => ({ label: id, folder }))));
-  if (!picked || !existsSync(picked)) {
-    void vscode.window.showInformationMessage('No training is running.');
-    return false;
-  }
-  writeFileSync(join(picked, runFiles.stop), '');
-  return true;
-}
-
-async function pickRun(
-  items: readonly { readonly label: string; readonly folder: string }[],
-): Promise<string | undefined> {
-  if (items.length === 0) return undefined;
-  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which run?' }))?.folder;
 }
 
 async function pickModel(kind: TrainingKind): Promise<string | undefined> {

@@ -2,13 +2,13 @@ import type { RunStatus } from '../../webview/protocol.ts';
 import { type MetricsChange, type RunMetrics, readMetrics } from './metricsFile.ts';
 import { watchMetrics } from './metricsWatch.ts';
 
-/** Who follows a run: told of each change, and of a folder that can't be read. */
-export type Follower = {
+/** Who watches a run: told of each change, and of a folder that can't be read. */
+export type RunWatcher = {
   readonly onChange: (change: MetricsChange) => void;
   readonly onProblem: (problem: string) => void;
 };
 
-export type FollowedRun = {
+export type WatchedRun = {
   readonly metrics: RunMetrics;
   /** Resolves when what stood on the disk was read. */
   readonly read: Promise<void>;
@@ -17,7 +17,7 @@ export type FollowedRun = {
 
 type Shared = {
   readonly metrics: RunMetrics;
-  readonly followers: Set<Follower>;
+  readonly watchers: Set<RunWatcher>;
   readonly read: Promise<void>;
   watch: { readonly dispose: () => void } | null;
 };
@@ -25,18 +25,18 @@ type Shared = {
 const shared = new Map<string, Shared>();
 
 /**
- * Follows a run's folder until it is disposed. All who follow the same run have one reader and one watcher, so no two
- * views of a window can say different things of it.
+ * Watches a run's folder until it is disposed. All who watch the same run share one reader and one look at the disk, so
+ * no two views of a window can say different things of it.
  */
-export function followRun(folder: string, follower: Follower): FollowedRun {
+export function watchRun(folder: string, watcher: RunWatcher): WatchedRun {
   const run = shared.get(folder) ?? begin(folder);
-  run.followers.add(follower);
+  run.watchers.add(watcher);
   return {
     metrics: run.metrics,
     read: run.read,
     dispose: () => {
-      run.followers.delete(follower);
-      if (run.followers.size > 0) return;
+      run.watchers.delete(watcher);
+      if (run.watchers.size > 0) return;
       run.watch?.dispose();
       run.watch = null;
       if (shared.get(folder) === run) shared.delete(folder);
@@ -46,8 +46,8 @@ export function followRun(folder: string, follower: Follower): FollowedRun {
 
 function begin(folder: string): Shared {
   const metrics = readMetrics(folder);
-  const followers = new Set<Follower>();
-  const tell = (say: (follower: Follower) => void) => [...followers].forEach(say);
+  const watchers = new Set<RunWatcher>();
+  const tell = (say: (watcher: RunWatcher) => void) => [...watchers].forEach(say);
   const onProblem = (problem: string) => tell((each) => each.onProblem(problem));
   const read = metrics.refresh().then(
     (change) => {
@@ -57,7 +57,7 @@ function begin(folder: string): Shared {
     },
     (error: unknown) => onProblem(`${folder}: ${String(error)}`),
   );
-  const run: Shared = { metrics, followers, read, watch: null };
+  const run: Shared = { metrics, watchers, read, watch: null };
   shared.set(folder, run);
   return run;
 }

@@ -1,0 +1,60 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import { runWithProgress, wordsOf } from '../commandLine.ts';
+import type { Context } from '../context.ts';
+import { mayRun } from '../trust.ts';
+import { trainingRuns } from './runsOfWorkspace.ts';
+
+/** Asks a run to end after its current optimizer step, with a checkpoint. */
+export async function stopTraining(given?: string): Promise<boolean> {
+  const running = (await trainingRuns()).filter((run) => run.running);
+  const picked =
+    given ??
+    (running.length === 1
+      ? running[0]?.folder
+      : await pickRun(running.map(({ id, folder }) => ({ label: id, folder }))));
+  if (!picked || !existsSync(picked)) {
+    void vscode.window.showInformationMessage('No training is running.');
+    return false;
+  }
+  writeFileSync(join(picked, runFiles.stop), '');
+  return true;
+}
+
+/** Brings the newest checkpoint of a run on another machine into its folder here; returns its folder. */
+export async function fetchCheckpoint(context: Context, given?: string): Promise<string | undefined> {
+  if (!mayRun('Training runs')) return undefined;
+  const elsewhere = (await trainingRuns()).filter(({ folder }) => existsSync(join(folder, runFiles.target)));
+  const run = given ?? (await pickRun(elsewhere.map(({ id, folder }) => ({ label: id, folder }))));
+  if (!run && elsewhere.length > 0) return undefined;
+  if (!run || !existsSync(join(run, runFiles.target))) {
+    void vscode.window.showInformationMessage('Only the checkpoints of a run on another machine are fetched.');
+    return undefined;
+  }
+  const title = `Rehearsal: fetching the newest checkpoint of ${basename(run)}`;
+  const end = await runWithProgress(context, title, ['train', 'fetch', run]);
+  if (end.isCancelled) return undefined;
+  if (end.code !== 0) {
+    void vscode.window.showErrorMessage(`The checkpoint could not be fetched: ${wordsOf(end, 'the command')}`);
+    return undefined;
+  }
+  void vscode.window.showInformationMessage(`The checkpoint lies in ${end.answer['checkpoint']}`);
+  return String(end.answer['checkpoint']);
+}
+
+/** The trainer's own log where it has begun one, else the extension's. */
+export async function showRunLog(context: Context, run: string | undefined): Promise<void> {
+  const path = run && join(run, runFiles.log);
+  if (path && existsSync(path)) await vscode.window.showTextDocument(vscode.Uri.file(path), { preview: true });
+  else context.log.show();
+}
+
+/** The folder of the run that a person picks; undefined where there is none, or nothing was picked. */
+export async function pickRun(
+  items: readonly { readonly label: string; readonly folder: string }[],
+): Promise<string | undefined> {
+  if (items.length === 0) return undefined;
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which run?' }))?.folder;
+}

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import * as vscode from 'vscode';
+import { runFiles } from '../../engine/shell/runFiles.ts';
+import type { Alarm } from '../../webview/protocol.ts';
+import { runQuietly } from '../commandLine.ts';
+import type { Context } from '../context.ts';
+import { beginRunning } from '../running.ts';
+import { stopTraining } from './runOperations.ts';
+import { trainingRoot, trainingRuns } from './runsOfWorkspace.ts';
+import { isOnNamedTarget } from './targets.ts';
+
+/** Training runs that are shown as running. */
+const shown = new Set<string>();
+
+/** Shows a run as running until it has said its last word, or its trainer is gone. */
+export function showTraining(folder: string): void {
+  if (shown.has(folder)) return;
+  shown.add(folder);
+  const stop = () => stopTraining(folder);
+  const open = () => vscode.commands.executeCommand('rehearsal.training.dashboard', folder);
+  const handle = beginRunning({ type: 'training', title: basename(folder) }, { stop, open });
+  const end = () => {
+    shown.delete(folder);
+    handle.end();
+  };
+  const onAlarm = (alarm: Alarm) => void tellAlarm(folder, alarm);
+  void import('./runningTraining.ts').then(({ watchTraining }) => watchTraining(folder, { ...handle, end, onAlarm }));
+}
+
+async function tellAlarm(folder: string, { step, message, pauses }: Alarm): Promise<void> {
+  const paused = pauses ? ' The run is paused.' : '';
+  const said = `${basename(folder)}, optimizer step ${step}: ${message}.${paused}`;
+  const chosen = await vscode.window.showWarningMessage(said, 'Open Dashboard');
+  if (chosen) await vscode.commands.executeCommand('rehearsal.training.dashboard', folder);
+}
+
+/**
+ * A training outlives the window that started it: what still runs is shown again. One on a target of the settings that
+ * nobody follows any more is followed again.
+ */
+export async function showLeftRunning(context: Context): Promise<void> {
+  const root = trainingRoot();
+  if (!root || !existsSync(root)) return;
+  for (const { folder, running } of await trainingRuns()) {
+    if (running) showTraining(folder);
+    else if (vscode.workspace.isTrusted && (await isOnNamedTarget(folder))) await reconnect(context, folder);
+  }
+}
+
+/** What followed the run is gone, and left its `pid` file behind. */
+async function reconnect(context: Context, folder: string): Promise<void> {
+  if (!existsSync(join(folder, runFiles.pid))) return;
+  const args = ['train', 'follow', folder, '--detach', '--json'];
+  const { code } = await runQuietly(context, args);
+  if (code === 0) showTraining(folder);
+}
