@@ -97,9 +97,9 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
 
     from rehearsal_trainer.evaluation_part import Part, play_part
     from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
-    from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
     from rehearsal_trainer.rollouts import RolloutSettings
+    from rehearsal_trainer.run_folder import RunFolder
     from rehearsal_trainer.serving import gateway_of
     from rehearsal_trainer.session import Sampling
 

@@ -17,7 +17,6 @@ from rehearsal_trainer.evaluation_part import Part, play_part
 from rehearsal_trainer.lines import read_lines
 from rehearsal_trainer.measures import OF_A_DOMAIN, measure
 from rehearsal_trainer.messages import Json
-from rehearsal_trainer.progress import evaluation_folder
 from rehearsal_trainer.rollouts import PlayedRollout
 from rehearsal_trainer.session import Sampling
 from rehearsal_trainer.success import success
@@ -25,8 +24,8 @@ from rehearsal_trainer.task_sets import TaskSet
 
 if TYPE_CHECKING:
     from rehearsal_trainer import grpo_config, sft
-    from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.run_folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Evaluation:
         trained: list[PlayedRollout] = []
         values: dict[str, float] = {}
         for each in self._sets:
-            folder = self._run.path / evaluation_folder(step, each.name)
+            folder = self._run.path / run_files.evaluation_folder(step, each.name)
             played = play_part(self._worker, each.settings, folder, self._seed, each.tasks, self._part)
             found = say_evaluated(self._run, step, each, played)
             if not found:

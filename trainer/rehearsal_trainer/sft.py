@@ -121,8 +121,8 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     from rehearsal_trainer.dialect import dialect_named
     from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
-    from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.run_folder import RunFolder
     from rehearsal_trainer.serving import gateway_of
     from rehearsal_trainer.task_sets import say_apart
     from rehearsal_trainer.trajectories import find_recordings, read_recording, successful
@@ -201,7 +201,7 @@ def run_sft(config: Config, resume: bool = False) -> Path:
         reached = train(trainer, run.latest_checkpoint() if resume else None)
         if reached < steps:
             run.ended_early(reached)
-            return run.checkpoints / f"checkpoint-{reached}"
+            return run.checkpoints / run_files.checkpoint_name(reached)
         save(trainer, tokenizer, run.checkpoints / run_files.FINAL, merge=True)
         run.event("finished", step=reached, path=run_files.FINAL)
         return run.checkpoints / run_files.FINAL

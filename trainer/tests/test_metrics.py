@@ -12,7 +12,7 @@ from rehearsal_trainer.backends.verl.metrics import METRIC_NAMES as VERL_NAMES
 from rehearsal_trainer.backends.verl.metrics import named
 from rehearsal_trainer.measures import OF_A_DOMAIN
 from rehearsal_trainer.metrics import CHARTS, METRICS, metric_of
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.run_folder import RunFolder
 
 PACKAGE = Path(__file__).resolve().parents[1] / "rehearsal_trainer"
 

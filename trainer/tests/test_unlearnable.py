@@ -14,8 +14,8 @@ from rehearsal_trainer.engine import RolloutResult
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.grpo_step import refuse_unlearnable
-from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.session import Sampling, SessionRow
 
 

@@ -28,9 +28,9 @@ from rehearsal_trainer.engine import Failure, RolloutResult
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.masks import Row, without_tail
-from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.rollout_keys import DomainShare
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.session import Sampling, SessionRow
 from rehearsal_trainer.task_sets import TaskSet
 

@@ -24,11 +24,12 @@ from peft import LoraConfig
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOConfig, GRPOTrainer, SFTConfig, SFTTrainer
 
+from rehearsal_trainer import run_files
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer
 from rehearsal_trainer.decoders import is_llama_like
 from rehearsal_trainer.evaluation import Schedule
 from rehearsal_trainer.masks import CompletionRow, Row, labels_of
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.shared_prefix import share_prefix
 
 METRIC_NAMES = {
@@ -134,8 +135,8 @@ class ProgressCallback(TrainerCallback):
             control.should_save = True
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        path = self.run.checkpoints / f"checkpoint-{state.global_step}"
-        self.run.event("checkpoint", step=state.global_step, path=path.name)
+        step = state.global_step
+        self.run.event("checkpoint", step=step, path=run_files.checkpoint_name(step))
 
 
 @dataclass(frozen=True)

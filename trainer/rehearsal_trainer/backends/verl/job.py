@@ -39,7 +39,7 @@ from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.engine import running
 from rehearsal_trainer.failures import ConfigurationError, TrainingError, reported
 from rehearsal_trainer.messages import Json
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.task_sets import TaskSet, evaluated_sets, refuse_overlap, say_apart, trained_sets
 
 LOOK_S = 1.0
@@ -94,11 +94,11 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
             steps.watch(ray.get(store.waiting.remote()))
             if reached(run.path) > checkpoint:
                 checkpoint = reached(run.path)
-                run.event("checkpoint", step=checkpoint, path=f"checkpoint-{checkpoint}")
+                run.event("checkpoint", step=checkpoint, path=run_files.checkpoint_name(checkpoint))
             tell(mirror)
             if ready:
                 ray.get(ending)
-                run.event("finished", step=checkpoint, path=f"checkpoint-{checkpoint}")
+                run.event("finished", step=checkpoint, path=run_files.checkpoint_name(checkpoint))
                 return
             if run.should_stop():
                 run.ended_early(checkpoint)

@@ -11,9 +11,9 @@ from rehearsal_trainer import alarms
 from rehearsal_trainer.backends.verl.store import Waiting
 from rehearsal_trainer.evaluation import named, say_evaluated
 from rehearsal_trainer.grpo_step import measured_in
-from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.rollout_groups import groups_of
 from rehearsal_trainer.rollouts import PlayedRollout
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.task_sets import TaskSet
 
 

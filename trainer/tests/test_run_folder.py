@@ -13,7 +13,7 @@ import pytest
 
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.lines import read_lines
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.trainer_process import beginning_by_proc, beginning_by_ps, running_process
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and /dev/full")
@@ -42,7 +42,7 @@ def test_what_was_written_before_a_full_disk_stays_whole(tmp_path: Path) -> None
 import resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.failures import TrainingError
 from dataclasses import make_dataclass
 run = RunFolder(Path(sys.argv[1]), "sft", make_dataclass("Config", [])())
@@ -114,3 +114,11 @@ def test_a_run_goes_on_from_the_step_that_another_writer_of_checkpoints_names(tm
     with RunFolder(tmp_path, "sft", Config(), True, reached=20):
         resumed = read_lines(tmp_path / "events.jsonl")[-1]
     assert (resumed["type"], resumed["attempt"], resumed["step"]) == ("resumed", 2, 20)
+
+
+def test_the_latest_checkpoint_is_the_one_with_the_highest_step(tmp_path: Path) -> None:
+    run = opened(tmp_path / "run")
+    assert run.latest_checkpoint() is None
+    for name in ("checkpoint-9", "checkpoint-10", "checkpoint-11.part", "checkpoint-", "12", "final"):
+        (run.checkpoints / name).mkdir()
+    assert run.latest_checkpoint() == run.checkpoints / "checkpoint-10"
