@@ -190,7 +190,7 @@ def sft_trainer(
         processing_class=tokenizer,
         callbacks=[progress],
     )
-    _save_time(trainer.model)
+    _leave_out_positions(trainer.model)
     if validation:
         progress.evaluate = _validated(trainer, validation, plan, evaluate)
     return trainer
@@ -280,7 +280,7 @@ def grpo_trainer(
     )
     trainer.skip_dead_groups = grpo.skip_dead_groups
     trainer.differences = measured.differences
-    _save_time(trainer.model)
+    _leave_out_positions(trainer.model)
     return trainer
 
 
@@ -348,8 +348,25 @@ def _lora(model: Any, plan: Optimization) -> LoraConfig | None:
     )
 
 
-def _save_time(model: Any) -> None:
-    trl_utils._use_triton = lambda _device: True  # pyright: ignore  # score labelled positions only; no kernel depends on it
+def score_labelled_positions() -> None:
+    """Lets TRL apply the language model's head only where a label stands, on every device.
+
+    RuntimeError where this version of TRL decides that elsewhere.
+    """
+    if not hasattr(trl_utils, "_use_triton"):
+        raise RuntimeError(
+            "trl.trainer.utils has no _use_triton, so this version of TRL decides elsewhere which positions are "
+            "scored, and every token of the policy and the tools would be: install the version that "
+            "trainer/requirements pins"
+        )
+    # TRL scores all positions where there is no Triton, lest a compiler begins anew for each number of labels. Nothing
+    # is compiled here, and nothing else of that module asks whether there is Triton: its kernels ask for themselves.
+    trl_utils._use_triton = lambda _device: True  # pyright: ignore
+
+
+def _leave_out_positions(model: Any) -> None:
+    """Those without a label are not scored, and those of a prefix that all rows of a batch share computed once."""
+    score_labelled_positions()
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
     if is_llama_like(inner):
         share_prefix(inner.base_model)
