@@ -48,7 +48,7 @@ class RunFolder:
             raise ConfigurationError(
                 f"{self.path} already holds a run; resume it with --resume, or name another folder"
             )
-        trainer = running_process(self.path)
+        trainer = running_process(self.path / run_files.PID)
         if trainer not in (None, os.getpid()):
             raise ConfigurationError(
                 f"{self.path} is being trained by process {trainer}; stop that first (a file named stop in the folder)"

@@ -70,12 +70,12 @@ def test_a_folder_has_one_trainer_at_a_time(tmp_path: Path) -> None:
     run = opened(tmp_path / "run").path
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         (run / "pid").write_text(str(other.pid))
-        assert running_process(run) == other.pid
+        assert running_process(run / "pid") == other.pid
         with pytest.raises(ConfigurationError, match=f"is being trained by process {other.pid}; stop that first"):
             opened(run, resume=True)
         other.kill()
     # A trainer that was killed leaves its file behind, and that stops nobody.
-    assert running_process(run) is None
+    assert running_process(run / "pid") is None
     opened(run, resume=True)
     assert (run / "pid").read_text() == str(os.getpid())
 
@@ -86,7 +86,7 @@ def test_the_number_of_a_killed_trainer_may_belong_to_another_program(tmp_path: 
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         (run / "pid").write_text(str(other.pid))
         os.utime(run / "pid", (1, 1))
-        assert running_process(run) is None
+        assert running_process(run / "pid") is None
         other.kill()
 
 
@@ -103,9 +103,9 @@ def test_without_proc_the_system_is_asked(tmp_path: Path) -> None:
 
 
 def test_without_a_number_there_is_no_trainer(tmp_path: Path) -> None:
-    assert running_process(tmp_path) is None
+    assert running_process(tmp_path / "pid") is None
     (tmp_path / "pid").write_text("")
-    assert running_process(tmp_path) is None
+    assert running_process(tmp_path / "pid") is None
 
 
 def test_a_run_goes_on_from_the_step_that_another_writer_of_checkpoints_names(tmp_path: Path) -> None:
