@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rehearsal_trainer import alarms, keys, preflight, rollout_keys, run_files
+from rehearsal_trainer import alarms, keys, preflight, profiles, rollout_keys, run_files
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Conversation, Json
@@ -82,27 +82,21 @@ class Config:
 
 
 _CPU = {
-    "dialect": "compact",
+    **profiles.TRAINED_ON_CPU,
     "batch": 8,
     "steps": 40,
     "learning_rate": 1e-3,
     "warmup_steps": 3,
     "schedule": "linear",
-    "lora_rank": 16,
-    "turn_cap": None,
-    "max_tokens": 128,
-    "concurrency": 32,
-    "rollout_timeout_s": 600,
-    "context": 2048,
-    "dtype": "float32",
-    "gradient_checkpointing": False,
     "save_every": 50,
 }
 
-# The recipe with an adapter in place of all weights, which is what one GPU has room for.
-_GPU = {"micro_batch": 2, "learning_rate": 1e-4, "lora_rank": 32, "context": 16384}
-
-PROFILES = {"paper": {}, "gpu": _GPU, "cpu": _CPU, "trial": {**_CPU, "max_tokens": 32}}
+PROFILES = {
+    "paper": {},
+    "gpu": {**profiles.TRAINED_ON_GPU, "learning_rate": 1e-4},
+    "cpu": _CPU,
+    "trial": {**_CPU, **profiles.TRIAL},
+}
 
 
 def main(argv: Sequence[str]) -> int:
