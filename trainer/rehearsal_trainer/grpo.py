@@ -43,8 +43,9 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
     import torch
 
-    from rehearsal_trainer.backends.trl import Measurements, grpo_trainer, save, train
+    from rehearsal_trainer.backends.trl import grpo_trainer, save, train
     from rehearsal_trainer.grpo_step import StepPlayer
+    from rehearsal_trainer.measurements import Measurements
     from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
     from rehearsal_trainer.rollout_worker import RolloutWorker
     from rehearsal_trainer.run_folder import RunFolder

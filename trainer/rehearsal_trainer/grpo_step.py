@@ -12,6 +12,7 @@ from rehearsal_trainer import alarms, run_files
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.grpo_config import Config
 from rehearsal_trainer.masks import CompletionRow, split_at, without_tail
+from rehearsal_trainer.measurements import Measurements
 from rehearsal_trainer.measures import OF_A_DOMAIN, measure
 from rehearsal_trainer.rollout_groups import is_dead
 from rehearsal_trainer.rollout_lines import write_summary
@@ -21,7 +22,6 @@ from rehearsal_trainer.session import Sampling
 from rehearsal_trainer.task_sets import TaskSet, draw_order, labels_of
 
 if TYPE_CHECKING:
-    from rehearsal_trainer.backends.trl import Measurements
     from rehearsal_trainer.run_folder import RunFolder
 
 Group = list[PlayedRollout]

@@ -112,10 +112,11 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
     import torch
 
-    from rehearsal_trainer.backends.trl import Measurements, save, sft_trainer, train
+    from rehearsal_trainer.backends.trl import save, sft_trainer, train
     from rehearsal_trainer.chat import Chat
     from rehearsal_trainer.dialect import dialect_named
     from rehearsal_trainer.examples import Examples
+    from rehearsal_trainer.measurements import Measurements
     from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
     from rehearsal_trainer.rollout_worker import RolloutWorker
     from rehearsal_trainer.run_folder import RunFolder
@@ -177,7 +178,7 @@ def check(config: Config) -> None:
 
 
 def micro_batch_of(config: Config) -> int:
-    """Rows of one pass, of which a batch has one at least."""
+    """Rows that are computed in one pass: never more than a batch has."""
     return min(config.micro_batch, config.batch)
 
 

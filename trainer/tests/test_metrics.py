@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal_trainer.backends import trl
+from rehearsal_trainer.backends import progress_callback as trl
 from rehearsal_trainer.backends.verl.metrics import METRIC_NAMES as VERL_NAMES
 from rehearsal_trainer.backends.verl.metrics import named
 from rehearsal_trainer.measures import OF_A_DOMAIN
