@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 from conftest import ENGINE, OWN_NODE, REPOSITORY
-from test_verl_plan import config_of
+from test_verl_settings import config_of
 
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import MARK, Mirror
-from rehearsal_trainer.backends.verl.plan import StationPlan
 from rehearsal_trainer.backends.verl.station import Station
+from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.steps import Steps
 from rehearsal_trainer.backends.verl.store import RolloutStore, Waiting
 from rehearsal_trainer.engine import Failure, RolloutResult

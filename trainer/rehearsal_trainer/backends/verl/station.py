@@ -13,8 +13,8 @@ from typing import Any, Self
 
 from rehearsal_trainer import run_files
 from rehearsal_trainer.backends.verl.node import node_of_wheel
-from rehearsal_trainer.backends.verl.plan import StationPlan
 from rehearsal_trainer.backends.verl.served_model import ServedModel
+from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.failures import ConfigurationError
