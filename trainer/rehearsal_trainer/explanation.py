@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from rehearsal_trainer import alarms, evaluate, grpo_config, metrics, sft
-from rehearsal_trainer.alarm_kind import RunKind
+from rehearsal_trainer.alarm_kind import Limit, RunKind
 from rehearsal_trainer.backends.verl import cluster_config
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.setting import Key, keys_of, schema_of, spelled
@@ -91,7 +91,7 @@ def _of_names(kind: RunKind, key: Key) -> dict[str, Json]:
     return {}
 
 
-def _limit(limit: alarms.Limit) -> dict[str, Json]:
+def _limit(limit: Limit) -> dict[str, Json]:
     least = {"minimum": limit.least} if limit.least > 0 else {"exclusiveMinimum": 0}
     return {"type": "number", **least, "default": limit.default, "description": limit.about}
 
