@@ -18,7 +18,6 @@ METRIC_NAMES = {
     "kl": "kl",
     "entropy": "entropy",
     "reward_std": "reward_std",
-    "completions/clipped_ratio": "truncated",
     "clip_ratio/region_mean": "clipped",
     "mean_token_accuracy": "token_accuracy",
     "num_tokens": "tokens",

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from trl import SFTTrainer
 
-from rehearsal_trainer.evaluation import Schedule
+from rehearsal_trainer.cadence import Cadence
 from rehearsal_trainer.masks import Row, features_of
 from rehearsal_trainer.measurements import Evaluate
 
@@ -22,11 +22,11 @@ def validated(
 
     It does so before the run, up to 20 times in its `steps` optimizer steps, and after the last of them.
     """
-    schedule = Schedule(math.ceil(steps / 20), steps)
+    cadence = Cadence(math.ceil(steps / 20), steps)
 
     def look(step: int) -> Mapping[str, float]:
         values = evaluate(step) if evaluate else {}
-        if not schedule.is_due(step):
+        if not cadence.is_due(step):
             return values
         started = time.monotonic()
         loss = loss_of(trainer, rows, micro_batch)
