@@ -2,8 +2,25 @@
 
 Nothing of it is installed there: the other side sends trainer_process.py and this file, as one program, to `python3 -`
 style through ssh's standard input, then one JSON line that says what to do, and for `bring` the files behind it.
-Answers are JSON lines on standard output; a line with `size` is followed by so many bytes of a file. Keys come in that
-JSON line too, and go into the environment of the processes that are started here, never into a file or an argument.
+Answers are JSON lines on standard output, behind the line MARK; a line with `size` is followed by so many bytes of a
+file. API keys come in that first line too, as `environment`, and go into the environment of the processes that are
+started here, never into a file or an argument.
+
+    do           keys beside it                                           answer
+    look         folder, commands, model, environment                     one line: what this machine has
+    bring        folder, trees; then {size} and bytes for each wanted     {want: [hash]}, {brought: how many}
+    environment  folder, trainer                                          what setup_environment.py says, its exit code
+    try          folder, python, trainer, engine, kind, config, domains,  {node, words: the trainer's}, or
+                 environment                                              {node, failed: what, words: why}
+    start        folder, python, node, trainer, kind, config, resume,     {pid}, or {failed: why}
+                 environment
+    follow       folder, have: {path: [size, hash]}, once                 {path, offset, size} and bytes, {gone: path},
+                                                                          {running: true}; at the end {over: true}
+    stop         folder                                                   {isRunning}
+    checkpoints  folder                                                   {checkpoints: [name]}
+
+`folder` is the target's, and that of a run from `start` on; `follow` with `once` takes a checkpoint's. A file that does
+not begin as the other side has it is sent from offset 0, which replaces it there; until then its `Sent.size` is -1.
 
 The folder of the target holds: `store/` with the content of files under their hash, `trees/<hash>/` with folders made
 of them (which never change, so a run keeps what it was started with), and `runs/<name>/`. What it leaves out: nothing
@@ -36,8 +53,9 @@ POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
 MARK = b"rehearsal: far side\n"
-# Made on either side, each for itself: which process is at work, who asks for what, and what was asked there.
+# Too much to be told with every run: a checkpoint is followed by itself when a person asks for it.
 WEIGHTS = ("checkpoints/", "serving/")
+# Made on either side, each for itself: which process is at work, who asks for what, and what was asked there.
 OWN = {"pid", "stop", ".lock", "launch.json", "target.json", "connection.jsonl", "ray.json"}
 
 Request = dict[str, Any]
@@ -353,7 +371,10 @@ def follow(run: Path, request: Request, sink: BinaryIO) -> None:
 
 
 class Sent:
-    """How far a file was sent, and the hash of that, so that a file which was written anew is noticed."""
+    """How far a file was sent, and the hash of that, so that a file which was written anew is noticed.
+
+    `size` counts bytes; -1 says that what the other side has is no beginning of the file, so nothing of it is used.
+    """
 
     def __init__(self) -> None:
         self.size = 0
@@ -362,6 +383,7 @@ class Sent:
 
 
 def begun(path: Path, size: int, digest: str) -> Sent:
+    """Where a file goes on that the other side has so many bytes of, with this SHA-256."""
     sent = Sent()
     if path.is_file() and path.stat().st_size >= size:
         for chunk in chunks_of(path, 0, size):
@@ -394,7 +416,6 @@ def send(run: Path, name: str, sent: dict[str, Sent], sink: BinaryIO) -> None:
         return
     if known is None or known.size < 0 or not goes_on(path, known, stat.st_size):
         known = Sent()
-        known.size = 0
         begins = True
     else:
         begins = False
