@@ -1,9 +1,26 @@
 """What a training target over SSH does on its side; standard library only, Python 3.11 or newer.
 
-Nothing of it is installed there: the other side sends this file to `python3 -` style through ssh's standard input,
-then one JSON line that says what to do, and for `bring` the files behind it. Answers are JSON lines on standard output;
-a line with `size` is followed by so many bytes of a file. Keys come in that JSON line too, and go into the environment
-of the processes that are started here, never into a file or an argument.
+Nothing of it is installed there: the other side sends trainer_process.py and this file, as one program, to `python3 -`
+style through ssh's standard input, then one JSON line that says what to do, and for `bring` the files behind it.
+Answers are JSON lines on standard output, behind the line MARK; a line with `size` is followed by so many bytes of a
+file. API keys come in that first line too, as `environment`, and go into the environment of the processes that are
+started here, never into a file or an argument.
+
+    do           keys beside it                                           answer
+    look         folder, commands, model, environment                     one line: what this machine has
+    bring        folder, trees; then {size} and bytes for each wanted     {want: [hash]}, {brought: how many}
+    environment  folder, trainer                                          what setup_environment.py says, its exit code
+    try          folder, python, trainer, engine, kind, config, domains,  {node, words: the trainer's}, or
+                 environment                                              {node, failed: what, words: why}
+    start        folder, python, node, trainer, kind, config, resume,     {pid}, or {failed: why}
+                 environment
+    follow       folder, have: {path: [size, hash]}, once                 {path, offset, size} and bytes, {gone: path},
+                                                                          {running: true}; at the end {over: true}
+    stop         folder                                                   {isRunning}
+    checkpoints  folder                                                   {checkpoints: [name]}
+
+`folder` is the target's, and that of a run from `start` on; `follow` with `once` takes a checkpoint's. A file that does
+not begin as the other side has it is sent from offset 0, which replaces it there; until then its `Sent.size` is -1.
 
 The folder of the target holds: `store/` with the content of files under their hash, `trees/<hash>/` with folders made
 of them (which never change, so a run keeps what it was started with), and `runs/<name>/`. What it leaves out: nothing
@@ -25,15 +42,20 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    # There it stands above, in the same program.
+    from rehearsal_trainer.trainer_process import running_process
 
 POLL_SECONDS = 0.5
 HEARTBEAT_SECONDS = 5
 CHUNK = 1 << 20
 MARK = b"rehearsal: far side\n"
-# Made on either side, each for itself: which process is at work, who asks for what, and what was asked there.
+# Too much to be told with every run: a checkpoint is followed by itself when a person asks for it.
 WEIGHTS = ("checkpoints/", "serving/")
+# Made on either side, each for itself: which process is at work, who asks for what, and what was asked there.
 OWN = {"pid", "stop", ".lock", "launch.json", "target.json", "connection.jsonl", "ray.json"}
 
 Request = dict[str, Any]
@@ -302,7 +324,7 @@ def size_of(path: Path) -> int:
 
 
 def stop(run: Path) -> Request:
-    if running_process(run) is None:
+    if running_process(run / "pid") is None:
         return {"isRunning": False}
     (run / "stop").write_text("")
     return {"isRunning": True}
@@ -315,38 +337,6 @@ def checkpoints(run: Path) -> Request:
     said = [json.loads(line) for line in text.split("\n")[:-1]]  # a last line may be torn
     names = [event["path"] for event in said if event["type"] in ("checkpoint", "finished") and "path" in event]
     return {"checkpoints": [name for name in dict.fromkeys(names) if (run / "checkpoints" / name).is_dir()]}
-
-
-def running_process(run: Path) -> int | None:
-    """The process that the `pid` file of a run's folder names, or None where that is over.
-
-    A trainer that was killed leaves its file behind, and the system gives its number away again: a process that began
-    after the file was written is another program. Where that can't be known, as on Windows, there is none.
-    """
-    try:
-        pid = int((run / "pid").read_text())
-        written = (run / "pid").stat().st_mtime
-        began = beginning_by_proc(pid) if Path("/proc/uptime").exists() else beginning_by_ps(pid)
-    except (OSError, ValueError):
-        return None
-    return pid if began is not None and began <= written + 2 else None
-
-
-def beginning_by_proc(pid: int) -> float | None:
-    """When a process began, in seconds since the epoch; None for one that has ended and was not waited for."""
-    stat = Path(f"/proc/{pid}/stat").read_text()
-    uptime = float(Path("/proc/uptime").read_text().split()[0])
-    # Fields 3 and 22, counted after the name: the state, and the beginning since boot.
-    state, *fields = stat[stat.rindex(")") + 2 :].split()
-    return None if state == "Z" else time.time() - uptime + int(fields[18]) / os.sysconf("SC_CLK_TCK")
-
-
-def beginning_by_ps(pid: int) -> float | None:
-    """The same where there is no /proc, as on macOS; ValueError where there is no such process."""
-    command = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
-    state, began = done.stdout.strip().split(maxsplit=1)
-    return None if state.startswith("Z") else time.mktime(time.strptime(began, "%a %b %d %H:%M:%S %Y"))
 
 
 # What is told of a run.
@@ -363,7 +353,7 @@ def follow(run: Path, request: Request, sink: BinaryIO) -> None:
     told = 0.0
     while True:
         # Asked before the last look at the files, so that its last words are among them.
-        runs = running_process(run) is not None
+        runs = running_process(run / "pid") is not None
         paths = files_of(run, once)
         for path in paths:
             send(run, path, sent, sink)
@@ -381,7 +371,10 @@ def follow(run: Path, request: Request, sink: BinaryIO) -> None:
 
 
 class Sent:
-    """How far a file was sent, and the hash of that, so that a file which was written anew is noticed."""
+    """How far a file was sent, and the hash of that, so that a file which was written anew is noticed.
+
+    `size` counts bytes; -1 says that what the other side has is no beginning of the file, so nothing of it is used.
+    """
 
     def __init__(self) -> None:
         self.size = 0
@@ -390,6 +383,7 @@ class Sent:
 
 
 def begun(path: Path, size: int, digest: str) -> Sent:
+    """Where a file goes on that the other side has so many bytes of, with this SHA-256."""
     sent = Sent()
     if path.is_file() and path.stat().st_size >= size:
         for chunk in chunks_of(path, 0, size):
@@ -422,7 +416,6 @@ def send(run: Path, name: str, sent: dict[str, Sent], sink: BinaryIO) -> None:
         return
     if known is None or known.size < 0 or not goes_on(path, known, stat.st_size):
         known = Sent()
-        known.size = 0
         begins = True
     else:
         begins = False

@@ -23,6 +23,19 @@ Finding = tuple[str, dict[str, float]]
 FEW = 3
 """Optimizer steps before which there is nothing to compare with."""
 
+LOOP = 4
+"""The same call, with the same values, this many times in a row is a loop."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A number that an alarm compares with; a run's `alarms` sets another one."""
+
+    default: float
+    about: str
+    least: float = 0
+    """Smaller ones are refused; 0 is, too."""
+
 
 @dataclass(frozen=True)
 class Kind:

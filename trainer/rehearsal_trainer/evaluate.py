@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rehearsal_trainer import keys, preflight, rollout_keys, run_files
+from rehearsal_trainer import keys, preflight, profiles, rollout_keys, run_files
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Json
@@ -62,17 +62,12 @@ class Config:
     threads: keys.Threads = None
 
 
-_CPU = {
-    "dialect": "compact",
-    "turn_cap": None,
-    "max_tokens": 128,
-    "context": 2048,
-    "dtype": "float32",
-    "concurrency": 32,
-    "rollout_timeout_s": 600,
+PROFILES = {
+    "paper": {},
+    "gpu": profiles.PLAYED_ON_GPU,
+    "cpu": profiles.PLAYED_ON_CPU,
+    "trial": {**profiles.PLAYED_ON_CPU, **profiles.TRIAL},
 }
-
-PROFILES = {"paper": {}, "gpu": {"context": 16384}, "cpu": _CPU, "trial": {**_CPU, "max_tokens": 32}}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -97,9 +92,9 @@ def run_evaluation(config: Config, resume: bool = False) -> dict[str, Any] | Non
 
     from rehearsal_trainer.evaluation_part import Part, play_part
     from rehearsal_trainer.models import dtype_named, load_model, load_tokenizer
-    from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
     from rehearsal_trainer.rollouts import RolloutSettings
+    from rehearsal_trainer.run_folder import RunFolder
     from rehearsal_trainer.serving import gateway_of
     from rehearsal_trainer.session import Sampling
 

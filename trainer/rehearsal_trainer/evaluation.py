@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from rehearsal_trainer import run_files
+from rehearsal_trainer.cadence import Cadence
 from rehearsal_trainer.evaluation_part import Part, play_part
 from rehearsal_trainer.lines import read_lines
 from rehearsal_trainer.measures import OF_A_DOMAIN, measure
 from rehearsal_trainer.messages import Json
-from rehearsal_trainer.progress import evaluation_folder
 from rehearsal_trainer.rollouts import PlayedRollout
 from rehearsal_trainer.session import Sampling
 from rehearsal_trainer.success import success
@@ -25,30 +24,18 @@ from rehearsal_trainer.task_sets import TaskSet
 
 if TYPE_CHECKING:
     from rehearsal_trainer import grpo_config, sft
-    from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """When something of a run is measured: before it, every so many optimizer steps, and after its last."""
-
-    every: int
-    steps: int
-
-    def is_due(self, step: int) -> bool:
-        """Whether it is measured after this optimizer step."""
-        return step % self.every == 0 or step == self.steps
+    from rehearsal_trainer.run_folder import RunFolder
 
 
 class Evaluation:
     """The evaluations of a run."""
 
     def __init__(
-        self, run: RunFolder, worker: RolloutWorker, sets: Sequence[TaskSet], schedule: Schedule, seed: int, part: Part
+        self, run: RunFolder, worker: RolloutWorker, sets: Sequence[TaskSet], cadence: Cadence, seed: int, part: Part
     ) -> None:
         self._run, self._worker, self._sets = run, worker, sets
-        self._schedule, self._seed, self._part = schedule, seed, part
+        self._cadence, self._seed, self._part = cadence, seed, part
         self._before = first_evaluations(run.path / run_files.EVENTS)
 
     @classmethod
@@ -62,12 +49,12 @@ class Evaluation:
     ) -> Self:
         """Those that a run of so many optimizer steps is configured to have."""
         part = Part("evaluate", Sampling.of(config), config.evaluate_trials)
-        return cls(run, worker, sets, Schedule(config.evaluate_every, steps), config.seed, part)
+        return cls(run, worker, sets, Cadence(config.evaluate_every, steps), config.seed, part)
 
     def __call__(self, step: int) -> dict[str, float]:
         """Evaluates if it is due after this optimizer step; what was measured, or nothing."""
         is_known = step == 0 and bool(self._before)
-        return {} if is_known or not self._schedule.is_due(step) else self._measured(step)
+        return {} if is_known or not self._cadence.is_due(step) else self._measured(step)
 
     def _measured(self, step: int) -> dict[str, float]:
         started = time.monotonic()
@@ -76,7 +63,7 @@ class Evaluation:
         trained: list[PlayedRollout] = []
         values: dict[str, float] = {}
         for each in self._sets:
-            folder = self._run.path / evaluation_folder(step, each.name)
+            folder = self._run.path / run_files.evaluation_folder(step, each.name)
             played = play_part(self._worker, each.settings, folder, self._seed, each.tasks, self._part)
             found = say_evaluated(self._run, step, each, played)
             if not found:
@@ -87,9 +74,9 @@ class Evaluation:
             if not each.is_held_out:
                 trained += played
             if each.is_held_out or sum(not one.is_held_out for one in self._sets) > 1:
-                values |= named(f"evaluate/{each.name}", played, OF_A_DOMAIN)
+                values |= measured_as(f"evaluate/{each.name}", played, OF_A_DOMAIN)
         generator.refresh()
-        return values | named("evaluate", trained) | {"evaluate/seconds": time.monotonic() - started}
+        return values | measured_as("evaluate", trained) | {"evaluate/seconds": time.monotonic() - started}
 
 
 def say_evaluated(
@@ -107,8 +94,8 @@ def say_evaluated(
     return None
 
 
-def named(prefix: str, played: Sequence[PlayedRollout], kept: Sequence[str] = ()) -> dict[str, float]:
-    """What rollouts came to, all of it or what is kept, with the 95 % interval of their success."""
+def measured_as(prefix: str, played: Sequence[PlayedRollout], kept: Sequence[str] = ()) -> dict[str, float]:
+    """Metrics of rollouts, all or those that are kept, as `<prefix>/<metric>`, and the interval of their success."""
     low, high = success(played)["interval"]
     values = {f"{prefix}/{name}": value for name, value in measure(played).items() if name in kept or not kept}
     return {**values, f"{prefix}/success_low": low, f"{prefix}/success_high": high} if played else {}

@@ -47,7 +47,7 @@ def play_part(
             f"{seed}/{part.name}/{task}",
             part.sampling,
             settings,
-            str((folder / f"{task}.{trial}.traj.jsonl").resolve()),
+            str((folder / run_files.recording_name(task, trial)).resolve()),
         )
         for trial in range(part.trials)
         for task in tasks

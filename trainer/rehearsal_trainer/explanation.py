@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any
 
 from rehearsal_trainer import alarms, evaluate, grpo_config, metrics, sft
-from rehearsal_trainer.alarm_kind import RunKind
-from rehearsal_trainer.backends.verl import plan
+from rehearsal_trainer.alarm_kind import Limit, RunKind
+from rehearsal_trainer.backends.verl import cluster_config
 from rehearsal_trainer.messages import Json
 from rehearsal_trainer.setting import Key, keys_of, schema_of, spelled
 
@@ -35,8 +35,11 @@ def explanation() -> str:
         for kind, module in KINDS.items()
     }
     everywhere = keys_of(grpo_config.Config)
-    of_a_cluster = [key for name, key in keys_of(plan.ClusterConfig).items() if name not in everywhere]
-    keys["grpo"] += [{**_explained("grpo", plan, plan.ClusterConfig, key), "isForRay": True} for key in of_a_cluster]
+    of_a_cluster = [key for name, key in keys_of(cluster_config.ClusterConfig).items() if name not in everywhere]
+    keys["grpo"] += [
+        {**_explained("grpo", cluster_config, cluster_config.ClusterConfig, key), "isForRay": True}
+        for key in of_a_cluster
+    ]
     tables = {
         "metrics": [dataclasses.asdict(metric) for metric in metrics.METRICS],
         "charts": [_chart(chart) for chart in metrics.CHARTS],
@@ -88,7 +91,7 @@ def _of_names(kind: RunKind, key: Key) -> dict[str, Json]:
     return {}
 
 
-def _limit(limit: alarms.Limit) -> dict[str, Json]:
+def _limit(limit: Limit) -> dict[str, Json]:
     least = {"minimum": limit.least} if limit.least > 0 else {"exclusiveMinimum": 0}
     return {"type": "number", **least, "default": limit.default, "description": limit.about}
 

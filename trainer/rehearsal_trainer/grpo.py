@@ -25,8 +25,8 @@ from rehearsal_trainer.messages import Json
 if TYPE_CHECKING:
     from rehearsal_trainer.backends.trl import GrpoPlan, Optimization
     from rehearsal_trainer.evaluation import Evaluation
-    from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.run_folder import RunFolder
     from rehearsal_trainer.task_sets import TaskSet
 
 
@@ -43,11 +43,12 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
     """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
     import torch
 
-    from rehearsal_trainer.backends.trl import Measurements, grpo_trainer, save, train
+    from rehearsal_trainer.backends.trl import grpo_trainer, save, train
     from rehearsal_trainer.grpo_step import StepPlayer
+    from rehearsal_trainer.measurements import Measurements
     from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
-    from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.run_folder import RunFolder
     from rehearsal_trainer.serving import gateway_of
     from rehearsal_trainer.task_sets import draw_order, trained_sets
 
@@ -87,7 +88,7 @@ def run_grpo(config: Config, resume: bool = False) -> Path:
             reached = train(trainer, run.latest_checkpoint() if resume else None)
             if reached < steps:
                 run.ended_early(reached)
-                return run.checkpoints / f"checkpoint-{reached}"
+                return run.checkpoints / run_files.checkpoint_name(reached)
             save(trainer, tokenizer, run.checkpoints / run_files.FINAL, merge=False)
             run.event("finished", step=reached, path=run_files.FINAL)
             return run.checkpoints / run_files.FINAL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rehearsal_trainer import keys, rollout_keys
+from rehearsal_trainer import keys, profiles, rollout_keys
 from rehearsal_trainer.alarms import completed, known
 from rehearsal_trainer.failures import ConfigurationError
 
@@ -75,40 +75,24 @@ class Config:
 
 
 _CPU = {
-    "dialect": "compact",
-    "turn_cap": None,
+    **profiles.TRAINED_ON_CPU,
     "steps": 20,
     "tasks_per_step": 4,
     "micro_batch": 4,
     "learning_rate": 5e-5,
-    "lora_rank": 16,
-    "max_tokens": 128,
-    "context": 2048,
-    "dtype": "float32",
-    "gradient_checkpointing": False,
     "skip_dead_groups": True,
-    "concurrency": 32,
-    "rollout_timeout_s": 600,
     "evaluate_every": 10,
     "save_every": 5,
 }
 
-_GPU = {
-    "tasks_per_step": 8,
-    "micro_batch": 2,
-    "learning_rate": 1e-5,
-    "lora_rank": 32,
-    "context": 16384,
-    "skip_dead_groups": True,
-}
+# A quarter of the tasks of a step, which is what one GPU has time for.
+_GPU = {**profiles.TRAINED_ON_GPU, "tasks_per_step": 8, "learning_rate": 1e-5, "skip_dead_groups": True}
 
 PROFILES = {
     "paper": {},
-    # The recipe with an adapter, and a quarter of the tasks of a step, which is what one GPU has room and time for.
     "gpu": _GPU,
     "cpu": _CPU,
-    # Seconds a step, to see that everything works.
-    "trial": {**_CPU, "tasks_per_step": 2, "group_size": 4, "max_tokens": 32, "evaluate_every": 0},
+    "trial": {**_CPU, **profiles.TRIAL, "tasks_per_step": 2, "group_size": 4, "evaluate_every": 0},
 }
 
 ALGORITHMS = {

@@ -12,6 +12,7 @@ from rehearsal_trainer import alarms, run_files
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.grpo_config import Config
 from rehearsal_trainer.masks import CompletionRow, split_at, without_tail
+from rehearsal_trainer.measurements import Measurements
 from rehearsal_trainer.measures import OF_A_DOMAIN, measure
 from rehearsal_trainer.rollout_groups import is_dead
 from rehearsal_trainer.rollout_lines import write_summary
@@ -21,8 +22,7 @@ from rehearsal_trainer.session import Sampling
 from rehearsal_trainer.task_sets import TaskSet, draw_order, labels_of
 
 if TYPE_CHECKING:
-    from rehearsal_trainer.backends.trl import Measurements
-    from rehearsal_trainer.progress import RunFolder
+    from rehearsal_trainer.run_folder import RunFolder
 
 Group = list[PlayedRollout]
 
@@ -106,7 +106,7 @@ class StepPlayer:
                 member=member,
                 seed=f"{config.seed}/step-{step}/{label}/member-{member}",
                 sampling=sampling,
-                recording=str((folder / f"{label.replace('/', '.')}.{member}.traj.jsonl").resolve()),
+                recording=str((folder / run_files.recording_name(label.replace("/", "."), member)).resolve()),
                 settings=self._of_label[label][0].settings,
                 group=member // config.group_size,
             )

@@ -52,6 +52,11 @@ class CompletionRow(TypedDict):
     logprobs: list[float]
 
 
+def features_of(row: Row) -> dict[str, list[int]]:
+    """A row as SFT's data collator takes it: token ids, and as many labels."""
+    return {"input_ids": row.ids, "labels": labels_of(row)}
+
+
 def labels_of(row: Row) -> list[int]:
     """Labels for cross entropy: the id where the mask is 1, else IGNORED_LABEL."""
     return [token if bit else IGNORED_LABEL for token, bit in zip(row.ids, row.mask, strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rehearsal_trainer.alarms import LOOP
+from rehearsal_trainer.alarm_kind import LOOP
 from rehearsal_trainer.engine import RolloutFacts
 from rehearsal_trainer.rollout_groups import groups_of
 from rehearsal_trainer.rollouts import PlayedRollout

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rehearsal_trainer.alarm_kind import RunKind
-from rehearsal_trainer.alarms import LOOP
+from rehearsal_trainer.alarm_kind import LOOP, RunKind
 
 GRPO: Sequence[RunKind] = ("grpo",)
 SFT: Sequence[RunKind] = ("sft",)

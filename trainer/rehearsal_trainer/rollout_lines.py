@@ -28,7 +28,7 @@ def line_of(rollout: PlayedRollout) -> dict[str, Json]:
     result = rollout.result
     return {
         "task": rollout.request.task,
-        "domain": rollout.request.settings and rollout.request.settings.domain,
+        "domain": rollout.request.settings.domain,
         "member": rollout.request.member,
         "reward": result.reward,
         "turns": result.turns,

@@ -4,6 +4,8 @@ src/engine/shell/runFiles.ts names them for the engine; far_side.py and verl's
 checkpoint.py, which run alone, say theirs themselves.
 """
 
+from __future__ import annotations
+
 CONFIG = "config.json"
 METRICS = "metrics.jsonl"
 EVENTS = "events.jsonl"
@@ -18,3 +20,32 @@ RESULT_TEXT = "result.txt"
 TENSORBOARD = "tensorboard"
 SERVING = "serving"
 VLLM_LOG = "vllm.txt"
+RECORDING = ".traj.jsonl"
+"""How the name of a recording ends."""
+_CHECKPOINT = "checkpoint-"
+
+
+def checkpoint_name(step: int) -> str:
+    """The folder of the weights after an optimizer step, within `checkpoints`."""
+    return f"{_CHECKPOINT}{step}"
+
+
+def checkpoint_step(name: str) -> int | None:
+    """The optimizer step that a checkpoint with this name was written after; None for what is none, as `final`."""
+    step = name.removeprefix(_CHECKPOINT)
+    return int(step) if step != name and step.isdigit() else None
+
+
+def recording_name(label: str, member: int) -> str:
+    """The file of a rollout's recording: its task's label, and its number among the rollouts of that task."""
+    return f"{label}.{member}{RECORDING}"
+
+
+def step_folder(step: int) -> str:
+    """The folder of an optimizer step's recordings, within a run's folder."""
+    return f"{TRAJECTORIES}/step-{step:06d}"
+
+
+def evaluation_folder(step: int, domain: str) -> str:
+    """The folder of the recordings of an evaluation on a domain after an optimizer step, within a run's folder."""
+    return f"{TRAJECTORIES}/evaluate-{step:06d}/{domain}"

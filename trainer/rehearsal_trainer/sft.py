@@ -12,20 +12,22 @@ row that is longer than `context` is dropped and counted).
 from __future__ import annotations
 
 import contextlib
-import random
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rehearsal_trainer import alarms, keys, preflight, rollout_keys, run_files
+from rehearsal_trainer import alarms, keys, preflight, profiles, rollout_keys, run_files
 from rehearsal_trainer.configuration import read_config
-from rehearsal_trainer.failures import ConfigurationError, TrainingError
-from rehearsal_trainer.messages import Conversation, Json
+from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.messages import Json
 
 if TYPE_CHECKING:
+    from rehearsal_trainer.backends.trl import Optimization
+    from rehearsal_trainer.evaluation import Evaluation
     from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.run_folder import RunFolder
     from rehearsal_trainer.task_sets import TaskSet
 
 
@@ -82,27 +84,21 @@ class Config:
 
 
 _CPU = {
-    "dialect": "compact",
+    **profiles.TRAINED_ON_CPU,
     "batch": 8,
     "steps": 40,
     "learning_rate": 1e-3,
     "warmup_steps": 3,
     "schedule": "linear",
-    "lora_rank": 16,
-    "turn_cap": None,
-    "max_tokens": 128,
-    "concurrency": 32,
-    "rollout_timeout_s": 600,
-    "context": 2048,
-    "dtype": "float32",
-    "gradient_checkpointing": False,
     "save_every": 50,
 }
 
-# The recipe with an adapter in place of all weights, which is what one GPU has room for.
-_GPU = {"micro_batch": 2, "learning_rate": 1e-4, "lora_rank": 32, "context": 16384}
-
-PROFILES = {"paper": {}, "gpu": _GPU, "cpu": _CPU, "trial": {**_CPU, "max_tokens": 32}}
+PROFILES = {
+    "paper": {},
+    "gpu": {**profiles.TRAINED_ON_GPU, "learning_rate": 1e-4},
+    "cpu": _CPU,
+    "trial": {**_CPU, **profiles.TRIAL},
+}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -116,92 +112,57 @@ def run_sft(config: Config, resume: bool = False) -> Path:
     """The whole run; returns the folder of the trained model (or of the last checkpoint, when stopped)."""
     import torch
 
-    from rehearsal_trainer.backends.trl import Measurements, Optimization, save, sft_trainer, train
+    from rehearsal_trainer.backends.trl import save, sft_trainer, train
     from rehearsal_trainer.chat import Chat
     from rehearsal_trainer.dialect import dialect_named
-    from rehearsal_trainer.evaluation import Evaluation
+    from rehearsal_trainer.examples import Examples
+    from rehearsal_trainer.measurements import Measurements
     from rehearsal_trainer.models import load_model, load_tokenizer, training_dtype
-    from rehearsal_trainer.progress import RunFolder
     from rehearsal_trainer.rollout_worker import RolloutWorker
+    from rehearsal_trainer.run_folder import RunFolder
     from rehearsal_trainer.serving import gateway_of
-    from rehearsal_trainer.task_sets import say_apart
-    from rehearsal_trainer.trajectories import find_recordings, read_recording, successful
 
     if config.threads:
         torch.set_num_threads(config.threads)
     torch.manual_seed(config.seed)
 
     # Data: what went well, as token ids. The dialect is the gateway's, so the ids are those of a rollout.
-    files = find_recordings(config.recordings)
-    conversations = successful(map(read_recording, files), config.least_reward)
-    refuse_evaluated(conversations, config.evaluate_split)
     tokenizer = load_tokenizer(config.model)
-    chat = Chat(tokenizer, dialect_named(config.dialect))
-    every = [chat.row_of(conversation) for conversation in conversations]
-    kept = validation_tasks(conversations, config.validation_share, config.seed)
-    fitting = [
-        (row, each.task) for row, each in zip(every, conversations, strict=True) if len(row.ids) <= config.context
-    ]
-    rows = [row for row, task in fitting if task not in kept]
-    validation = [row for row, task in fitting if task in kept]
-    if not rows:
-        raise TrainingError(
-            f"nothing to learn from: of {len(files)} recordings {len(conversations)} have a reward of at least "
-            f"{config.least_reward:g} and are no previews, and {len(rows)} of them fit into {config.context} tokens"
-        )
-    if empty := [each.source for row, each in zip(every, conversations, strict=True) if not any(row.mask)]:
-        raise TrainingError(
-            f"{len(empty)} recordings have no token to learn from: the agent says nothing in them; the first is "
-            f"{empty[0]}. Leave them out of recordings"
-        )
-    if kept and not validation:
-        raise TrainingError(f"validation_share: no recording of {len(kept)} tasks fits into {config.context} tokens")
-    steps = config.steps or max(1, round(config.epochs * len(rows) / config.batch))
-    micro = min(config.micro_batch, config.batch)
-    accumulation = config.batch // micro
+    examples = Examples.of(config, Chat(tokenizer, dialect_named(config.dialect)))
+    steps = config.steps or max(1, round(config.epochs * len(examples.rows) / config.batch))
 
     # Model and run folder.
     with RunFolder(config.run, "sft", config, resume) as run, contextlib.ExitStack() as opened:
-        run.event(
-            "examples", recordings=len(files), rows=len(rows), validation_rows=len(validation),
-            too_long=len(every) - len(fitting), tokens=sum(len(row.ids) for row in rows),
-            trained_tokens=sum(sum(row.mask) for row in rows), steps=steps,
-        )  # fmt: skip
+        run.event("examples", **examples.counts(), steps=steps)
         run.stop_on_signals()
         run.watch(config.alarms, config.pause_on)
         if config.tensorboard:
             run.write_event_file()
         dtype, autocast = training_dtype(config.dtype, config.lora_rank)
         model = load_model(config.model, dtype, trainable_adapter=True)
-        plan = Optimization(
-            run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
-            micro_batch=micro, accumulation=accumulation, save_every=config.save_every,
-            keep_checkpoints=config.keep_checkpoints, seed=config.seed,
-            gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank, schedule=config.schedule,
-            bf16=autocast,
-        )  # fmt: skip
+        plan = plan_of(config, run, steps, autocast)
 
         # Train, save, say so.
         evaluation, gateway = None, None
         if config.evaluate_every:
             gateway = gateway_of(config, model, tokenizer)
             worker = opened.enter_context(RolloutWorker.of(config, gateway, run.log))
-            sets = [evaluated_set(config, worker)]
-            say_apart(run, [], sets, steps)
-            evaluation = Evaluation.of(config, run, worker, sets, steps)
+            evaluation = evaluation_of(config, run, worker, steps)
         measured = Measurements()
         if run.latest_checkpoint() is None:
-            measured.values["too_long"] = (len(every) - len(fitting)) / len(every)
-        trainer = sft_trainer(model, tokenizer, rows, plan, run, measured, evaluation, validation)
+            measured.values["too_long"] = examples.too_long_share
+        trainer = sft_trainer(model, tokenizer, examples.rows, plan, run, measured, evaluation, examples.validation)
         if gateway:
             gateway.generator.adopt(trainer.model)
         print(
-            f"SFT: {len(rows)} rows, {steps} optimizer steps, batch {micro * accumulation}", file=sys.stderr, flush=True
+            f"SFT: {len(examples.rows)} rows, {steps} optimizer steps, batch {plan.micro_batch * plan.accumulation}",
+            file=sys.stderr,
+            flush=True,
         )
         reached = train(trainer, run.latest_checkpoint() if resume else None)
         if reached < steps:
             run.ended_early(reached)
-            return run.checkpoints / f"checkpoint-{reached}"
+            return run.checkpoints / run_files.checkpoint_name(reached)
         save(trainer, tokenizer, run.checkpoints / run_files.FINAL, merge=True)
         run.event("finished", step=reached, path=run_files.FINAL)
         return run.checkpoints / run_files.FINAL
@@ -209,11 +170,16 @@ def run_sft(config: Config, resume: bool = False) -> Path:
 
 def check(config: Config) -> None:
     """Refuses what does not fit together."""
-    if config.batch % min(config.micro_batch, config.batch):
+    if config.batch % micro_batch_of(config):
         raise ConfigurationError(f"micro_batch: {config.micro_batch} does not divide batch = {config.batch}")
     if config.evaluate_every and (config.domain is None or config.evaluate_split is None):
         missing = "domain" if config.domain is None else "evaluate_split"
         raise ConfigurationError(f"evaluate_every: an evaluation needs {missing}; name it, or set evaluate_every to 0")
+
+
+def micro_batch_of(config: Config) -> int:
+    """Rows that are computed in one pass: never more than a batch has."""
+    return min(config.micro_batch, config.batch)
 
 
 def needs(config: Config) -> dict[str, Json]:
@@ -223,6 +189,30 @@ def needs(config: Config) -> dict[str, Json]:
         return preflight.checkpoints(config, size) + preflight.whole(config, size)
 
     return preflight.needs(config, Path(config.run), disk)
+
+
+def plan_of(config: Config, run: RunFolder, steps: int, autocast: bool) -> Optimization:
+    """The numbers of the optimizer."""
+    from rehearsal_trainer.backends.trl import Optimization
+
+    micro = micro_batch_of(config)
+    return Optimization(
+        run=run.checkpoints, steps=steps, learning_rate=config.learning_rate, warmup_steps=config.warmup_steps,
+        micro_batch=micro, accumulation=config.batch // micro, save_every=config.save_every,
+        keep_checkpoints=config.keep_checkpoints, seed=config.seed,
+        gradient_checkpointing=config.gradient_checkpointing, lora_rank=config.lora_rank, schedule=config.schedule,
+        bf16=autocast,
+    )  # fmt: skip
+
+
+def evaluation_of(config: Config, run: RunFolder, worker: RolloutWorker, steps: int) -> Evaluation:
+    """The run's evaluations, on tasks that it learns no recording of."""
+    from rehearsal_trainer.evaluation import Evaluation
+    from rehearsal_trainer.task_sets import say_apart
+
+    sets = [evaluated_set(config, worker)]
+    say_apart(run, [], sets, steps)
+    return Evaluation.of(config, run, worker, sets, steps)
 
 
 def evaluated_set(config: Config, worker: RolloutWorker) -> TaskSet:
@@ -238,24 +228,3 @@ def evaluated_set(config: Config, worker: RolloutWorker) -> TaskSet:
     )
     tasks = [task["id"] for task in worker.tasks(share.folder, config.evaluate_split)]
     return TaskSet(name_of(share), share, tasks, settings)
-
-
-def validation_tasks(conversations: Sequence[Conversation], share: float, seed: int) -> set[str]:
-    """The tasks that are not learned from. Whole tasks: another recording of a task would tell its answer."""
-    tasks = sorted({each.task for each in conversations})
-    if share == 0:
-        return set()
-    if len(tasks) < 2:
-        raise ConfigurationError("validation_share: the recordings are of one task; record more, or set it to 0")
-    count = max(1, round(share * len(tasks)))
-    return set(random.Random(f"{seed}/validation").sample(tasks, count))
-
-
-def refuse_evaluated(conversations: Sequence[Conversation], split: str | None) -> None:
-    """ConfigurationError for recordings of tasks that a model is evaluated on."""
-    found = [each for each in conversations if split is not None and each.split == split]
-    if found:
-        raise ConfigurationError(
-            f"recordings: {len(found)} of {len(conversations)} are of tasks of the split {split}, which a model is "
-            f"evaluated on; the first is {found[0].source}. Leave them out, or set evaluate_split to null"
-        )

@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from rehearsal_trainer.alarm_kind import FEW, Finding, Kind, Limits, Row, at_least, compared, values_of
+from rehearsal_trainer.alarm_kind import FEW, Finding, Kind, Limit, Limits, Row, at_least, compared, values_of
+
+SFT_LIMITS: Mapping[str, Limit] = {
+    "loss_growth": Limit(1.5, "times the run's first losses above which the loss of SFT diverges"),
+    "loss_share": Limit(0.75, "share of what was learned, in loss, that must be lost again for it to diverge, too"),
+    "loss_least": Limit(0.3, "fall of the loss below which losing it again means nothing"),
+    "grad_norm": Limit(1000, "norm of SFT's gradient, before clipping, from which on it explodes"),
+    "grad_growth": Limit(10, "times the median of the window at which it explodes, too"),
+    "grad_least": Limit(5, "norm of the gradient below which its growth means nothing"),
+    "too_long": Limit(0.1, "share of the recordings that are longer than `context` and so left out"),
+    "overfit": Limit(
+        0.05, "share by which the validation loss must be above its lowest, patience measurements in a row"
+    ),
+}
+"""What they compare with."""
 
 
 def _loss_divergence(rows: Sequence[Row], limits: Limits) -> Finding | None:

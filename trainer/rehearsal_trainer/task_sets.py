@@ -18,7 +18,7 @@ from rehearsal_trainer.rollout_keys import DomainShare
 from rehearsal_trainer.rollouts import RolloutSettings
 
 if TYPE_CHECKING:
-    from rehearsal_trainer.progress import RunFolder
+    from rehearsal_trainer.run_folder import RunFolder
 
 
 class TaskLister(Protocol):

@@ -1,4 +1,7 @@
-"""Which process trains in a run's folder. far_side.py, which runs alone, says the same. Torch-free."""
+"""Which process trains in a run's folder. Torch-free.
+
+It is sent with far_side.py to where there is nothing else of this package, so it imports nothing of it.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,16 @@ import subprocess
 import time
 from pathlib import Path
 
-from rehearsal_trainer import run_files
 
-
-def running_process(run: Path) -> int | None:
-    """The process that the `pid` file of a run's folder names, or None where that is over.
+def running_process(file: Path) -> int | None:
+    """The process that the `pid` file of a run's folder names, or None where that is over or there is no such file.
 
     A trainer that was killed leaves its file behind, and the system gives its number away again: a process that began
     after the file was written is another program. Where that can't be known, as on Windows, there is none.
     """
     try:
-        pid = int((run / run_files.PID).read_text())
-        written = (run / run_files.PID).stat().st_mtime
+        pid = int(file.read_text())
+        written = file.stat().st_mtime
         began = beginning_by_proc(pid) if Path("/proc/uptime").exists() else beginning_by_ps(pid)
     except (OSError, ValueError):
         return None

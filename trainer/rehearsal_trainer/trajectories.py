@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rehearsal_trainer import run_files
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.messages import Conversation, Json, Message, Tool, ToolCall
 from rehearsal_trainer.selection import selection_in, selection_over
 
-SUFFIX = ".traj.jsonl"
 FORMAT = 1
 
 
@@ -31,13 +31,14 @@ def find_recordings(places: Iterable[str]) -> list[Path]:
         if selection is not None:
             found.update(selection)
         elif path.is_dir():
-            found.update(path.rglob(f"*{SUFFIX}"))
+            found.update(path.rglob(f"*{run_files.RECORDING}"))
         elif path.is_file():
             found.add(path)
         else:
             raise TrainingError(f"there are no recordings at {place}: neither a file nor a folder")
     if not found:
-        raise TrainingError(f"no *{SUFFIX} under {', '.join(places)}; record some with `rehearsal run` first")
+        nothing = f"no *{run_files.RECORDING} under {', '.join(places)}"
+        raise TrainingError(f"{nothing}; record some with `rehearsal run` first")
     return sorted(found)
 
 

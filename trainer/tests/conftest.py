@@ -31,7 +31,7 @@ from rehearsal_trainer.generation import Generator
 from rehearsal_trainer.messages import Tool
 from rehearsal_trainer.metrics import metric_of
 from rehearsal_trainer.models import load_model, load_tokenizer
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.serving import gateway_over
 from rehearsal_trainer.session import Sampling
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal_trainer.backends.verl.plan import ClusterConfig
+from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig
 from rehearsal_trainer.explanation import KEYS_FILE, KINDS, explanation
 from rehearsal_trainer.setting import keys_of
 

@@ -1,24 +1,23 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
-import inspect
 import io
 import json
 import os
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rehearsal_trainer import trainer_process
-
 TRAINER = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(TRAINER))
-far_side: Any = importlib.import_module("far_side")
+PROGRAM = b"".join((TRAINER / name).read_bytes() for name in ("rehearsal_trainer/trainer_process.py", "far_side.py"))
+"""What is sent, as src/cli/targets/farSide.ts puts it together."""
+far_side: Any = types.ModuleType("far_side")
+exec(compile(PROGRAM, "far_side.py", "exec"), far_side.__dict__)
 
 Have = dict[str, tuple[int, str]]
 
@@ -130,9 +129,8 @@ def test_a_trainer_outlives_who_started_it_and_its_key_is_in_no_file(tmp_path: P
         "folder": str(run), "do": "start", "python": sys.executable, "trainer": str(tmp_path / "trainer"),
         "kind": "sft", "config": {"a": 1}, "resume": False, "environment": {"KEY": "k-secret"},
     }  # fmt: skip
-    program = (TRAINER / "far_side.py").read_bytes()
     bootstrap = "import sys; exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), 'f', 'exec'))"
-    given = f"{len(program)}\n".encode() + program + json.dumps(asked).encode() + b"\n"
+    given = f"{len(PROGRAM)}\n".encode() + PROGRAM + json.dumps(asked).encode() + b"\n"
     done = subprocess.run([sys.executable, "-c", bootstrap], input=given, capture_output=True, timeout=60)
     pid = json.loads(done.stdout.removeprefix(far_side.MARK))["pid"]
     try:
@@ -151,17 +149,20 @@ def test_a_trainer_that_can_not_begin_is_told_with_its_last_words(tmp_path: Path
     assert far_side.start(tmp_path / "run", asked) == {"failed": "there is no checkpoint"}
 
 
-def test_which_process_is_at_work_is_said_as_in_the_trainer() -> None:
-    for name in ("running_process", "beginning_by_proc", "beginning_by_ps"):
-        assert inspect.getsource(getattr(far_side, name)) == inspect.getsource(getattr(trainer_process, name))
+def test_the_program_needs_nothing_of_the_trainer(tmp_path: Path) -> None:
+    given = PROGRAM + b"\nprint(running_process(Path('pid')), 'rehearsal_trainer' in sys.modules)"
+    program = given.replace(b'if __name__ == "__main__"', b"if False")
+    done = subprocess.run([sys.executable, "-IS", "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "None False\n", done.stderr
 
 
 def test_a_pid_that_the_system_gave_away_again_is_no_trainer(tmp_path: Path) -> None:
-    assert far_side.running_process(tmp_path) is None
-    (tmp_path / "pid").write_text(str(os.getpid()))
-    assert far_side.running_process(tmp_path) == os.getpid()
-    os.utime(tmp_path / "pid", (1, 1))
-    assert far_side.running_process(tmp_path) is None
+    pid = tmp_path / "pid"
+    assert far_side.running_process(pid) is None
+    pid.write_text(str(os.getpid()))
+    assert far_side.running_process(pid) == os.getpid()
+    os.utime(pid, (1, 1))
+    assert far_side.running_process(pid) is None
     (tmp_path / "pid").write_text("999999999")
     assert far_side.stop(tmp_path) == {"isRunning": False}
     assert not (tmp_path / "stop").exists()

@@ -64,7 +64,7 @@ def test_the_same_seed_gives_the_same_first_step(tmp_path: Path) -> None:
 
 
 def test_a_stop_file_ends_the_run_with_a_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rehearsal_trainer.progress import RunFolder
+    from rehearsal_trainer.run_folder import RunFolder
 
     original = RunFolder.metrics
 

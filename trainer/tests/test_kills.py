@@ -15,22 +15,12 @@ from typing import Any
 import pytest
 from conftest import ENGINE, REPOSITORY, node_of
 
+from rehearsal_trainer.lines import read_lines
+
 SEED = int(os.environ.get("REHEARSAL_SEED", "1"))
 STEPS, TASKS, GROUP = 4, 2, 2
 
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    """The whole lines of a file; a last one may be torn by a kill."""
-    found = []
-    for line in path.read_text(encoding="utf-8").split("\n") if path.exists() else []:
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            continue
-    return found
-
-
-ENGINE_COMMAND = {
+TINY_RUN = {
     "domain": str(REPOSITORY / "domains" / "parcel-desk"), "model": "tiny", "profile": "trial",
     "engine_command": [node_of(), str(ENGINE), "serve", "--stdio"], "engine_cwd": str(REPOSITORY), "turn_cap": 2,
     "max_tokens": 8,
@@ -44,7 +34,7 @@ GRPO = {
 def started(run: Path, resume: bool, kind: str = "grpo", own: dict[str, Any] = GRPO) -> subprocess.Popen[bytes]:
     run.parent.mkdir(parents=True, exist_ok=True)
     path = run.parent / f"{run.name}.json"
-    path.write_text(json.dumps({**ENGINE_COMMAND, "run": str(run), **own}))
+    path.write_text(json.dumps({**TINY_RUN, "run": str(run), **own}))
     command = [sys.executable, "-m", "rehearsal_trainer", kind, "--config", str(path)]
     with (run.parent / f"{run.name}.log").open("ab") as log:
         return subprocess.Popen(
@@ -78,12 +68,14 @@ def expect_gone(pids: list[int]) -> None:
 
 def expect_whole(run: Path) -> None:
     """Every optimizer step counts once, by its last attempt, with the recordings of that attempt and no others."""
-    assert lines(run / "events.jsonl")[-1]["type"] == "finished"
-    latest = {line["step"]: line for line in sorted(lines(run / "metrics.jsonl"), key=lambda line: line["attempt"])}
+    assert read_lines(run / "events.jsonl")[-1]["type"] == "finished"
+    latest = {
+        line["step"]: line for line in sorted(read_lines(run / "metrics.jsonl"), key=lambda line: line["attempt"])
+    }
     assert sorted(latest) == list(range(1, STEPS + 1))
     for step in latest:
         folder = run / "trajectories" / f"step-{step:06d}"
-        played = lines(folder / "rollouts.jsonl")
+        played = read_lines(folder / "rollouts.jsonl")
         assert len(played) == TASKS * GROUP
         assert {line["recording"] for line in played} == {path.name for path in folder.glob("*.traj.jsonl")}
     assert (run / "checkpoints" / "final").is_dir()
@@ -94,8 +86,8 @@ def test_a_trainer_that_is_killed_at_random_moments_goes_on_from_its_last_checkp
     process = started(run, resume=False)
     outlived = 0
     for kill in range(2):
-        before = len(lines(run / "metrics.jsonl"))
-        until(f"step {before + 1}", lambda before=before: len(lines(run / "metrics.jsonl")) > before, process)
+        before = len(read_lines(run / "metrics.jsonl"))
+        until(f"step {before + 1}", lambda before=before: len(read_lines(run / "metrics.jsonl")) > before, process)
         delay = draw.uniform(0, 3)
         print(f"kill {kill + 1}: {delay:.2f} s after {before + 1} measured steps")
         time.sleep(delay)
@@ -108,7 +100,7 @@ def test_a_trainer_that_is_killed_at_random_moments_goes_on_from_its_last_checkp
     assert process.wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
     expect_whole(run)
     assert outlived > 0, "no engine was there when the trainer was killed"
-    attempts = [line["attempt"] for line in lines(run / "events.jsonl") if line["type"] in ("started", "resumed")]
+    attempts = [line["attempt"] for line in read_lines(run / "events.jsonl") if line["type"] in ("started", "resumed")]
     assert attempts == sorted(attempts) and len(attempts) >= 2
 
 
@@ -119,19 +111,19 @@ def test_an_evaluation_that_is_killed_plays_no_finished_rollout_again(tmp_path: 
     finished: dict[str, tuple[str, int]] = {}
     for kill in range(3):
         process = started(run, kill > 0, "evaluate", own)
-        until("a rollout", lambda known=finished: len(lines(summary)) > len(known), process)
+        until("a rollout", lambda known=finished: len(read_lines(summary)) > len(known), process)
         time.sleep(draw.uniform(0, 0.3))
         engines = engines_of(process.pid)
         assert engines, "the evaluation was over when it was to be killed"
         process.send_signal(signal.SIGKILL)
         process.wait()
         expect_gone(engines)
-        recorded = [summary.parent / line["recording"] for line in lines(summary)]
+        recorded = [summary.parent / line["recording"] for line in read_lines(summary)]
         now = {file.name: (file.read_text(), file.stat().st_mtime_ns) for file in recorded}
         assert finished.items() <= now.items()
         finished = now
     assert started(run, True, "evaluate", own).wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
-    played = lines(summary)
+    played = read_lines(summary)
     assert len(played) == len({(line["task"], line["member"]) for line in played}) == 64
     for name, (text, written) in finished.items():
         assert ((summary.parent / name).read_text(), (summary.parent / name).stat().st_mtime_ns) == (text, written)
@@ -144,8 +136,8 @@ def test_an_engine_that_is_killed_is_started_again_and_no_rollout_counts_twice(t
     process = started(run, resume=False)
     killed: list[int] = []
     for kill in range(2):
-        before = len(lines(run / "metrics.jsonl"))
-        until(f"step {before + 1}", lambda before=before: len(lines(run / "metrics.jsonl")) > before, process)
+        before = len(read_lines(run / "metrics.jsonl"))
+        until(f"step {before + 1}", lambda before=before: len(read_lines(run / "metrics.jsonl")) > before, process)
         time.sleep(draw.uniform(0, 1))
         engines = engines_of(process.pid)
         assert engines and not set(engines) & set(killed), f"kill {kill + 1} met {engines} after {killed}"
@@ -154,7 +146,7 @@ def test_an_engine_that_is_killed_is_started_again_and_no_rollout_counts_twice(t
             os.kill(engine, signal.SIGKILL)
     assert process.wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
     expect_whole(run)
-    warnings = [line["message"] for line in lines(run / "events.jsonl") if line["type"] == "warning"]
+    warnings = [line["message"] for line in read_lines(run / "events.jsonl") if line["type"] == "warning"]
     assert len(warnings) >= 1 and all("the engine ended with code -9" in each for each in warnings)
 
 
@@ -172,5 +164,5 @@ def test_an_engine_that_cannot_stay_ends_the_run_with_its_reason(tmp_path: Path)
     run = tmp_path / "run"
     own = {**GRPO, "engine_command": [sys.executable, str(engine)]}
     assert started(run, False, own=own).wait(timeout=300) != 0
-    last = lines(run / "events.jsonl")[-1]
+    last = read_lines(run / "events.jsonl")[-1]
     assert last["type"] == "error" and "out of memory" in last["message"]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal_trainer.backends import trl
+from rehearsal_trainer.backends import progress_callback as trl
 from rehearsal_trainer.backends.verl.metrics import METRIC_NAMES as VERL_NAMES
-from rehearsal_trainer.backends.verl.metrics import named
+from rehearsal_trainer.backends.verl.metrics import in_our_names
 from rehearsal_trainer.measures import OF_A_DOMAIN
 from rehearsal_trainer.metrics import CHARTS, METRICS, metric_of
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.run_folder import RunFolder
 
 PACKAGE = Path(__file__).resolve().parents[1] / "rehearsal_trainer"
 
@@ -54,7 +54,7 @@ def test_names_of_a_run_are_those_of_the_table(name: str, known_as: str | None) 
 
 
 def test_the_table_knows_what_backends_and_domains_measure() -> None:
-    written = [*trl.METRIC_NAMES.values(), *trl.OF_NO_STEP, *named(dict.fromkeys(VERL_NAMES, 1.0)), *OF_A_DOMAIN]
+    written = [*trl.METRIC_NAMES.values(), *trl.OF_NO_STEP, *in_our_names(dict.fromkeys(VERL_NAMES, 1.0)), *OF_A_DOMAIN]
     assert [name for name in written if metric_of(name) is None] == []
 
 

@@ -19,7 +19,7 @@ from peft import LoraConfig, get_peft_model
 
 from rehearsal_trainer import evaluate, grpo, preflight, sft
 from rehearsal_trainer.backends.verl import job
-from rehearsal_trainer.backends.verl.plan import PROFILES, ClusterConfig
+from rehearsal_trainer.backends.verl.cluster_config import PROFILES, ClusterConfig
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.models import load_model, load_tokenizer, model_folder

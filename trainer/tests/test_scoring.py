@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from rehearsal_trainer.backends import trl as backend
 from rehearsal_trainer.backends.frugal_trainer import FrugalTrainer, similar_lengths
 from rehearsal_trainer.models import load_model
 from rehearsal_trainer.shared_prefix import share_prefix, shared_length
@@ -30,6 +31,12 @@ def test_a_shared_prefix_changes_neither_states_nor_gradients() -> None:
     for (name, left), right in zip(plain.named_parameters(), shared.parameters(), strict=True):
         assert left.grad is not None, name
         torch.testing.assert_close(left.grad, right.grad, atol=1e-3, rtol=1e-3)
+
+
+def test_a_trl_that_scores_otherwise_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(backend.trl_utils, "_use_triton")
+    with pytest.raises(RuntimeError, match="utils has no _use_triton"):
+        backend.score_labelled_positions()
 
 
 def test_rows_of_similar_length_stand_together() -> None:

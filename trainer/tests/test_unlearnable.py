@@ -9,13 +9,14 @@ from configs import grpo_config, lines
 from conftest import ENGINE, REPOSITORY, node_of
 from transformers import TrainerControl, TrainerState, TrainingArguments
 
-from rehearsal_trainer.backends.trl import Measurements, ProgressCallback
+from rehearsal_trainer.backends.progress_callback import ProgressCallback
 from rehearsal_trainer.engine import RolloutResult
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.grpo import run_grpo
 from rehearsal_trainer.grpo_step import refuse_unlearnable
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.measurements import Measurements
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.session import Sampling, SessionRow
 
 

@@ -16,21 +16,21 @@ from typing import Any
 
 import pytest
 from conftest import ENGINE, OWN_NODE, REPOSITORY
-from test_verl_plan import config_of
+from test_verl_settings import config_of
 
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import MARK, Mirror
-from rehearsal_trainer.backends.verl.plan import StationPlan
 from rehearsal_trainer.backends.verl.station import Station
+from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.steps import Steps
 from rehearsal_trainer.backends.verl.store import RolloutStore, Waiting
 from rehearsal_trainer.engine import Failure, RolloutResult
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.masks import Row, without_tail
-from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.rollout_keys import DomainShare
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest, RolloutSettings
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.session import Sampling, SessionRow
 from rehearsal_trainer.task_sets import TaskSet
 

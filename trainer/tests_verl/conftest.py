@@ -25,17 +25,13 @@ import pytest
 import ray
 import transfer_queue as tq
 
+from rehearsal_trainer.backends.verl.cluster_config import PROFILES, ClusterConfig
 from rehearsal_trainer.backends.verl.configured import configured
+from rehearsal_trainer.backends.verl.dataset import rows_of, write_rows
 from rehearsal_trainer.backends.verl.job import EngineTasks
-from rehearsal_trainer.backends.verl.plan import (
-    PROFILES,
-    ClusterConfig,
-    Places,
-    StationPlan,
-    rows_of,
-    verl_settings,
-)
+from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.store import RolloutStore
+from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.grpo_config import ALGORITHMS
 from rehearsal_trainer.models import model_folder
@@ -64,8 +60,6 @@ def config_of(**changed: Any) -> ClusterConfig:
 
 def verl_config(config: ClusterConfig, folder: Path, store: str | None = STORE) -> Any:
     """verl's configuration over data sets of these tasks; one storage unit is enough here."""
-    from rehearsal_trainer.backends.verl.dataset import write_rows
-
     lister = EngineTasks(config)
     train, test = ([str(task["id"]) for task in lister.tasks(str(DOMAIN), split)] for split in ("train", "test"))
     places = Places(str(folder / "train.parquet"), str(folder / "test.parquet"), str(folder / "checkpoints"), "test")

@@ -14,6 +14,12 @@ import { environmentFault } from './targetFaults.ts';
 const bootstrap =
   'import sys; exec(compile(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())), "far_side.py", "exec"))';
 
+/**
+ * The files that make the program, in this order: the second asks the first which process is at work. Nothing of the
+ * trainer is there yet, so neither imports any of it.
+ */
+const parts = [join('rehearsal_trainer', 'trainer_process.py'), 'far_side.py'];
+
 /** ssh's own exit code where there is no connection, or none any more. */
 const noConnection = 255;
 
@@ -123,7 +129,7 @@ export async function callFarSide(
   options: CallOptions = {},
 ): Promise<FarCall> {
   const call = openSsh(address, `${python} -c '${bootstrap}'`, options);
-  const program = readFileSync(join(trainerFolder(), 'far_side.py'));
+  const program = Buffer.concat(parts.map((file) => readFileSync(join(trainerFolder(), file))));
   await call.send(`${program.length}\n`);
   await call.send(program);
   await call.send(`${JSON.stringify({ folder: address.folder, ...request })}\n`);

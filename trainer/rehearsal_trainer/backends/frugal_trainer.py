@@ -25,7 +25,14 @@ class FrugalTrainer(GRPOTrainer):
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: Tensor, attention_mask: Tensor, logits_to_keep: int, *args: Any, **rest: Any
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """Scores rows of similar length together and cuts the padding that the longest of a step would cost."""
+        """Scores rows of similar length together and cuts the padding that the longest of a step would cost.
+
+        `input_ids` and `attention_mask` are [rows, prompt + logits_to_keep]: the prompts, and the completions with
+        padding behind them. What comes back is what TRL's own gives: the log-probabilities of the completions' tokens
+        (natural logarithms, float32) and, with `compute_entropy`, the entropies of the model there (in nats), both
+        [rows, logits_to_keep] and 0 at the padding; and the loss that balances experts, one number, with
+        `compute_aux_loss`. What was not asked for is None.
+        """
         score = super()._get_per_token_logps_and_entropies
         most = rest.pop("batch_size", None) or len(input_ids)
         prompt = input_ids.shape[1] - logits_to_keep
@@ -47,6 +54,7 @@ class FrugalTrainer(GRPOTrainer):
         return logps, entropies, torch.stack(losses).sum() if losses else None
 
     def _measure_drift(self, inputs: dict[str, Any]) -> None:
+        """Adds to `differences` what a micro-batch has at its sampled tokens; nothing where it has none."""
         sampled, scored = inputs.get("sampling_per_token_logps"), self._scored
         if self.differences is None or sampled is None or scored is None or sampled.shape != scored.shape:
             return
@@ -56,7 +64,11 @@ class FrugalTrainer(GRPOTrainer):
             self.differences.append((float(difference.mean()), float(difference.max())))
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Tensor:
-        """A group that is all right or all wrong teaches nothing but the KL term, at the price of the others."""
+        """The loss of a micro-batch, one number: that of TRL, without dead rows where those are to be skipped.
+
+        A group that is all right or all wrong teaches nothing but the KL term, at the price of the others. In `inputs`
+        the advantages are [rows], and 0 for such a group; its other tensors are [rows, tokens] or single numbers.
+        """
         live = inputs["advantages"] != 0
         if live.all() or not self.skip_dead_groups:
             loss = super()._compute_loss(model, inputs)

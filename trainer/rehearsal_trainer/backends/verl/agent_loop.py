@@ -11,8 +11,9 @@ from typing import Any
 import ray
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput, register
 
-from rehearsal_trainer.backends.verl.plan import AGENT_LOOP, StationPlan
 from rehearsal_trainer.backends.verl.station import Station, plan_in, say, station_here
+from rehearsal_trainer.backends.verl.station_plan import StationPlan
+from rehearsal_trainer.backends.verl.verl_settings import AGENT_LOOP
 from rehearsal_trainer.masks import split_at, without_tail
 from rehearsal_trainer.rollouts import PlayedRollout, RolloutRequest
 from rehearsal_trainer.session import Sampling, SessionRow

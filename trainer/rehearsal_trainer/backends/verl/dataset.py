@@ -1,4 +1,4 @@
-"""verl's data set as the file that verl reads."""
+"""verl's data set of a domain's tasks, and the file that verl reads it from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,22 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from rehearsal_trainer.backends.verl.verl_settings import AGENT_LOOP
 from rehearsal_trainer.messages import Json
+
+
+def rows_of(domain: str, tasks: Sequence[str], split: str) -> list[dict[str, Json]]:
+    """verl's data set of a split. The conversation begins in the engine, so the prompt only names the task."""
+    return [
+        {
+            "prompt": [{"role": "user", "content": f"{domain}: {task}"}],
+            "data_source": domain,
+            "agent_name": AGENT_LOOP,
+            "reward_model": {"style": "rule", "ground_truth": task},
+            "extra_info": {"index": index, "task": task, "split": split},
+        }
+        for index, task in enumerate(tasks)
+    ]
 
 
 def write_rows(rows: Sequence[Mapping[str, Json]], path: str) -> None:

@@ -19,29 +19,22 @@ from pathlib import Path
 from typing import Any
 
 from rehearsal_trainer import preflight, run_files
+from rehearsal_trainer.backends.verl.cluster_config import ALGORITHMS, PROFILES, ClusterConfig, check_cluster, steps_of
 from rehearsal_trainer.backends.verl.metrics import MetricsFile
 from rehearsal_trainer.backends.verl.mirror import Mirror
 from rehearsal_trainer.backends.verl.node import node_of_wheel
-from rehearsal_trainer.backends.verl.plan import (
-    ALGORITHMS,
-    PROFILES,
-    STORE,
-    ClusterConfig,
-    Places,
-    StationPlan,
-    check_cluster,
-    rows_of,
-    steps_of,
-    verl_settings,
-)
+from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.steps import Steps
+from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings
 from rehearsal_trainer.configuration import read_config
 from rehearsal_trainer.engine import running
 from rehearsal_trainer.failures import ConfigurationError, TrainingError, reported
 from rehearsal_trainer.messages import Json
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.task_sets import TaskSet, evaluated_sets, refuse_overlap, say_apart, trained_sets
 
+STORE = "rehearsal-store"
+"""The name of the actor that keeps what was played."""
 LOOK_S = 1.0
 """Seconds between two looks at what was written."""
 
@@ -52,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
         ClusterConfig, PROFILES, argv, "GRPO with verl on this Ray cluster.", check_here, ALGORITHMS, needs
     )
     folder = folder_of(config)
-    if resume and not (folder / run_files.CHECKPOINTS / "latest_checkpointed_iteration.txt").exists():
+    if resume and not newest_of(folder).exists():
         raise ConfigurationError(
             f"{folder} on the cluster has no checkpoint to go on from: name the storage that the run was started with"
         )
@@ -94,11 +87,11 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
             steps.watch(ray.get(store.waiting.remote()))
             if reached(run.path) > checkpoint:
                 checkpoint = reached(run.path)
-                run.event("checkpoint", step=checkpoint, path=f"checkpoint-{checkpoint}")
+                run.event("checkpoint", step=checkpoint, path=run_files.checkpoint_name(checkpoint))
             tell(mirror)
             if ready:
                 ray.get(ending)
-                run.event("finished", step=checkpoint, path=f"checkpoint-{checkpoint}")
+                run.event("finished", step=checkpoint, path=run_files.checkpoint_name(checkpoint))
                 return
             if run.should_stop():
                 run.ended_early(checkpoint)
@@ -135,7 +128,7 @@ def sets_of(config: ClusterConfig, run: RunFolder) -> tuple[list[TaskSet], list[
 def verl_config(config: ClusterConfig, folder: Path, trained: TaskSet, evaluated: Sequence[TaskSet]) -> Any:
     """verl's configuration of the run, with its data sets written."""
     from rehearsal_trainer.backends.verl.configured import configured
-    from rehearsal_trainer.backends.verl.dataset import write_rows
+    from rehearsal_trainer.backends.verl.dataset import rows_of, write_rows
     from rehearsal_trainer.models import model_folder
 
     data = folder / "data"
@@ -202,9 +195,14 @@ def start(verl: Any, folder: Path, domain: str) -> tuple[Any, Any]:
     return runner.options(scheduling_strategy=here).remote(), store
 
 
+def newest_of(folder: Path) -> Path:
+    """The file in which verl says which checkpoint is the newest that is whole."""
+    return folder / run_files.CHECKPOINTS / "latest_checkpointed_iteration.txt"
+
+
 def reached(folder: Path) -> int:
     """The optimizer step of verl's last checkpoint; 0 for none."""
-    file = folder / run_files.CHECKPOINTS / "latest_checkpointed_iteration.txt"
+    file = newest_of(folder)
     text = file.read_text().strip() if file.exists() else ""
     return int(text) if text.isdigit() else 0
 

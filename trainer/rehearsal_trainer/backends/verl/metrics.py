@@ -24,7 +24,7 @@ METRIC_NAMES = {
 }
 
 
-def named(data: Mapping[str, object]) -> dict[str, float]:
+def in_our_names(data: Mapping[str, object]) -> dict[str, float]:
     """What stands in our metrics; what verl has beside it keeps its own name, under `verl/`."""
     numbers = {name: float(value) for name, value in data.items() if isinstance(value, int | float)}
     ours = {METRIC_NAMES[name]: value for name, value in numbers.items() if name in METRIC_NAMES}
@@ -49,4 +49,4 @@ class MetricsFile:
                     return
                 self._read += len(line)
                 value = json.loads(line)
-                yield int(value["step"]), named(value["data"])
+                yield int(value["step"]), in_our_names(value["data"])

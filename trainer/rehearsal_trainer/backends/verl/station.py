@@ -11,9 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+from rehearsal_trainer import run_files
 from rehearsal_trainer.backends.verl.node import node_of_wheel
-from rehearsal_trainer.backends.verl.plan import StationPlan
 from rehearsal_trainer.backends.verl.served_model import ServedModel
+from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
 from rehearsal_trainer.failures import ConfigurationError
@@ -60,7 +61,7 @@ class Station:
 
     async def play(self, request: RolloutRequest) -> PlayedRollout:
         """Plays a rollout, again where it failed for a reason that says nothing about the model."""
-        recording = self.recordings / f"{request.seed.replace('/', '.')}.traj.jsonl"
+        recording = self.recordings / f"{request.seed.replace('/', '.')}{run_files.RECORDING}"
         request = replace(request, recording=str(recording))
         for attempt in range(1, FAILURES + 1):
             played = await self.engine.play(self.gateway, request)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from rehearsal_trainer import alarms
 from rehearsal_trainer.backends.verl.store import Waiting
-from rehearsal_trainer.evaluation import named, say_evaluated
+from rehearsal_trainer.evaluation import measured_as, say_evaluated
 from rehearsal_trainer.grpo_step import measured_in
-from rehearsal_trainer.progress import RunFolder
 from rehearsal_trainer.rollout_groups import groups_of
 from rehearsal_trainer.rollouts import PlayedRollout
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.task_sets import TaskSet
 
 
@@ -31,7 +31,7 @@ class Steps:
         values = measured_in(groups_of(played), self._trained) if played else {}
         for each in self._evaluated if tested else []:
             if say_evaluated(self._run, step, each, tested):
-                values |= named("evaluate", tested)
+                values |= measured_as("evaluate", tested)
         return values
 
     def watch(self, waiting: Waiting | None) -> None:

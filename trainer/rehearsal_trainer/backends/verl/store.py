@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rehearsal_trainer.progress import evaluation_folder, step_folder
+from rehearsal_trainer import run_files
 from rehearsal_trainer.rollout_lines import write_summary
 from rehearsal_trainer.rollouts import PlayedRollout
 
@@ -48,7 +48,7 @@ class RolloutStore:
     def take(self, step: int, is_evaluation: bool, played: PlayedRollout, recording: bytes | None) -> None:
         """Keeps a rollout; its recording lies in the step's folder when this returns."""
         request = played.request
-        path = self._folder(step, is_evaluation) / f"{request.task}.{request.member}.traj.jsonl"
+        path = self._folder(step, is_evaluation) / run_files.recording_name(request.task, request.member)
         if recording is not None:
             part = path.with_suffix(".part")
             part.write_bytes(recording)
@@ -72,6 +72,7 @@ class RolloutStore:
         return played
 
     def _folder(self, step: int, is_evaluation: bool) -> Path:
-        folder = self.run / (evaluation_folder(step, self.domain) if is_evaluation else step_folder(step))
+        name = run_files.evaluation_folder(step, self.domain) if is_evaluation else run_files.step_folder(step)
+        folder = self.run / name
         folder.mkdir(parents=True, exist_ok=True)
         return folder

@@ -6,18 +6,17 @@ from typing import Any
 
 import pytest
 
-from rehearsal_trainer.backends.verl.plan import (
+from rehearsal_trainer.backends.verl.cluster_config import (
     ALGORITHMS,
     PROFILES,
     ClusterConfig,
-    Places,
-    StationPlan,
     check_cluster,
     epochs_of,
-    rows_of,
     steps_of,
-    verl_settings,
 )
+from rehearsal_trainer.backends.verl.dataset import rows_of
+from rehearsal_trainer.backends.verl.station_plan import StationPlan
+from rehearsal_trainer.backends.verl.verl_settings import Places, verl_settings
 from rehearsal_trainer.configuration import from_values
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.grpo_config import check

@@ -13,7 +13,7 @@ import pytest
 
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.lines import read_lines
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.trainer_process import beginning_by_proc, beginning_by_ps, running_process
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and /dev/full")
@@ -42,7 +42,7 @@ def test_what_was_written_before_a_full_disk_stays_whole(tmp_path: Path) -> None
 import resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
-from rehearsal_trainer.progress import RunFolder
+from rehearsal_trainer.run_folder import RunFolder
 from rehearsal_trainer.failures import TrainingError
 from dataclasses import make_dataclass
 run = RunFolder(Path(sys.argv[1]), "sft", make_dataclass("Config", [])())
@@ -70,12 +70,12 @@ def test_a_folder_has_one_trainer_at_a_time(tmp_path: Path) -> None:
     run = opened(tmp_path / "run").path
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         (run / "pid").write_text(str(other.pid))
-        assert running_process(run) == other.pid
+        assert running_process(run / "pid") == other.pid
         with pytest.raises(ConfigurationError, match=f"is being trained by process {other.pid}; stop that first"):
             opened(run, resume=True)
         other.kill()
     # A trainer that was killed leaves its file behind, and that stops nobody.
-    assert running_process(run) is None
+    assert running_process(run / "pid") is None
     opened(run, resume=True)
     assert (run / "pid").read_text() == str(os.getpid())
 
@@ -86,7 +86,7 @@ def test_the_number_of_a_killed_trainer_may_belong_to_another_program(tmp_path: 
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         (run / "pid").write_text(str(other.pid))
         os.utime(run / "pid", (1, 1))
-        assert running_process(run) is None
+        assert running_process(run / "pid") is None
         other.kill()
 
 
@@ -103,9 +103,9 @@ def test_without_proc_the_system_is_asked(tmp_path: Path) -> None:
 
 
 def test_without_a_number_there_is_no_trainer(tmp_path: Path) -> None:
-    assert running_process(tmp_path) is None
+    assert running_process(tmp_path / "pid") is None
     (tmp_path / "pid").write_text("")
-    assert running_process(tmp_path) is None
+    assert running_process(tmp_path / "pid") is None
 
 
 def test_a_run_goes_on_from_the_step_that_another_writer_of_checkpoints_names(tmp_path: Path) -> None:
@@ -114,3 +114,11 @@ def test_a_run_goes_on_from_the_step_that_another_writer_of_checkpoints_names(tm
     with RunFolder(tmp_path, "sft", Config(), True, reached=20):
         resumed = read_lines(tmp_path / "events.jsonl")[-1]
     assert (resumed["type"], resumed["attempt"], resumed["step"]) == ("resumed", 2, 20)
+
+
+def test_the_latest_checkpoint_is_the_one_with_the_highest_step(tmp_path: Path) -> None:
+    run = opened(tmp_path / "run")
+    assert run.latest_checkpoint() is None
+    for name in ("checkpoint-9", "checkpoint-10", "checkpoint-11.part", "checkpoint-", "12", "final"):
+        (run.checkpoints / name).mkdir()
+    assert run.latest_checkpoint() == run.checkpoints / "checkpoint-10"

@@ -48,7 +48,7 @@ class RunFolder:
             raise ConfigurationError(
                 f"{self.path} already holds a run; resume it with --resume, or name another folder"
             )
-        trainer = running_process(self.path)
+        trainer = running_process(self.path / run_files.PID)
         if trainer not in (None, os.getpid()):
             raise ConfigurationError(
                 f"{self.path} is being trained by process {trainer}; stop that first (a file named stop in the folder)"
@@ -61,7 +61,7 @@ class RunFolder:
         values = {"kind": kind, **dataclasses.asdict(config)}
         (self.path / run_files.CONFIG).write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
         # What was measured after the checkpoint is void: a reader needs to know where the run goes on.
-        self._reached = step_of(self.latest_checkpoint()) if reached is None else reached
+        self._reached = (self._latest_step() or 0) if reached is None else reached
         after = {"step": self._reached} if resume else {}
         self.event("resumed" if resume else "started", kind=kind, attempt=self.attempt, **after)
 
@@ -82,14 +82,12 @@ class RunFolder:
 
     def latest_checkpoint(self) -> Path | None:
         """The checkpoint with the highest step, or None."""
-        numbered = [
-            (int(p.name.split("-")[1]), p) for p in self.checkpoints.glob("checkpoint-*") if p.name[11:].isdigit()
-        ]
-        return max(numbered)[1] if numbered else None
+        step = self._latest_step()
+        return None if step is None else self.checkpoints / run_files.checkpoint_name(step)
 
     def trajectories(self, step: int) -> Path:
         """The folder of an optimizer step's recordings."""
-        folder = self.path / step_folder(step)
+        folder = self.path / run_files.step_folder(step)
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
@@ -128,8 +126,8 @@ class RunFolder:
 
     def raise_alarm(self, alarm: alarms.Alarm) -> None:
         """Says an alarm, with the recordings that show it, and asks for a stop where it is to pause the run."""
-        folder = step_folder(alarm.step)
-        shown = alarms.recordings_of(alarm, self._lines(f"{folder}/rollouts.jsonl"))
+        folder = run_files.step_folder(alarm.step)
+        shown = alarms.recordings_of(alarm, self._lines(f"{folder}/{run_files.ROLLOUTS}"))
         pauses = alarm.name in self._pause_on
         self.event(
             "alarm", alarm=alarm.name, step=alarm.step, message=alarm.message, evidence=dict(alarm.evidence),
@@ -179,23 +177,12 @@ class RunFolder:
         (self.path / run_files.PID).unlink(missing_ok=True)
         self.stop_file.unlink(missing_ok=True)
 
+    def _latest_step(self) -> int | None:
+        steps = [run_files.checkpoint_step(each.name) for each in self.checkpoints.iterdir()]
+        return max((step for step in steps if step is not None), default=None)
+
     def _append(self, name: str, value: Mapping[str, Json]) -> None:
         append_line(self.path / name, value)
 
     def _lines(self, name: str) -> list[dict[str, Json]]:
         return read_lines(self.path / name)
-
-
-def step_folder(step: int) -> str:
-    """The folder of an optimizer step's recordings, within a run's folder."""
-    return f"{run_files.TRAJECTORIES}/step-{step:06d}"
-
-
-def evaluation_folder(step: int, domain: str) -> str:
-    """The folder of the recordings of an evaluation on a domain after an optimizer step, within a run's folder."""
-    return f"{run_files.TRAJECTORIES}/evaluate-{step:06d}/{domain}"
-
-
-def step_of(checkpoint: Path | None) -> int:
-    """The optimizer step that a checkpoint was written after; 0 without one."""
-    return 0 if checkpoint is None else int(checkpoint.name.split("-")[1])

@@ -1,0 +1,73 @@
+"""TRL's progress in the words of a run's folder: its log as our metrics, its checkpoints as events."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from rehearsal_trainer import run_files
+from rehearsal_trainer.measurements import Evaluate, Measurements
+from rehearsal_trainer.run_folder import RunFolder
+
+METRIC_NAMES = {
+    "loss": "loss",
+    "grad_norm": "grad_norm",
+    "learning_rate": "learning_rate",
+    "kl": "kl",
+    "entropy": "entropy",
+    "reward_std": "reward_std",
+    "clip_ratio/region_mean": "clipped",
+    "mean_token_accuracy": "token_accuracy",
+    "num_tokens": "tokens",
+}
+OF_NO_STEP = ("evaluate/seconds", "validation_seconds")
+"""Time that is measured apart, and is no time of the optimizer step that it follows."""
+
+
+class ProgressCallback(TrainerCallback):
+    """Writes metrics and checkpoints into the run folder and stops when asked to."""
+
+    def __init__(self, run: RunFolder, measured: Measurements, evaluate: Evaluate | None = None) -> None:
+        self.run = run
+        self.measured = measured
+        self.evaluate = evaluate
+        self._last = time.monotonic()
+
+    def on_log(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: Any = None, **_: Any
+    ) -> None:
+        if not logs or "train_runtime" in logs:
+            return
+        now = time.monotonic()
+        seconds = now - self._last - sum(self.measured.values.get(name, 0) for name in OF_NO_STEP)
+        self._last = now
+        known = {METRIC_NAMES[name]: value for name, value in logs.items() if name in METRIC_NAMES}
+        values = {name: float(value) for name, value in known.items() if value is not None}
+        values |= {**self.measured.taken(), "step_seconds": seconds}
+        if "rollout_seconds" in values:
+            values["update_seconds"] = seconds - values["rollout_seconds"]
+        self.run.metrics(state.global_step, values)
+        # An alarm that pauses the run is raised by this step's numbers, and ends it before the next.
+        self._end_if_asked(control)
+
+    def on_train_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        if self.evaluate and state.global_step == 0 and (values := self.evaluate(0)):
+            self.run.metrics(0, values)
+        self._last = time.monotonic()
+
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        # Before the step's line is written, so that what was measured on the new weights stands in it.
+        if self.evaluate:
+            self.measured.values |= self.evaluate(state.global_step)
+        self._end_if_asked(control)
+
+    def _end_if_asked(self, control: TrainerControl) -> None:
+        if self.run.should_stop():
+            control.should_training_stop = True
+            control.should_save = True
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        step = state.global_step
+        self.run.event("checkpoint", step=step, path=run_files.checkpoint_name(step))

@@ -1,0 +1,51 @@
+"""The loss on rows that SFT does not learn from, measured while it trains."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from trl import SFTTrainer
+
+from rehearsal_trainer.cadence import Cadence
+from rehearsal_trainer.masks import Row, features_of
+from rehearsal_trainer.measurements import Evaluate
+
+
+def validated(
+    trainer: SFTTrainer, rows: Sequence[Row], steps: int, micro_batch: int, evaluate: Evaluate | None
+) -> Evaluate:
+    """What measures the loss of rows that are not learned from beside what `evaluate` measures.
+
+    It does so before the run, up to 20 times in its `steps` optimizer steps, and after the last of them.
+    """
+    cadence = Cadence(math.ceil(steps / 20), steps)
+
+    def look(step: int) -> Mapping[str, float]:
+        values = evaluate(step) if evaluate else {}
+        if not cadence.is_due(step):
+            return values
+        started = time.monotonic()
+        loss = loss_of(trainer, rows, micro_batch)
+        return {**values, "validation_loss": loss, "validation_seconds": time.monotonic() - started}
+
+    return look
+
+
+def loss_of(trainer: SFTTrainer, rows: Sequence[Row], micro_batch: int) -> float:
+    """The mean loss of a token that could be learned from, as the trainer computes it, `micro_batch` rows at once."""
+    model: Any = trainer.model
+    total, tokens = 0.0, 0
+    model.eval()
+    with torch.no_grad(), trainer.compute_loss_context_manager():
+        for start in range(0, len(rows), micro_batch):
+            batch: Any = trainer.data_collator([features_of(row) for row in rows[start : start + micro_batch]])
+            inputs = trainer._prepare_inputs(batch)
+            tokens += int((inputs["labels"][:, 1:] >= 0).sum())
+            total += float(trainer.compute_loss(model, inputs, num_items_in_batch=1))
+    model.train()
+    trainer._metrics["eval"].clear()  # what TRL measured beside it would stand in its next line
+    return total / tokens

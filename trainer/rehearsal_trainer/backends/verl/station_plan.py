@@ -1,0 +1,46 @@
+"""What all rollouts of a run on a cluster share. Torch-free, and without verl and Ray."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+from rehearsal_trainer.backends.verl.cluster_config import ClusterConfig
+from rehearsal_trainer.messages import Json
+from rehearsal_trainer.rollouts import RolloutSettings
+
+
+@dataclass(frozen=True)
+class StationPlan:
+    """What all rollouts of a run share, as it travels in verl's configuration."""
+
+    model: str
+    domain: str
+    engine_command: list[str]
+    engine_cwd: str
+    dialect: str
+    user: Json
+    evaluate_user: Json
+    basis: str
+    evaluate_basis: str
+    turn_cap: int | None
+    max_tokens: int
+    prompt_tokens: int
+    response_tokens: int
+    rollout_timeout_s: float
+    seed: int
+    agent: str | None
+    store: str | None
+    """The name of the actor that keeps what was played; without one nothing is kept."""
+
+    @classmethod
+    def of(cls, config: ClusterConfig, store: str | None) -> Self:
+        """That of a run's configuration, which calls most of it the same."""
+        same = {each.name: getattr(config, each.name, None) for each in fields(cls)}
+        return cls(**{**same, "response_tokens": config.context - config.prompt_tokens, "store": store})
+
+    def settings(self, is_evaluation: bool) -> RolloutSettings:
+        """Those of a rollout in training, or in evaluation."""
+        user = self.evaluate_user if is_evaluation else self.user
+        basis = self.evaluate_basis if is_evaluation else self.basis
+        return RolloutSettings(self.domain, user, basis, self.turn_cap, self.rollout_timeout_s, agent=self.agent)
