@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Dialect } from '../engine/core/dialect.ts';
@@ -38,6 +38,8 @@ export type Serving = {
  */
 export function modelNamed(model: string, said: string, { cwd }: Pick<Io, 'cwd'>): string {
   const folder = resolve(cwd, model);
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`${said} is a file: name the folder that it lies in`);
   if (existsSync(folder)) return folder;
   if (!/^[\w-][\w.-]*(\/[\w.-]+)?$/.test(model))
     throw new UsageError(

@@ -160,6 +160,9 @@ test('a grader that nobody reaches stops the grading, and leaves no error for ea
   cpSync(small, folder, { recursive: true });
   const { code, err } = await synth('grade', folder, '--grader', 'openai:m@http://127.0.0.1:9/v1');
   expect([code, err]).toEqual([2, expect.stringContaining("http://127.0.0.1:9/v1 can't be reached")]);
+  const lines = err.trim().split('\n');
+  expect(lines).toEqual([...new Set(lines)]);
+  expect(lines.at(-1)).toMatch(/^rehearsal synth: /);
   expect([...readGrades(folder).values()]).toEqual([]);
 }, 60_000);
 

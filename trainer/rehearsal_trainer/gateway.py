@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import errno
 import json
 import secrets
 import signal
@@ -26,6 +27,7 @@ from rehearsal_trainer.answers import Answerer, ContextExceededError, Generated
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.chat_request import ChatRequest, RequestError, read_chat_request, read_session_request
 from rehearsal_trainer.dialect import DialectName
+from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.messages import Conversation, Json, Message
 from rehearsal_trainer.preview import preview_of
 from rehearsal_trainer.session import Sampling, Session, split_system
@@ -50,7 +52,10 @@ class Gateway(Generic[Model]):
 
     @contextlib.asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator[Gateway[Model]]:
-        """Serves on loopback; port 0 takes a free one. `base_url` is known inside."""
+        """Serves on loopback; port 0 takes a free one. `base_url` is known inside.
+
+        ConfigurationError for a port that can't be had.
+        """
         app = web.Application(middlewares=[self._guarded], client_max_size=MAX_BODY)
         app.add_routes(
             [
@@ -67,7 +72,12 @@ class Gateway(Generic[Model]):
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", port)
-        await site.start()
+        try:
+            await site.start()
+        except OSError as error:
+            await runner.cleanup()
+            why = "another program listens there" if error.errno == errno.EADDRINUSE else error.strerror
+            raise ConfigurationError(f"--port {port}: {why}; choose another, or leave it out for a free one") from error
         self.base_url = f"http://127.0.0.1:{runner.addresses[0][1]}"
         try:
             yield self

@@ -135,6 +135,8 @@ Seed = Annotated[
         trl="seed",
         verl="data.seed",
         verl_sft="trainer.seed",
+        least=0,
+        most=2**32 - 1,
     ),
 ]
 Threads = Annotated[
@@ -259,6 +261,7 @@ TasksPerStep = Annotated[
         trl="per_device_train_batch_size x gradient_accumulation_steps / num_generations",
         verl="data.train_batch_size, actor_rollout_ref.actor.ppo_mini_batch_size",
         least=1,
+        most=4096,
     ),
 ]
 GroupSize = Annotated[
@@ -270,6 +273,7 @@ GroupSize = Annotated[
         trl="num_generations",
         verl="actor_rollout_ref.rollout.n",
         least=2,
+        most=4096,
     ),
 ]
 GrpoLearningRate = Annotated[

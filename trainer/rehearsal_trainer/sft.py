@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 
 from rehearsal_trainer import alarms, keys, preflight, profiles, rollout_keys, run_files
 from rehearsal_trainer.configuration import read_config
-from rehearsal_trainer.failures import ConfigurationError
+from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.messages import Json
+from rehearsal_trainer.trajectories import find_recordings, read_recording
 
 if TYPE_CHECKING:
     from rehearsal_trainer.backends.trl import Optimization
@@ -175,6 +176,12 @@ def check(config: Config) -> None:
     if config.evaluate_every and (config.domain is None or config.evaluate_split is None):
         missing = "domain" if config.domain is None else "evaluate_split"
         raise ConfigurationError(f"evaluate_every: an evaluation needs {missing}; name it, or set evaluate_every to 0")
+    # What is not there yet is played, or brought, before the run begins.
+    if all(Path(each).exists() for each in config.recordings):
+        try:
+            read_recording(find_recordings(config.recordings)[0])
+        except TrainingError as error:
+            raise ConfigurationError(f"recordings: {error}") from error
 
 
 def micro_batch_of(config: Config) -> int:

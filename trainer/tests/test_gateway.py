@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -9,6 +10,7 @@ from conftest import TOOLS, TOOLS_JSON, Client, served
 from rehearsal_trainer.answers import Generated
 from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.dialect import dialect_named
+from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.messages import Conversation, Message, ToolCall
 
@@ -260,3 +262,16 @@ def test_a_client_without_a_session_chooses_its_own_sampling(tiny_gateway: Gatew
     assert said[0][0] == said[0][1]
     assert said[1][0] != said[1][1]
     assert (status, refused["error"]["message"]) == (400, "temperature must be a number from 0 to 10")
+
+
+def test_a_port_that_another_program_has_is_one_message(forced_gateway: Any) -> None:
+    async def both() -> None:
+        async with forced_gateway([]).serving() as first:
+            port = int(first.base_url.rpartition(":")[2])
+            with pytest.raises(
+                ConfigurationError, match=rf"--port {port}: another program listens there; choose another"
+            ):
+                async with forced_gateway([]).serving(port):
+                    pass
+
+    asyncio.run(both())

@@ -12,7 +12,7 @@ from rehearsal_trainer.chat import Chat
 from rehearsal_trainer.failures import ConfigurationError, TrainingError
 from rehearsal_trainer.masks import Row
 from rehearsal_trainer.models import load_model
-from rehearsal_trainer.sft import run_sft
+from rehearsal_trainer.sft import check, run_sft
 
 
 def test_sft_learns_and_saves_a_whole_model(tmp_path: Path) -> None:
@@ -55,3 +55,13 @@ def test_sft_refuses_recordings_without_a_token_to_learn(tmp_path: Path, monkeyp
         match=r"6 recordings have no token to learn from.*the first is \S+move-0.traj.jsonl. Leave them out",
     ):
         run_sft(sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold")))
+
+
+def test_recordings_that_are_none_are_refused_before_a_run_begins(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "list.txt").write_text("[1]\n")
+    for name, words in (("empty", r"no \*.traj.jsonl under"), ("list.txt", r"list.txt:1: ")):
+        with pytest.raises(ConfigurationError, match=f"^recordings: .*{words}"):
+            check(sft_config(tmp_path / "run", str(tmp_path / name)))
+    check(sft_config(tmp_path / "run", str(tmp_path / "gold")))  # that are played before it begins
+    check(sft_config(tmp_path / "run", gold_recordings(tmp_path / "gold", 2)))

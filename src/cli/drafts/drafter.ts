@@ -17,10 +17,16 @@ export function drafterNamed(given: Given, io: Io, option: string): Drafter | nu
   if (typeof seat === 'string' || seat.type !== 'openai')
     throw new UsageError(`--${option} is a model, openai:MODEL[@BASE_URL], not "${named}"`);
   const timeout = wholeNumber(given, 'timeout');
+  // Questions that are asked at once meet the same, which is said once.
+  const told = new Set<string>();
   return {
     seat: { ...seat, ...(timeout === undefined ? {} : { timeoutMs: timeout * 1000 }) },
     key: (seat.keyName && io.environment[seat.keyName]) || '',
     signal: io.signal,
-    onRetry: ({ attempt, of, reason }) => io.err(`${seat.model}: ${reason}; asked again (${attempt} of ${of})\n`),
+    onRetry: ({ attempt, of, reason }) => {
+      const line = `${seat.model}: ${reason}; asked again (${attempt} of ${of})\n`;
+      if (!told.has(line)) io.err(line);
+      told.add(line);
+    },
   };
 }

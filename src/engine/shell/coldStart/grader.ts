@@ -41,15 +41,19 @@ export async function gradeSelection(
   };
   const waiting = readSelection(folder).filter((row) => row.chosen && row.forkOf === undefined && !isGraded(row));
   let done = 0;
+  // What ends it for one rollout ends it for those that are being graded, too.
+  const ending = new AbortController();
+  const signal = AbortSignal.any([grader.signal, ending.signal]);
   const grade = async (row: Selected) => {
-    const line = await graded(folder, grader, domainOf(row.domain), row);
+    const line = await graded(folder, { ...grader, signal }, domainOf(row.domain), row);
     addGrade(folder, line);
     done += 1;
     onGraded(done, waiting.length);
   };
   try {
-    await forEach(waiting, concurrency, grade, grader.signal);
+    await forEach(waiting, concurrency, grade, signal);
   } catch (error) {
+    ending.abort();
     if (!grader.signal.aborted) throw error;
   }
   settleAnew(folder);
