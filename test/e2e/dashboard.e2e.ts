@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inRoot } from '../../scripts/repository.ts';
-import { picture, pictured } from './support/picture.ts';
+import { pictured } from './support/picture.ts';
 import { until } from './support/until.ts';
 import { copyDomain, Workbench } from './support/workbench.ts';
 
@@ -12,8 +12,6 @@ const domain = copyDomain('parcel-desk');
 const training = join(domain.folder, '.rehearsal', 'training');
 const run = join(training, '20260101-000000-grpo');
 const task = 'reschedule-P46';
-/** The folder of a run that was trained elsewhere, to be drawn for the README. */
-const trained = process.env['REHEARSAL_TRAINING_RUN'];
 let workbench: Workbench;
 
 beforeAll(async () => {
@@ -26,7 +24,6 @@ beforeAll(async () => {
   playTwice();
   // A process that lives, as the trainer does for a moment after its last word.
   writeFileSync(join(run, 'pid'), `${process.pid}\n`);
-  if (trained) copyRun(resolve(trained));
   workbench = await Workbench.open(domain.folder, pictured);
 });
 
@@ -113,26 +110,6 @@ test('a point of the test split leads to its evaluation, also where a resumed ru
   await workbench.screenshot('dashboard-superseded');
 });
 
-/**
- * The README's picture is of a run of an hour, which no test makes:
- *
- *     REHEARSAL_PICTURES=1 REHEARSAL_TRAINING_RUN=.rehearsal/training/<id> npm run test:e2e -- dashboard
- */
-test.runIf(trained)('a run that was trained is drawn, with the rollouts of its last step', async () => {
-  const name = basename(resolve(trained ?? ''));
-  await workbench.page.locator(`.pane-body .monaco-list-row[aria-label^="${name} "]`).click();
-  const frame = workbench.webviewFrame();
-  await frame.locator('section[aria-label="Loss"] canvas').waitFor();
-  const plot = frame.locator('section[aria-label="Reward"] .u-over');
-  if ((await plot.count()) > 0) {
-    const box = await plot.boundingBox();
-    if (!box) throw new Error('Reward has no plot');
-    await plot.click({ position: { x: box.width - 5, y: box.height / 2 } });
-    await frame.getByText('Rollouts of optimizer step').waitFor();
-  }
-  await picture(workbench, 'dashboard');
-});
-
 /** Of the view of training runs: the one of runs names it, too. */
 function treeRow() {
   const { page } = workbench;
@@ -162,9 +139,4 @@ function playTwice(): void {
 
 function append(file: string, line: object): void {
   appendFileSync(join(run, file), `${JSON.stringify(line)}\n`);
-}
-
-/** All of a run but its weights. */
-function copyRun(from: string): void {
-  cpSync(from, join(training, basename(from)), { recursive: true, filter: (path) => basename(path) !== 'checkpoints' });
 }

@@ -74,8 +74,6 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     const configuration = {
       ...{ kind: 'grpo', domain: '.', model: join(newestRun(training), 'checkpoints', 'final') },
       ...{ profile: 'cpu', steps: 3, tasks_per_step: 2, group_size: 4, evaluate_every: 0, rollout_timeout_s: 3600 },
-      // Every entropy is below this limit, so an alarm is certain.
-      alarms: { patience: 1, entropy: 100 },
     };
     writeFileSync(join(domain.folder, 'grpo.training.yaml'), stringify(configuration));
     await workbench.runCommand('View: Close All Editors');
@@ -84,10 +82,9 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     const frame = workbench.webviewFrame();
     await frame.locator('.status.finished').waitFor({ timeout: 24 * minutes });
     expect(await stepsInTable(frame)).toEqual(['3', '2', '1']);
-    const alarm = linesOf<{ type: string; step: number }>(join(newestRun(training), 'events.jsonl')).find(
-      ({ type }) => type === 'alarm',
-    );
-    expect(alarm).toBeDefined();
+    // After so little SFT nothing is solved yet, so no group has a difference to learn from.
+    const events = linesOf<{ type: string; step: number; alarm?: string }>(join(newestRun(training), 'events.jsonl'));
+    expect(events.filter(({ type }) => type === 'alarm')).toMatchObject([{ step: 3, alarm: 'dead-groups' }]);
     await frame.getByRole('region', { name: /alarm/ }).first().waitFor();
     await picture(workbench, 'recipe-3-grpo-alarm');
   });
@@ -106,6 +103,10 @@ describe.skipIf(!model)('from the palette to a better model', () => {
     await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'begins');
     await workbench.debug.press('step-into');
     await workbench.waitForText('.debug-call-stack .monaco-list-rows', 'the world is prepared');
+    for (const said of [/user: /, /agent(:| calls) /]) {
+      await workbench.debug.press('step-into');
+      await workbench.waitForText('.debug-call-stack .monaco-list-rows', said);
+    }
     await picture(workbench, 'recipe-5-debugged');
     await workbench.press('Shift+F5');
     await workbench.debug.ended();
