@@ -39,6 +39,10 @@ export async function serveModel(
       send(401, { error: { message: 'Incorrect API key provided' } });
       return;
     }
+    if (request.method === 'GET') {
+      send(200, { object: 'list', data: [] });
+      return;
+    }
     bodies.push(text);
     const body = JSON.parse(text) as ModelRequest;
     requests.push(body);

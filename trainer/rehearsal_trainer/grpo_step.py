@@ -125,8 +125,10 @@ def refuse_unscored(played: Sequence[PlayedRollout], step: int, summary: Path) -
     if any(rollout.result.reward is not None for rollout in played):
         return
     failure = next((rollout.result.failure for rollout in played if rollout.result.failure), None)
+    said = failure.message if failure else "no reason given"
+    end = "" if said.endswith((".", "?", "!")) else "."
     raise TrainingError(
-        f"no rollout of optimizer step {step} could be scored: {failure.message if failure else 'no reason given'}. "
+        f"no rollout of optimizer step {step} could be scored: {said}{end} "
         f"{summary} says it of each; mend it, then go on with --resume"
     )
 

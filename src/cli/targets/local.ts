@@ -17,7 +17,7 @@ import { type Needs, needsOf } from './needs.ts';
 import { checkpointOf, type Ending, isGone, sizeOf, throwIfFailed } from './runFolder.ts';
 import type { Launch, Target } from './target.ts';
 import { didNotStart, environmentFault, refusedOptions } from './targetFaults.ts';
-import { throwUnlessUsersAnswer } from './userEndpoints.ts';
+import { throwUnlessUsersServed } from './userEndpoints.ts';
 
 /** Training on this machine. */
 export function localTarget(): Target {
@@ -34,7 +34,7 @@ export function localTarget(): Target {
       python = await preparePython(io, launch.python);
       const needs = await checkConfiguration(python, launch, io);
       throwUnlessRoom(disk ?? needs.disk);
-      await throwUnlessUsersAnswer(launch.config, process.env, io.signal);
+      await throwUnlessUsersServed(launch.config, process.env, io.signal);
       for (const domain of domainsOf(launch.config)) await describedDomain(loadDomain(domain, { soundness: false }));
     },
     prepare: async () => undefined,

@@ -3,12 +3,13 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { inRoot } from '../../../scripts/repository.ts';
 import { readTrainingFile } from '../../../src/cli/training/trainingFile.ts';
 import { trainingKinds } from '../../../src/engine/core/trainingKind.ts';
 import { explain, trainingKeys, trainingSchema } from '../../../src/engine/shell/trainingKeys.ts';
+import { serveModel } from '../../support/scriptedModel.ts';
 import { rehearsal } from '../../support/terminal.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'rehearsal-configuration-'));
@@ -223,7 +224,7 @@ esac
     [['grpo', desk, '--set', 'user={"base_url":"http://h/v1","model":"m","key":"k"}'], /user: Unrecognized key: "key"/],
     [
       ['grpo', desk, '--user', 'openai:m@http://127.0.0.1:9/v1'],
-      /model m at http:\/\/127\.0\.0\.1:9\/v1 can't be reached/,
+      /http:\/\/127\.0\.0\.1:9\/v1 can't be reached\. Is the server running/,
     ],
     [['grpo', desk, '--set', 'agent=none.agent.yaml'], /agent: there is no agent file \/\S+none\.agent\.yaml\n/],
   ] as const)('%j is refused', async (args, message) => {
@@ -243,6 +244,13 @@ esac
   ])('%s in the list of domains is refused with its line', async (name, entry, message) => {
     const path = written(`domains/${name.replaceAll(' ', '-')}`, `kind: grpo\ndomain:\n  ${entry}\n`);
     expect(await asked('--config', path)).toMatch(message);
+  });
+
+  test('a user whose model refuses the key is found before anything is begun', async () => {
+    const { url, close } = await serveModel(() => 'Go on.', { key: 'another' });
+    onTestFinished(close);
+    const message = `${url} refused the key in OPENAI_API_KEY (401). Set another one`;
+    expect(await asked('grpo', desk, '--user', `openai:m@${url}`)).toContain(message);
   });
 
   test('a path of --set is relative to the folder that it is said in', async () => {

@@ -114,6 +114,25 @@ export async function complete(
   }
 }
 
+/** How long an endpoint may take to say which models it has. */
+const listTimeoutMs = 15_000;
+
+/**
+ * Asks an endpoint which models it has, once. Throws a `Fault` where nobody answers or the key is refused; whatever else
+ * it answers is left to the first question.
+ * @param key the API key, or empty for a server that wants none
+ */
+export async function throwUnlessServed(seat: ModelSeat, key: string, signal: AbortSignal): Promise<void> {
+  const client = new OpenAI({ apiKey: key || 'none', baseURL: seat.baseUrl, maxRetries: 0, timeout: listTimeoutMs });
+  try {
+    await client.models.list({ signal });
+  } catch (error) {
+    const fault = classified(error, seat, 'simulator');
+    if (signal.aborted || (fault instanceof Fault && /^model\/(unreachable|key)$/.test(fault.failure.code)))
+      throw fault;
+  }
+}
+
 /** The text of a message, also where an endpoint gives it in parts; undefined for what is no text. */
 function contentOf(content: unknown): string | null | undefined {
   if (content === null || content === undefined) return null;
