@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
+import { jsonOf } from '../engine/core/json.ts';
 import { Fault } from '../engine/shell/fault.ts';
 import { shippedFolder } from '../engine/shell/shippedFolder.ts';
 import type { Io } from './io.ts';
@@ -49,21 +50,13 @@ export async function preparePython(io: Pick<Io, 'err' | 'signal'>, given: strin
       code: 'python/environment',
       message: `the trainer's Python environment could not be made: ${words}`,
     });
-  const { data } = madeSchema.safeParse(parsed(last));
+  const { data } = madeSchema.safeParse(jsonOf(last));
   // A program that does whatever it is asked without a word is no Python either.
   if (!data) throw noPython(python);
   return data.python;
 }
 
 const madeSchema = z.object({ python: z.string() });
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 function noPython(name: string): Fault {
   return new Fault({

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { UsageError } from '../io.ts';
+import { readKept } from '../keptFile.ts';
 import { localTarget } from './local.ts';
 import { rayTarget } from './ray.ts';
 import { sshTarget } from './ssh.ts';
@@ -38,18 +38,8 @@ const local: Place = { target: 'local' };
  */
 export function placeOf(run: string, asked?: string, python?: string): Place {
   if (asked !== undefined) return { target: asked, ...(python ? { python } : {}) };
-  return placeIn(join(run, runFiles.target)) ?? local;
-}
-
-function placeIn(path: string): Place | undefined {
-  if (!existsSync(path)) return undefined;
-  try {
-    return placeSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch {
-    throw new UsageError(
-      `${path} was changed after Rehearsal wrote it, and does not say any more where training was started: write its target there again, such as {"target": "ssh://user@host/folder"}`,
-    );
-  }
+  const lost = 'where training was started: write its target there again, such as {"target": "ssh://user@host/folder"}';
+  return readKept(join(run, runFiles.target), placeSchema, lost) ?? local;
 }
 
 /** Keeps in the run's folder where it is started. A key has no place in it. */

@@ -1,4 +1,3 @@
-import { throwUnlessServed } from '../../engine/shell/seats/openai.ts';
 import { type Endpoint, endpointSchema } from '../training/trainingProtocol.ts';
 import type { Launch } from './target.ts';
 
@@ -10,6 +9,8 @@ export async function throwUnlessUsersServed(
 ): Promise<void> {
   const isAsked = (key: string) => key !== 'evaluate_user' || config['evaluate_every'] !== 0;
   const found = new Map(endpointsIn(config, isAsked).map((each) => [JSON.stringify(each), each]));
+  if (found.size === 0) return;
+  const { throwUnlessServed } = await import('../../engine/shell/seats/openai.ts');
   for (const { base_url: baseUrl, model, api_key_env: keyName = null } of found.values()) {
     const key = (keyName !== null && environment[keyName]) || '';
     await throwUnlessServed({ type: 'openai', model, baseUrl, keyName }, key, signal);

@@ -104,7 +104,7 @@ export function trainingConfiguration(
       }));
       const [only, ...others] = shares;
       const domain =
-        only && others.length === 0 && Object.keys(domains[0].said).length <= 1
+        only && others.length === 0 && isPlain(domains[0])
           ? { domain: only.folder, user: only.user, evaluate_user: only.evaluate_user }
           : { domain: shares };
       const held = heldOut.map((each) => ({ ...shareOf(each), evaluate_user: evaluateUser(each) }));
@@ -125,6 +125,10 @@ export function trainingConfiguration(
 
 /** Whether a run of SFT plays rollouts at all; one that does not asks for no user. */
 const isEvaluated = ({ evaluate_every: every }: Readonly<Record<string, Json>>) => every !== undefined && every !== 0;
+
+/** Whether keys of the run say all of a domain's part in it; a cluster takes no other. */
+const isPlain = ({ said }: TrainingDomain) =>
+  Object.keys(said).every((key) => ['folder', 'user', 'evaluate_user'].includes(key));
 
 const shareOf = ({ loaded, said }: TrainingDomain) => ({
   name: basename(loaded.folder),

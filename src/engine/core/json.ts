@@ -7,6 +7,15 @@ export type Json = JsonScalar | readonly Json[] | JsonObject;
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** What a text says as JSON; undefined for one that is none. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Where a value stands inside another one, from the root. */
 export type Path = readonly (string | number)[];
 

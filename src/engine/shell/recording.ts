@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { closeSync, existsSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { type Recorded, type RolloutEvent, recordedSchema, recordingFormat } from '../core/event.ts';
+import { jsonOf } from '../core/json.ts';
 import { deletedMeanwhile, fromDisk, onDisk } from './disk.ts';
 import type { SideNote } from './sideNote.ts';
 
@@ -213,12 +214,4 @@ function parseLine(raw: string): Recorded | string {
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   return `is no event of a recording: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`;
-}
-
-function jsonOf(raw: string): unknown {
-  try {
-    return JSON.parse(raw);
-  } catch {
-    return undefined;
-  }
 }

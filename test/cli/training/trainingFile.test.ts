@@ -246,6 +246,11 @@ esac
     expect(await asked('--config', path)).toMatch(message);
   });
 
+  test('one domain of a list that brings its user alone is a run of one domain', async () => {
+    const path = written('domains/own-user', `kind: grpo\ndomain:\n  - { folder: ${desk}, user: agenda }\n`);
+    expect(await asked('--config', path)).toMatchObject({ domain: desk, user: 'agenda' });
+  });
+
   test('a user whose model refuses the key is found before anything is begun', async () => {
     const { url, close } = await serveModel(() => 'Go on.', { key: 'another' });
     onTestFinished(close);

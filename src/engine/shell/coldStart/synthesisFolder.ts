@@ -5,6 +5,7 @@ import { difficulties } from '../../core/coldStart/difficulty.ts';
 import { outcomes } from '../../core/coldStart/outcome.ts';
 import { gradeSchema } from '../../core/coldStart/rubric.ts';
 import type { Selected } from '../../core/coldStart/settle.ts';
+import { jsonOf } from '../../core/json.ts';
 import { fromDisk, onDisk, replaceFile } from '../disk.ts';
 import { Fault } from '../fault.ts';
 
@@ -147,12 +148,4 @@ function linesOf<T>(path: string, schema: z.ZodType<T>, what: string): readonly 
       line: index + 1,
     });
   });
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

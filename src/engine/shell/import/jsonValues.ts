@@ -1,3 +1,4 @@
+import { jsonOf } from '../../core/json.ts';
 import { deepest, isTooDeep } from '../../core/nesting.ts';
 
 /** A JSON value of a file, with the line that it begins on. */
@@ -50,14 +51,6 @@ function linesOf(text: string): ReadValues {
 
 function firstLine(text: string): string {
   return text.split('\n').find((line) => line.trim() !== '') ?? '';
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function lineAt(text: string, offset: number): number {

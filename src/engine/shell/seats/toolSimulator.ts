@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Patch } from '../../core/database.ts';
-import type { Json, JsonObject } from '../../core/json.ts';
+import { type Json, type JsonObject, jsonOf } from '../../core/json.ts';
 import type { Tool } from '../../core/tool.ts';
 import type { SimulatedAnswer } from '../lane/laneMessage.ts';
 import { keysOfPointer, misfitOf } from '../load/arguments.ts';
@@ -80,7 +80,7 @@ function callText({ name, arguments: args, visible, now, problem }: AskedSimulat
 /** The answer of a model, checked against the tool's schema. */
 function readAnswer(tool: Tool, text: string): SimulatedAnswer {
   const begin = text.indexOf('{');
-  const value = begin < 0 ? undefined : parsed(text.slice(begin, text.lastIndexOf('}') + 1));
+  const value = begin < 0 ? undefined : jsonOf(text.slice(begin, text.lastIndexOf('}') + 1));
   if (value === undefined) return { problem: `it is not JSON: ${text.slice(0, 200)}` };
   const validate = validator(tool);
   if (!validate(value)) {
@@ -118,12 +118,4 @@ function validator(tool: Tool): ValidateFunction {
 function simulated({ source, name }: Tool) {
   if (source.type === 'simulated') return source;
   throw new Error(`${name} is not simulated`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
