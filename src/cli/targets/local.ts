@@ -21,7 +21,7 @@ import { throwUnlessUsersServed } from './userEndpoints.ts';
 
 /** Training on this machine. */
 export function localTarget(): Target {
-  let python = '';
+  /** The trainer that this process has started; one of another process is known by the run's folder alone. */
   let child: ChildProcess | undefined;
   return {
     name: 'this machine',
@@ -31,16 +31,16 @@ export function localTarget(): Target {
         throwUnlessRoomFor(bytes, freeAt(run), `for ${run}`, 'name another folder with --out');
       throwUnlessRoom(disk ?? 0);
       throwUnlessGpus('this machine', gpusHere, launch);
-      python = await preparePython(io, launch.python);
+      const python = await preparePython(io, launch.python);
       const needs = await checkConfiguration(python, launch, io);
       throwUnlessRoom(disk ?? needs.disk);
       await throwUnlessUsersServed(launch.config, process.env, io.signal);
       for (const domain of domainsOf(launch.config)) await describedDomain(loadDomain(domain, { soundness: false }));
-    },
-    prepare: async () => undefined,
-    start: async (launch, io) => {
-      child = await start(python, launch, io);
-      return { pid: child.pid };
+      const begin = async () => {
+        child = await start(python, launch, io);
+        return { pid: child.pid };
+      };
+      return { prepare: async () => ({ start: begin }) };
     },
     follow: async (run, io) => {
       if (child) throwIfFailed(run, await closed(child));

@@ -14,7 +14,7 @@ import { RayJobs, wordsOfJob } from './rayJobs.ts';
 import { packageOf, type RayPackage } from './rayPackage.ts';
 import { lookAtCluster } from './rayPreflight.ts';
 import { throwIfFailed } from './runFolder.ts';
-import type { Launch, Target } from './target.ts';
+import type { Launch, Prepared, Target } from './target.ts';
 import { didNotStart, refusedOptions } from './targetFaults.ts';
 import { broughtBy, programTrees } from './trees.ts';
 
@@ -33,7 +33,6 @@ const jobEnvironment = { PYTHONUNBUFFERED: '1', RAY_JOB_STOP_WAIT_TIME_S: '120' 
  */
 export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process.env): Target {
   const jobs = new RayJobs(name, environment);
-  let uploaded: string | undefined;
   return {
     name: jobs.name,
     ending: 'at once, and goes on from its last checkpoint when it is resumed',
@@ -43,22 +42,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       io.err(`looking at ${jobs.name}\n`);
       const { gpus, nodes } = await lookAtCluster(jobs, launch, io.signal);
       io.err(`${jobs.name}: ${nodes} machines, ${gpus} GPUs\n`);
-    },
-    prepare: async (launch, io) => {
-      const brought = await packageFor(launch);
-      io.err(`sending ${(brought.content.length / 1e6).toFixed(1)} MB to ${jobs.name}\n`);
-      uploaded = await jobs.upload(brought.name, brought.content);
-      const check = { entrypoint: commandOf(launch, '--check'), runtime_env: { working_dir: uploaded } };
-      const { job, logs } = await jobs.run(check, io.signal);
-      const words = wordsOfJob(job, logs);
-      if (job.status !== 'SUCCEEDED') throw refusedOptions(launch, words);
-      const { disk, free } = needsOf(logs);
-      throwUnlessRoomFor(launch.disk ?? disk, free, `in the storage of ${jobs.name}`, 'set storage to another folder');
-    },
-    start: async (launch, io) => {
-      if (!uploaded) throw new Error('a run is prepared before it is started');
-      rmSync(join(launch.run, runFiles.stop), { force: true });
-      return start(jobs, launch, uploaded, io);
+      return { prepare: () => prepare(jobs, launch, io) };
     },
     follow: async (run, io) => {
       const job = jobOf(run, jobs);
@@ -88,13 +72,26 @@ function commandOf({ isResumed }: Launch, ...more: readonly string[]): string {
   return ['python', '-m', module, '--config', 'launch.json', ...(isResumed ? ['--resume'] : []), ...more].join(' ');
 }
 
+async function prepare(jobs: RayJobs, launch: Launch, io: Io): Promise<Prepared> {
+  const brought = await packageFor(launch);
+  io.err(`sending ${(brought.content.length / 1e6).toFixed(1)} MB to ${jobs.name}\n`);
+  const uploaded = await jobs.upload(brought.name, brought.content);
+  const check = { entrypoint: commandOf(launch, '--check'), runtime_env: { working_dir: uploaded } };
+  const { job, logs } = await jobs.run(check, io.signal);
+  const words = wordsOfJob(job, logs);
+  if (job.status !== 'SUCCEEDED') throw refusedOptions(launch, words);
+  const { disk, free } = needsOf(logs);
+  throwUnlessRoomFor(launch.disk ?? disk, free, `in the storage of ${jobs.name}`, 'set storage to another folder');
+  return { start: () => start(jobs, launch, uploaded, io) };
+}
+
 /** What a job starts in: the trainer at its root, the engine beside it, and what the configuration names. */
 async function packageFor(launch: Launch): Promise<RayPackage> {
   const { engine, trainer } = programTrees();
-  const { trees, config } = broughtBy(launch, '.');
+  const { trees, placedIn } = broughtBy(launch);
   const folders = Object.fromEntries(trees.map((tree) => [`trees/${tree.hash}/${tree.name}`, tree]));
   const settings = {
-    ...config,
+    ...placedIn('.', launch.config),
     run: basename(launch.run),
     engine_command: engineCommand('node', 'engine/rehearsal.mjs'),
     engine_cwd: '.',
@@ -106,6 +103,7 @@ async function packageFor(launch: Launch): Promise<RayPackage> {
 
 /** Submits the job and waits until it trains, so that what can't begin is said at once. */
 async function start(jobs: RayJobs, launch: Launch, workingDir: string, io: Io): Promise<Record<never, never>> {
+  rmSync(join(launch.run, runFiles.stop), { force: true });
   const id = `rehearsal-${basename(launch.run).replace(/[^\w-]/g, '-')}-${randomBytes(3).toString('hex')}`;
   const job = await jobs.submit(
     {

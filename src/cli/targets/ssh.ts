@@ -13,17 +13,28 @@ import { throwIfFailed } from './runFolder.ts';
 import { readAddress, type SshAddress } from './sshAddress.ts';
 import { type FarRun, followFarRun } from './sshFollow.ts';
 import { farPython, lookAt, type Machine, roomElsewhere } from './sshPreflight.ts';
-import type { Launch, Target } from './target.ts';
+import type { Launch, Prepared, Target } from './target.ts';
 import { didNotStart, environmentFault, noCheckpoint, refusedOptions } from './targetFaults.ts';
-import { broughtBy, bytesIn, listed, placeOfTree, programTrees, sendTrees, type Tree } from './trees.ts';
+import { type Brought, broughtBy, bytesIn, listed, placeOfTree, programTrees, sendTrees, type Tree } from './trees.ts';
 
-/** What was made ready on the target for a launch. */
+/** A machine that was looked at for a launch. */
+type Found = {
+  readonly address: SshAddress;
+  /** The Python there that makes the trainer's environment. */
+  readonly python: string;
+  readonly machine: Machine;
+  readonly programs: ReturnType<typeof programTrees>;
+  readonly brought: Brought;
+  readonly keys: Readonly<Record<string, string>>;
+};
+
+/** What was made ready there. */
 type Ready = {
+  /** Of the trainer's environment. */
   readonly python: string;
   readonly node: string;
   readonly engine: string;
   readonly trainer: string;
-  readonly keys: Readonly<Record<string, string>>;
 };
 
 /**
@@ -43,25 +54,18 @@ export function sshTarget(name: string, given: string | undefined): Target {
     return found;
   };
   const farRun = (run: string): FarRun => ({ address, python, folder: `${address.folder}/runs/${basename(run)}` });
-  let machine: Machine | undefined;
-  let ready: Ready | undefined;
   return {
     name: host,
     preflight: async (launch, io) => {
       io.err(`looking at ${host}\n`);
       const keys = keysOf(launch, io.environment);
-      const { engine, trainer } = programTrees();
+      const programs = programTrees();
       const command = await python();
-      const bytes = bytesIn([engine, trainer, ...broughtBy(launch, '').trees]);
-      machine = await lookAt(address, command, launch, bytes, keys);
-    },
-    prepare: async (launch, io) => {
-      ready = await prepare(address, await python(), machineOf(machine), launch, io);
-    },
-    start: async (launch, io) => {
-      if (!ready) throw new Error('a run is prepared before it is started');
-      rmSync(join(launch.run, runFiles.stop), { force: true });
-      return start(address, await python(), machineOf(machine), ready, launch, io);
+      const brought = broughtBy(launch);
+      const bytes = bytesIn([programs.engine, programs.trainer, ...brought.trees]);
+      const machine = await lookAt(address, command, launch, bytes, keys);
+      const found = { address, python: command, machine, programs, brought, keys };
+      return { prepare: () => prepare(found, launch, io) };
     },
     follow: async (run, io) => {
       if (await followFarRun(run, farRun(run), io)) throwIfFailed(run);
@@ -76,12 +80,7 @@ export function sshTarget(name: string, given: string | undefined): Target {
   };
 }
 
-function machineOf(machine: Machine | undefined): Machine {
-  if (!machine) throw new Error('a target is looked at before it is used');
-  return machine;
-}
-
-async function bring(address: SshAddress, python: string, trees: readonly Tree[], io: Io): Promise<void> {
+async function bring({ address, python }: Found, trees: readonly Tree[], io: Io): Promise<void> {
   const request = { do: 'bring', trees: listed(trees) };
   const call = await callFarSide(address, python, request, { signal: io.signal });
   const line = await call.answers.line();
@@ -93,18 +92,13 @@ async function bring(address: SshAddress, python: string, trees: readonly Tree[]
   await call.end();
 }
 
-async function prepare(
-  address: SshAddress,
-  python: string,
-  { folder }: Machine,
-  launch: Launch,
-  io: Io,
-): Promise<Ready> {
+async function prepare(found: Found, launch: Launch, io: Io): Promise<Prepared> {
   const { signal } = io;
-  const { engine, trainer } = programTrees();
-  const { trees, config } = broughtBy(launch, folder);
-  await bring(address, python, [engine, trainer, ...trees], io);
-  const keys = keysOf(launch, io.environment);
+  const { address, python, keys } = found;
+  const { folder } = found.machine;
+  const { engine, trainer } = found.programs;
+  const { trees, placedIn } = found.brought;
+  await bring(found, [engine, trainer, ...trees], io);
   const programs = { trainer: placeOfTree(folder, trainer), engine: `${placeOfTree(folder, engine)}/rehearsal.mjs` };
   const making = await callFarSide(
     address,
@@ -127,8 +121,8 @@ async function prepare(
       ...programs,
       python: own,
       kind: launch.kind,
-      config: { ...config, run: `${folder}/runs/${basename(launch.run)}` },
-      domains: domainsOf(launch.config).map((domain) => domainThere(launch, folder, domain)),
+      config: { ...placedIn(folder, launch.config), run: runThere(found, launch) },
+      domains: placedIn(folder, domainsOf(launch.config)),
       environment: keys,
     },
     { signal },
@@ -136,13 +130,12 @@ async function prepare(
   if (tried.failed) throw trialFault(address, tried.failed, tried.words ?? '', launch);
   const { disk, free } = needsOf(tried.words);
   throwUnlessRoomFor(launch.disk ?? disk, free, `in ${folder} on ${address.host}`, roomElsewhere);
-  return { ...programs, python: own, node: tried.node, keys };
+  const ready = { ...programs, python: own, node: tried.node };
+  return { start: () => start(found, ready, launch, io) };
 }
 
-/** Where a domain of this machine lies on the target. */
-function domainThere(launch: Launch, folder: string, domain: string): string {
-  const { config } = broughtBy({ ...launch, config: { domain } }, folder);
-  return String(config['domain']);
+function runThere({ machine }: Found, { run }: Launch): string {
+  return `${machine.folder}/runs/${basename(run)}`;
 }
 
 function trialFault({ host }: SshAddress, failed: string, words: string, launch: Launch): Error {
@@ -157,27 +150,32 @@ function trialFault({ host }: SshAddress, failed: string, words: string, launch:
 }
 
 async function start(
-  address: SshAddress,
-  python: string,
-  { folder }: Machine,
+  found: Found,
   ready: Ready,
   launch: Launch,
   io: Io,
 ): Promise<{ readonly pid: number | undefined }> {
-  const { trees, config } = broughtBy(launch, folder);
-  await bring(address, python, trees, io);
-  const run = `${folder}/runs/${basename(launch.run)}`;
+  const { address, python, machine, keys } = found;
+  rmSync(join(launch.run, runFiles.stop), { force: true });
+  // What SFT learns from may have been played since the machine was looked at.
+  const { trees, placedIn } = broughtBy(launch);
+  await bring(found, trees, io);
+  const run = runThere(found, launch);
   const engine = { engine_command: engineCommand(ready.node, ready.engine), engine_cwd: run };
   const { pid, failed } = await askFarSide<{ readonly pid?: number; readonly failed?: string }>(address, python, {
     do: 'start',
     folder: run,
     kind: launch.kind,
     resume: launch.isResumed,
-    config: { ...config, run, ...('engine_command' in config ? engine : {}) },
+    config: {
+      ...placedIn(machine.folder, launch.config),
+      run,
+      ...('engine_command' in launch.config ? engine : {}),
+    },
     python: ready.python,
     node: ready.node,
     trainer: ready.trainer,
-    environment: ready.keys,
+    environment: keys,
   });
   if (failed !== undefined) throw didNotStart(failed, address);
   return { pid };

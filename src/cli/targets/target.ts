@@ -20,6 +20,18 @@ export type Launch = {
   readonly disk: number | undefined;
 };
 
+/** A target that was looked at for a launch. */
+export type Inspected = {
+  /** Brings what the run needs, makes its environment, and lets the trainer read the configuration there. */
+  readonly prepare: () => Promise<Prepared>;
+};
+
+/** A target that has all that a launch needs. */
+export type Prepared = {
+  /** Starts the trainer; resolves once it says that it has begun. */
+  readonly start: () => Promise<{ readonly pid?: number | undefined }>;
+};
+
 /**
  * Where training runs: this machine, a machine over SSH, a Ray cluster. The run's folder on this machine is the same
  * whatever the target, so that all who read one need not know where it was trained. Each operation throws a `Fault`
@@ -31,11 +43,7 @@ export type Target = {
   /** How a run ends that is asked to, where it can't finish its optimizer step: "at once, and …". */
   readonly ending?: string;
   /** Finds what would make the run fail, before anything is copied or spent. */
-  readonly preflight: (launch: Launch, io: Io) => Promise<void>;
-  /** Brings what the run needs, makes its environment, and lets the trainer read the configuration there. */
-  readonly prepare: (launch: Launch, io: Io) => Promise<void>;
-  /** Starts the trainer; resolves once it says that it has begun. */
-  readonly start: (launch: Launch, io: Io) => Promise<{ readonly pid?: number | undefined }>;
+  readonly preflight: (launch: Launch, io: Io) => Promise<Inspected>;
   /**
    * Keeps the run's folder on this machine up to date until the run is over; a run that failed is a `Fault`. The end
    * of `io.signal` ends the following, and what runs lives on.

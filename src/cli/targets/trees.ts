@@ -89,26 +89,33 @@ export function programTrees(): { readonly engine: Tree; readonly trainer: Tree 
   return { engine: treeOf(engine, isOfEngine), trainer: treeOf(trainer, isOfTrainer) };
 }
 
-/** What a configuration names of this machine, as trees, and the configuration with their places on the target. */
-export type Brought = { readonly trees: readonly Tree[]; readonly config: Readonly<Record<string, unknown>> };
+/** What a configuration names of this machine. */
+export type Brought = {
+  readonly trees: readonly Tree[];
+  /**
+   * A configuration, or one path, with the places on the target of all that is brought.
+   * @param folder the target's folder, as its own machine names it
+   */
+  readonly placedIn: <T>(folder: string, value: T) => T;
+};
 
-/**
- * Finds every absolute path of this machine in a configuration.
- * @param folder the target's folder, as its own machine names it
- */
-export function broughtBy({ config }: Launch, folder: string): Brought {
+/** Finds every absolute path of this machine in a configuration, and reads what lies there. */
+export function broughtBy({ config }: Launch): Brought {
   const places = new Map<string, Tree>();
   const named = pathsIn(config).sort((one, other) => one.length - other.length);
   const above = (path: string) => [...places.keys()].find((each) => path === each || path.startsWith(each + sep));
   for (const path of named) if (above(path) === undefined) places.set(path, treeOf(path));
-  const place = (path: string): string => {
+  const place = (folder: string, path: string): string => {
     const root = above(path);
     const tree = root === undefined ? undefined : places.get(root);
     if (root === undefined || tree === undefined) return path;
     const inside = relative(root, path).split(sep).join('/');
     return [placeOfTree(folder, tree), ...(inside ? [inside] : [])].join('/');
   };
-  return { trees: [...places.values()], config: mapped(config, place) as Record<string, unknown> };
+  return {
+    trees: [...places.values()],
+    placedIn: <T>(folder: string, value: T) => mapped(value, (path) => place(folder, path)) as T,
+  };
 }
 
 /** Where a tree's file or folder lies on the target. */

@@ -29,15 +29,15 @@ import { diskOf } from './trainingOperations.ts';
 export async function startTraining(given: Given, io: Io, placed?: Launch['placed']): Promise<ExitCode> {
   const { request, place, target, lesson, launch } = asked(given, io, placed);
   const { run, config } = launch;
-  await target.preflight(launch, io);
+  const inspected = await target.preflight(launch, io);
   makeRunFolder(run);
-  await target.prepare(launch, io);
+  const prepared = await inspected.prepare();
   if (lesson) await playGold(lesson, io, request.domains[0].loaded);
   if (io.signal.aborted)
     throw new Fault({ who: 'infrastructure', code: 'cancelled', message: 'cancelled before training began' });
   writeFileSync(join(run, runFiles.launch), `${JSON.stringify(config, null, 2)}\n`);
   keepPlace(run, place);
-  return launchTrainer(io, target, launch, given.values['json'] === true);
+  return launchTrainer(io, target, launch, prepared, given.values['json'] === true);
 }
 
 /** Finds what would make a training run fail, as beginning with it does; nothing is written or spent. */

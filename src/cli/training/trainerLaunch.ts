@@ -6,16 +6,22 @@ import { trainerOf } from '../../engine/shell/trainerProcess.ts';
 import { checkpointsOf, lastWordOf } from '../../engine/shell/trainingRun.ts';
 import type { ExitCode, Io } from '../io.ts';
 import { shellWord } from '../shellWord.ts';
-import { endingOf, type Launch, type Target } from '../targets/target.ts';
+import { endingOf, type Launch, type Prepared, type Target } from '../targets/target.ts';
 import { placeOf } from '../targets/targets.ts';
 
 /**
  * Starts the trainer where it was prepared. Follows it to its end or, where it is detached, leaves that to a process of
  * its own. Ctrl+C ends the run with a checkpoint.
  */
-export async function launchTrainer(io: Io, target: Target, launch: Launch, json: boolean): Promise<ExitCode> {
+export async function launchTrainer(
+  io: Io,
+  target: Target,
+  launch: Launch,
+  prepared: Prepared,
+  json: boolean,
+): Promise<ExitCode> {
   const { run } = launch;
-  const { pid } = await target.start(launch, io);
+  const { pid } = await prepared.start();
   if (launch.isDetached) {
     await followDetached(run);
     io.out(json ? `${JSON.stringify({ run, pid })}\n` : `training in ${run}\n`);

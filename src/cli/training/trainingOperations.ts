@@ -36,10 +36,10 @@ export async function runOperation(operation: (typeof operations)[number], given
       return 0;
     case 'resume': {
       const launch = resumedLaunch(run, place, given, io.cwd);
-      await target.preflight(launch, io);
-      await target.prepare(launch, io);
+      const inspected = await target.preflight(launch, io);
+      const prepared = await inspected.prepare();
       writeFileSync(join(run, runFiles.launch), `${JSON.stringify(launch.config, null, 2)}\n`);
-      return launchTrainer(io, target, launch, json);
+      return launchTrainer(io, target, launch, prepared, json);
     }
     case 'follow':
       if (given.values['detach'] === true) {

@@ -52,10 +52,10 @@ test('every path of this machine is brought along, at whatever depth, and named 
     recordings: [gold, join(root, 'none')],
     agent: join(desk, 'my.agent.yaml'),
   });
-  const { trees, config } = broughtBy(given, '/far');
+  const { trees, placedIn } = broughtBy(given);
   const at = (name: string) => `/far/trees/${trees.find((tree) => tree.name === name)?.hash}/${name}`;
   expect(trees.map(({ name }) => name).sort()).toEqual(['desk', 'gold', 'lamp']);
-  expect(config).toEqual({
+  expect(placedIn('/far', given.config)).toEqual({
     run: root,
     engine_command: [process.execPath],
     model: 'smollm2',

@@ -40,7 +40,10 @@ exec "${process.execPath}" trainer.cjs
   );
   const launch = { kind: 'sft', run, config, isResumed: true, isDetached, python, disk: undefined } as const;
   const target = localTarget();
-  const launched = target.preflight(launch, io).then(() => launchTrainer(io, target, launch, isDetached));
+  const launched = target
+    .preflight(launch, io)
+    .then((inspected) => inspected.prepare())
+    .then((prepared) => launchTrainer(io, target, launch, prepared, isDetached));
   return { run, events, launched, printed: () => out };
 }
 
