@@ -2,13 +2,13 @@
 
     python bench/training_rollouts.py NODE ENGINE DOMAIN MODEL
 
-Eight conversations at once, SmolLM2-135M in float32 as it is or after SFT, answers of at most 24 tokens.
-Ours: the whole rollout, engine, gateway and HTTP included. The plain loop: `generate` of transformers on the eight
-prompts of a turn, padded to one length, with every turn's prompt computed from its first token; nothing else is
+Eight conversations at once, SmolLM2-135M in float32 as it is or after SFT, answers as long as in training on a CPU.
+Ours: the whole rollout, engine, gateway, HTTP and recording included. The plain loop: `generate` of transformers on the
+eight prompts of a turn, padded to one length, with every turn's prompt computed from its first token; nothing else is
 counted against it. Both in turns, three rounds each, after one that warms up.
 
-Then the CPU of the engine and its lanes, which no model's speed changes: the same rollouts, again and again, with the
-answers that the model gave. The first repeats compile the engine's code and are counted apart. Prints one line of JSON.
+The CPU of the engine and its lanes is counted in these rounds, the first rollouts of that engine, and then in the same
+rollouts, again and again, with the answers that the model gave: its code is compiled by then. Prints one line of JSON.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,23 +26,32 @@ os.environ.setdefault("GOMP_SPINCOUNT", "20000")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import torch
+from rehearsal_trainer import run_files
 from rehearsal_trainer.models import load_model, load_tokenizer
+from rehearsal_trainer.profiles import PLAYED_ON_CPU
 from rehearsal_trainer.rollout_worker import RolloutWorker
 from rehearsal_trainer.rollouts import RolloutRequest, RolloutSettings
 from rehearsal_trainer.serving import gateway_over
 from rehearsal_trainer.session import Sampling
 
 BATCH, ROUNDS = 8, 3
-COLD_REPEATS, REPEATS = 10, 40
-SAMPLING = Sampling(1.0, 1.0, 24)
+WARMING_REPEATS, REPEATS = 10, 40
+MAX_TOKENS = int(str(PLAYED_ON_CPU["max_tokens"]))
+SAMPLING = Sampling(1.0, 1.0, MAX_TOKENS)
 
 
-def engine_cpu(worker: RolloutWorker, settings: RolloutSettings, requests: list[RolloutRequest], repeats: int) -> float:
-    """CPU seconds of engine and lanes for a rollout."""
+def engine_cpu(worker: RolloutWorker, requests: list[RolloutRequest], repeats: int, folder: Path) -> float:
+    """CPU seconds of engine and lanes for a rollout that is recorded, as each of a training is."""
     used = cpu_below(os.getpid())
-    for _ in range(repeats):
-        worker.play(requests)
+    for repeat in range(repeats):
+        worker.play([recorded(request, folder / str(repeat)) for request in requests])
     return (cpu_below(os.getpid()) - used) / (repeats * len(requests))
+
+
+def recorded(request: RolloutRequest, folder: Path) -> RolloutRequest:
+    return replace(
+        request, recording=str(folder / request.seed / run_files.recording_name(request.task, request.member))
+    )
 
 
 def cpu_below(pid: int) -> float:
@@ -74,11 +85,15 @@ def main(node: str, engine: str, domain: str, name: str) -> None:
 
     gateway.generator.submit = noted
     settings = RolloutSettings(domain, turn_cap=10, rollout_timeout_s=3600)
-    ours, plain, played, tokens, turns_sampled = [], [], [], 0, 0
-    with RolloutWorker(
-        gateway, [node, engine, "serve", "--stdio"], str(Path.cwd()), lambda _level, _message: None, BATCH
-    ) as worker:
+    ours, plain, played, tokens, turns_sampled, cut = [], [], [], 0, 0, 0
+    command = [node, engine, "serve", "--stdio"]
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        RolloutWorker(gateway, command, str(Path.cwd()), lambda _level, _message: None, BATCH) as worker,
+    ):
+        folder = Path(scratch)
         tasks = [str(task["id"]) for task in worker.tasks(domain, "train")]
+        used = cpu_below(os.getpid())
         for turn in range(ROUNDS + 1):
             asked.clear()
             gateway.generator.refresh()  # as after an optimizer step: nothing of the round before is kept
@@ -87,7 +102,7 @@ def main(node: str, engine: str, domain: str, name: str) -> None:
                 for at in range(BATCH)
             ]
             began = time.monotonic()
-            worker.play(requests)
+            worker.play([recorded(request, folder / "first") for request in requests])
             seconds = time.monotonic() - began
             played += requests
             answers |= {tuple(prompt): future for turns in asked.values() for prompt, future in turns}
@@ -98,12 +113,21 @@ def main(node: str, engine: str, domain: str, name: str) -> None:
                 plain.append(again)
                 tokens += sum(len(ids) for turns in conversations for _, ids in turns)
                 turns_sampled += sum(map(len, conversations))
+                cut += sum(len(ids) >= MAX_TOKENS for turns in conversations for _, ids in turns)
+        first = (cpu_below(os.getpid()) - used) / len(played)
         gateway.generator.submit = lambda _session, prompt, _sampling, _seed: answers[tuple(prompt)]
-        cold, warm = (engine_cpu(worker, settings, played, repeats) for repeats in (COLD_REPEATS, REPEATS))
+        engine_cpu(worker, played, WARMING_REPEATS, folder / "warming")
+        later = engine_cpu(worker, played, REPEATS, folder / "later")
     gateway.generator.close()
-    engine = {"cold": cold, "warm": warm, "rollouts": REPEATS * len(played)}
-    turns_each = turns_sampled / (ROUNDS * BATCH)
-    print(json.dumps({"ours": ours, "plain": plain, "engine": engine, "tokens": tokens, "turns": turns_each}))
+    told = {
+        "ours": ours,
+        "plain": plain,
+        "engine": {"first": first, "later": later, "rollouts": REPEATS * len(played)},
+        "tokens": tokens,
+        "turns": turns_sampled / (ROUNDS * BATCH),
+        "cut": cut / turns_sampled,
+    }
+    print(json.dumps(told))
 
 
 def plain_loop(model: Any, conversations: list[list[tuple[list[int], list[int]]]], pad: int) -> float:

@@ -105,7 +105,6 @@ def look(folder: Path, request: Request) -> Request:
     return {
         "folder": str(folder),
         "python": platform.python_version(),
-        "system": platform.system(),
         "canMakeEnvironments": has_module("venv") and has_module("ensurepip"),
         "isWritable": at.is_dir() and os.access(at, os.W_OK | os.X_OK),
         "at": str(at),

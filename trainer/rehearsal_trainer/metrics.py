@@ -272,7 +272,9 @@ CHARTS: Sequence[Chart] = (
     Chart("purple", ["drift"]),
     Chart("blue", ["rollout_seconds", "update_seconds"], "Seconds by phase",
           "Wall time of an optimizer step: its rollouts, and the update of the weights."),
-    Chart("blue", ["tokens_per_second"]),
+    Chart("blue", ["tokens_per_second", "tokens_per_second_per_gpu"], "Tokens per second",
+          "Sampled tokens in a second of rollouts; on a Ray cluster all tokens of the optimizer step, prompts too, in "
+          "a second of one GPU."),
     Chart("red", ["cost"]),
 )  # fmt: skip
 """In their order."""

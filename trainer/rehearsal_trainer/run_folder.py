@@ -44,7 +44,7 @@ class RunFolder:
         self._paused: alarms.Alarm | None = None
         self._event_file: EventFile | None = None
         known = self._lines(run_files.METRICS)
-        if known and not resume:
+        if (known or (kind == "evaluate" and self._has_rollouts())) and not resume:
             raise ConfigurationError(
                 f"{self.path} already holds a run; resume it with --resume, or name another folder"
             )
@@ -183,6 +183,9 @@ class RunFolder:
 
     def _append(self, name: str, value: Mapping[str, Json]) -> None:
         append_line(self.path / name, value)
+
+    def _has_rollouts(self) -> bool:
+        return any(file.stat().st_size for file in self.path.glob(f"{run_files.TRAJECTORIES}/*/{run_files.ROLLOUTS}"))
 
     def _lines(self, name: str) -> list[dict[str, Json]]:
         return read_lines(self.path / name)

@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from rehearsal_trainer import run_files
+from rehearsal_trainer.child_process import OWN_SESSION
 from rehearsal_trainer.failures import TrainingError
 from rehearsal_trainer.messages import Json
 
@@ -35,6 +36,7 @@ class VllmProcess:
                 self._process = subprocess.Popen(
                     [python, str(side), str(folder), json.dumps(options)],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8",
+                    **OWN_SESSION,
                 )  # fmt: skip
         except OSError as error:
             raise TrainingError(f"vLLM did not start: {error}") from error

@@ -32,6 +32,15 @@ def test_an_evaluation_counts_and_writes(tmp_path: Path) -> None:
     assert "50.0 % (4 of 8, 95 % interval 15-85 % over tasks)" in table(result)
 
 
+def test_an_evaluation_does_not_play_over_another(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    whole_evaluation(evaluation_config(run, greedy_trials=0))
+    kept = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    with pytest.raises(ConfigurationError, match="already holds a run"):
+        run_evaluation(evaluation_config(run, greedy_trials=0))
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == kept
+
+
 def test_an_evaluation_goes_on_with_the_rollouts_that_it_has_not_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

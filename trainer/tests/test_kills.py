@@ -38,8 +38,9 @@ def started(run: Path, resume: bool, kind: str = "grpo", own: dict[str, Any] = G
     command = [sys.executable, "-m", "rehearsal_trainer", kind, "--config", str(path)]
     with (run.parent / f"{run.name}.log").open("ab") as log:
         return subprocess.Popen(
-            command + (["--resume"] if resume else []), cwd=REPOSITORY / "trainer", stdout=log, stderr=log
-        )
+            command + (["--resume"] if resume else []), cwd=REPOSITORY / "trainer", stdout=log, stderr=log,
+            process_group=0,
+        )  # fmt: skip
 
 
 def until(what: str, holds: Any, process: subprocess.Popen[bytes]) -> None:
@@ -102,6 +103,20 @@ def test_a_trainer_that_is_killed_at_random_moments_goes_on_from_its_last_checkp
     assert outlived > 0, "no engine was there when the trainer was killed"
     attempts = [line["attempt"] for line in read_lines(run / "events.jsonl") if line["type"] in ("started", "resumed")]
     assert attempts == sorted(attempts) and len(attempts) >= 2
+
+
+def test_ctrl_c_in_a_terminal_ends_a_run_after_its_step(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    process = started(run, resume=False)
+    until("an engine", lambda: engines_of(process.pid), process)
+    until("a rollout", lambda: list((run / "trajectories").glob("*/*.traj.jsonl")), process)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=300) == 0, (tmp_path / "run.log").read_text()[-2000:]
+    assert read_lines(run / "events.jsonl")[-1]["type"] == "stopped"
+    step = read_lines(run / "metrics.jsonl")[-1]["step"]
+    assert (run / "checkpoints" / f"checkpoint-{step}").is_dir()
+    played = read_lines(run / "trajectories" / f"step-{step:06d}" / "rollouts.jsonl")
+    assert [line["reward"] is not None for line in played] == [True] * TASKS * GROUP
 
 
 def test_an_evaluation_that_is_killed_plays_no_finished_rollout_again(tmp_path: Path) -> None:

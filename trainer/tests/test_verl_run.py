@@ -24,7 +24,7 @@ from rehearsal_trainer.backends.verl.station import Station
 from rehearsal_trainer.backends.verl.station_plan import StationPlan
 from rehearsal_trainer.backends.verl.steps import Steps
 from rehearsal_trainer.backends.verl.store import RolloutStore, Waiting
-from rehearsal_trainer.engine import Failure, RolloutResult
+from rehearsal_trainer.engine import Failure, RolloutFacts, RolloutResult
 from rehearsal_trainer.failures import ConfigurationError
 from rehearsal_trainer.gateway import Gateway
 from rehearsal_trainer.masks import Row, without_tail
@@ -143,7 +143,9 @@ def test_a_policy_that_has_no_room_is_one_message(tiny_gateway: Gateway, tokeniz
 def rollout(task: str, member: int, reward: float, recording: str | None = "x") -> PlayedRollout:
     row = SessionRow(Row([], [0, 1, 1], []), finish_reasons=["stop"])
     request = RolloutRequest(task, member, "seed", Sampling(), RolloutSettings("parcel-desk"))
-    return PlayedRollout(request, RolloutResult(reward, "userStopped", 2, recording=recording), [row], 0, 0, sampled=2)
+    facts = RolloutFacts(user_input_tokens=1000)
+    result = RolloutResult(reward, "userStopped", 2, recording=recording, facts=facts)
+    return PlayedRollout(request, result, [row], 0, 0, sampled=2)
 
 
 def lost(task: str) -> PlayedRollout:
@@ -192,10 +194,11 @@ def test_a_step_says_what_it_says_on_every_target(tmp_path: Path) -> None:
     desk = [TaskSet("desk", share, ["one", "two"], settings)]
     with RunFolder(config.run, "grpo", config) as run:
         run.watch(config.alarms, [])
-        steps = Steps(run, desk, desk, config.alarms)
+        steps = Steps(run, desk, desk, config.alarms, {"input": 5.0})
         groups = [rollout(task, member, 0.0) for task in ("one", "two") for member in (0, 1)]
         values = steps.measured(1, groups, [rollout("three", 0, 1.0)])
         assert (values["dead_groups"], values["reward"], values["evaluate/reward"]) == (1, 0, 1)
+        assert values["cost"] == pytest.approx(4 * 1000 * 5 / 1e6)
         assert 0 < values["evaluate/success_low"] < values["evaluate/success_high"] == 1
         run.metrics(1, values)
         assert steps.measured(2, [], [lost("three")]) == {}

@@ -27,7 +27,8 @@ without --out it lies in .rehearsal/training, beside the others of the dashboard
                      .rehearsal/training)
   --plan             say which stages there are and how far each has come; nothing starts
   --target TARGET    where to train, as in rehearsal train; an experiment that goes on keeps it
-  --python PATH      the Python of the target that makes the trainer's environment
+  --python PATH      the Python that makes the trainer's environment: of the target that is named with it, or else of
+                     this machine
   --json             machine-readable output
 
 Exit code 0: done. 2: ended before the last stage, or could not be done.

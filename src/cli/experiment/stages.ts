@@ -38,7 +38,10 @@ export function stagesIn(
   const known = readExperimentRecord(folder);
   if (known && known.file !== asked.file)
     throw new UsageError(`${folder} is of the experiment ${known.file}; name another folder with --out`);
-  const place = { target: asked.target ?? known?.target ?? 'local', python: asked.python ?? known?.python };
+  const target = asked.target ?? known?.target ?? 'local';
+  // Without its target a Python is one of this machine.
+  const isNamed = asked.target !== undefined || target === 'local';
+  const place = { target, python: (isNamed ? asked.python : undefined) ?? known?.python };
   const runOf = (name: string) => join(runs, name);
   const stateOf = ({ name }: Pick<Stage, 'name'>): StageState => {
     const { type } = lastWordOf(runOf(name));
@@ -75,9 +78,11 @@ export function stagesIn(
       const silent: Io = { ...io, out: () => undefined };
       if (trainerOf(run)?.isRunning)
         throw new UsageError(`${run} is being trained by another process: wait for it, or stop it`);
-      if (stateOf(stage) === 'unfinished')
-        await runOperation('resume', { positionals: ['resume', run], values: { python: place.python } }, silent);
-      else {
+      if (stateOf(stage) === 'unfinished') {
+        await untilOver(run, silent);
+        if (stateOf(stage) === 'unfinished' && !io.signal.aborted)
+          await runOperation('resume', { positionals: ['resume', run], values: { python: place.python } }, silent);
+      } else {
         const begin = stage.after === null ? model : await checkpointAfter(runOf(stage.after), silent);
         await startTraining(asTraining(stage, begin), silent, (words) => placed(stage, words));
       }
@@ -98,6 +103,14 @@ export function stagesIn(
       });
     },
   };
+}
+
+/** A run elsewhere may go on with nobody here to follow it. How it ended is what is known of it then. */
+async function untilOver(run: string, io: Io): Promise<void> {
+  if (placeOf(run).target === 'local') return;
+  await runOperation('follow', { positionals: ['follow', run], values: {} }, io).catch((error: unknown) => {
+    if (!(error instanceof Fault) || error.failure.who !== 'environment') throw error;
+  });
 }
 
 /** The checkpoint that a stage ended with; brought here where it was trained elsewhere. */

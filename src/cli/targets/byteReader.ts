@@ -1,14 +1,23 @@
 import type { Readable } from 'node:stream';
+import { Fault } from '../../engine/shell/fault.ts';
 
 /** Reads lines and bytes in turn from one stream. */
 export type ByteReader = {
   /** The next line without its line break; null at the end, also where a last line is torn. */
   readonly line: () => Promise<string | null>;
-  /** The next bytes, in chunks. Throws where the stream ends before there were so many. */
+  /** The next bytes, in chunks. Throws a `Fault` where the stream ends before there were so many. */
   readonly bytes: (count: number) => AsyncGenerator<Buffer>;
 };
 
 const newline = 0x0a;
+
+function early(bytes: number): Fault {
+  return new Fault({
+    who: 'infrastructure',
+    code: 'ssh/failed',
+    message: `the connection ended ${bytes} bytes too early`,
+  });
+}
 
 /** A reader of a stream that nobody else reads. */
 export function bytesOf(stream: Readable): ByteReader {
@@ -33,7 +42,7 @@ export function bytesOf(stream: Readable): ByteReader {
     },
     bytes: async function* (count) {
       for (let left = count; left > 0; ) {
-        if (rest.length === 0 && !(await more())) throw new Error(`the stream ended ${left} bytes too early`);
+        if (rest.length === 0 && !(await more())) throw early(left);
         const chunk = rest.subarray(0, left);
         rest = rest.subarray(chunk.length);
         left -= chunk.length;

@@ -112,6 +112,12 @@ function cantStart(error: Error): Fault {
 }
 
 function farFault({ host }: SshAddress, words: string): Fault {
+  // What cmd.exe and PowerShell say of `sh` and `python3`.
+  if (/ is not recognized as (an internal|the name)/.test(words))
+    return environmentFault(
+      'target/system',
+      `${host} runs Windows: a target over SSH is a machine with Linux or macOS`,
+    );
   const last = lastLineOf(words) || 'it ended without a word';
   return environmentFault('target/failed', `on ${host}: ${last}`);
 }

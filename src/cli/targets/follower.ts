@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
-import { messageOf } from '../../engine/shell/fault.ts';
+import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { lockRun } from '../../engine/shell/runLock.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
@@ -13,8 +13,8 @@ const longestPauseMs = 30_000;
 
 /**
  * Keeps the folder of a run up to date that is trained elsewhere, until the run is over. A connection that is cut is
- * opened again, ever more slowly; `connection.jsonl` tells of it. The run has one follower: a second one waits for the
- * end of the first.
+ * opened again, ever more slowly; `connection.jsonl` tells of it. What no other connection would change ends the
+ * following, and is thrown. The run has one follower: a second one waits for the end of the first.
  * @param name of the place, for people
  * @param once follows over one connection to the end of the run; says when something came
  * @returns whether the run is over; else the wait was ended
@@ -58,6 +58,8 @@ export function passStopOn(run: string, ask: () => Promise<unknown>): NodeJS.Tim
   }, lookForStopMs);
 }
 
+const isOfConnection = (error: unknown) => error instanceof Fault && error.failure.who === 'infrastructure';
+
 async function keepFollowing(
   run: string,
   name: string,
@@ -79,6 +81,10 @@ async function keepFollowing(
       return true;
     } catch (error) {
       if (io.signal.aborted) break;
+      if (!isOfConnection(error)) {
+        tell('disconnected', `nobody follows the run any more: ${messageOf(error)}`);
+        throw error;
+      }
       pauseMs = Math.min(longestPauseMs, Math.max(1000, pauseMs * 2));
       tell('disconnected', `${messageOf(error)}; the run goes on there, next attempt in ${pauseMs / 1000} s`);
       await setTimer(pauseMs, undefined, { signal: io.signal }).catch(() => undefined);

@@ -88,8 +88,11 @@ async function start(python: string, { kind, run, isResumed, isDetached }: Launc
     ),
   );
   if (isDetached) child.unref();
-  else io.signal.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
+  // Once it trains it is asked by a file, and ends with a checkpoint.
+  const end = () => void child.kill('SIGTERM');
+  if (!isDetached) io.signal.addEventListener('abort', end, { once: true });
   await Promise.race([failed, isUp(run, child, said, io.signal)]);
+  io.signal.removeEventListener('abort', end);
   return child;
 }
 

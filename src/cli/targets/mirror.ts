@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { Fault } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import type { FarCall } from './farSide.ts';
+import { environmentFault } from './targetFaults.ts';
 
 const messageSchema = z.union([
   z.object({ path: z.string(), offset: z.int().min(0), size: z.int().min(0) }),
@@ -91,10 +92,6 @@ async function write(
 export function inside(folder: string, path: string): string {
   const parts = path.split('/');
   if (parts.some((part) => part === '' || part === '..' || part === '.' || /[\\:]/.test(part)) || own.has(path))
-    throw new Fault({
-      who: 'infrastructure',
-      code: 'target/path',
-      message: `the target sends a file that has no place in a run's folder: ${path}`,
-    });
+    throw environmentFault('target/path', `the target sends a file that has no place in a run's folder: ${path}`);
   return join(folder, ...parts);
 }

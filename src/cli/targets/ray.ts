@@ -4,13 +4,14 @@ import { basename, join } from 'node:path';
 import { setTimeout as setTimer } from 'node:timers/promises';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { type Io, UsageError } from '../io.ts';
+import { shellWord } from '../shellWord.ts';
 import { engineCommand } from '../training/engineCommand.ts';
 import { throwUnlessRoomFor } from './diskRoom.ts';
 import { domainsOf } from './keys.ts';
 import { needsOf } from './needs.ts';
 import { fetchFromRay } from './rayFetch.ts';
 import { followJob, jobOfRun, keepJob } from './rayFollow.ts';
-import { RayJobs, wordsOfJob } from './rayJobs.ts';
+import { isOver, RayJobs, wordsOfJob } from './rayJobs.ts';
 import { packageOf, type RayPackage } from './rayPackage.ts';
 import { lookAtCluster } from './rayPreflight.ts';
 import { throwIfFailed } from './runFolder.ts';
@@ -40,6 +41,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       if (launch.kind !== 'grpo')
         throw new UsageError(`a Ray cluster trains with grpo; run ${launch.kind} on this machine or over SSH`);
       io.err(`looking at ${jobs.name}\n`);
+      if (launch.isResumed) await throwIfGoesOn(launch.run, jobs);
       const { gpus, nodes } = await lookAtCluster(jobs, launch, io.signal);
       io.err(`${jobs.name}: ${nodes} machines, ${gpus} GPUs\n`);
       return { prepare: () => prepare(jobs, launch, io) };
@@ -52,14 +54,24 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
     },
     stop: async (run) => {
       const job = jobOf(run, jobs);
-      const { status } = await jobs.job(job);
-      if (status !== 'RUNNING' && status !== 'PENDING')
-        throw new UsageError(`${run} is not being trained on ${jobs.name}: its job is ${status.toLowerCase()}`);
+      const found = await jobs.job(job);
+      if (isOver(found))
+        throw new UsageError(`${run} is not being trained on ${jobs.name}: its job is ${found.status.toLowerCase()}`);
       await jobs.stop(job);
       writeFileSync(join(run, runFiles.stop), '');
     },
     fetch: (run, checkpoint, io) => fetchFromRay(run, checkpoint, jobs, io),
   };
+}
+
+/** Throws a `UsageError` where the job of a run that is to be resumed is not over: a second one would take its place. */
+async function throwIfGoesOn(run: string, jobs: RayJobs): Promise<void> {
+  const left = jobOfRun(run);
+  const job = left && (await jobs.find(left.job));
+  if (job && !isOver(job))
+    throw new UsageError(
+      `${run} goes on as job ${left.job} of ${jobs.name}: follow it with rehearsal train follow ${shellWord(run)}, or stop it first`,
+    );
 }
 
 function jobOf(run: string, jobs: RayJobs): string {

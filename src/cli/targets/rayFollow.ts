@@ -1,10 +1,11 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import * as z from 'zod';
 import { replaceFile } from '../../engine/shell/disk.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import type { Io } from '../io.ts';
+import { readKept } from '../keptFile.ts';
 import { followElsewhere, passStopOn } from './follower.ts';
 import { inside } from './mirror.ts';
 import type { RayJobs } from './rayJobs.ts';
@@ -27,9 +28,10 @@ export function keepJob(run: string, submitted: SubmittedJob): void {
   replaceFile(jobPath(run), `${JSON.stringify(submitted)}\n`);
 }
 
-/** The job of a run; undefined where it was not submitted. */
+/** The job of a run; undefined where it was not submitted. Throws a `UsageError` where its file does not say so any more. */
 export function jobOfRun(run: string): SubmittedJob | undefined {
-  return existsSync(jobPath(run)) ? jobSchema.parse(JSON.parse(readFileSync(jobPath(run), 'utf8'))) : undefined;
+  const lost = 'which job trains the run: write it there again, such as {"job": "rehearsal-…", "told": 0}';
+  return readKept(jobPath(run), jobSchema, lost);
 }
 
 /** Brings what a job says of a run's folder into the folder here, and its other words into `log.txt`, until it is over. */

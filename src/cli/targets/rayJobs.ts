@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as setTimer } from 'node:timers/promises';
 import * as z from 'zod';
+import { jsonOf } from '../../engine/core/json.ts';
 import { Fault, messageOf } from '../../engine/shell/fault.ts';
 import { UsageError } from '../io.ts';
 import { lastLineOf } from '../lastLine.ts';
@@ -30,7 +31,8 @@ export type Submission = {
 
 type Answer = { readonly status: number; readonly words: string };
 
-const isOver = ({ status }: Job) => status === 'STOPPED' || status === 'SUCCEEDED' || status === 'FAILED';
+/** Whether nothing of it runs any more. */
+export const isOver = ({ status }: Job) => status === 'STOPPED' || status === 'SUCCEEDED' || status === 'FAILED';
 
 /** The last thing that a job has printed; what Ray says of it where it printed nothing. */
 export function wordsOfJob({ message }: Job, logs: string): string {
@@ -81,8 +83,21 @@ export class RayJobs {
     }
   }
 
+  /** How a job is; undefined for one that the cluster does not know. */
+  async find(id: string): Promise<Job | undefined> {
+    const path = `/api/jobs/${id}`;
+    const answer = await this.#ask('GET', path);
+    return answer.status === 404 ? undefined : jobSchema.parse(this.#read(answer, path));
+  }
+
+  /** How a job is. Throws a `Fault` for one that the cluster does not know. */
   async job(id: string): Promise<Job> {
-    return jobSchema.parse(await this.#json('GET', `/api/jobs/${id}`));
+    const job = await this.find(id);
+    if (job) return job;
+    throw environmentFault(
+      'ray/no-job',
+      `${this.name} does not know the job ${id}: the cluster was started anew since, or this is the address of another one. What came until then lies in the run's folder; resume goes on from the last checkpoint in the cluster's storage`,
+    );
   }
 
   /** Everything that a job has printed. */
@@ -122,7 +137,13 @@ export class RayJobs {
   }
 
   async #json(method: string, path: string, body?: object): Promise<unknown> {
-    return JSON.parse(this.#told(await this.#ask(method, path, body && JSON.stringify(body)), path));
+    return this.#read(await this.#ask(method, path, body && JSON.stringify(body)), path);
+  }
+
+  #read(answer: Answer, path: string): unknown {
+    const value = jsonOf(this.#told(answer, path));
+    if (value === undefined) throw this.#failed(`answers ${path} with what is no JSON`);
+    return value;
   }
 
   /** Not with `fetch`, whose headers are a browser's: Ray takes no change from those. */
@@ -154,11 +175,11 @@ export class RayJobs {
         'ray/token',
         `${this.name} wants its token: set RAY_AUTH_TOKEN, or put it into ~/.ray/auth_token (ray get-auth-token on the cluster's head prints it)`,
       );
-    throw new Fault({
-      who: 'infrastructure',
-      code: 'ray/failed',
-      message: `${this.name} answers ${status} to ${path}: ${words.trim().split('\n').at(-1)?.slice(0, 300)}`,
-    });
+    throw this.#failed(`answers ${status} to ${path}: ${words.trim().split('\n').at(-1)?.slice(0, 300)}`);
+  }
+
+  #failed(what: string): Fault {
+    return new Fault({ who: 'infrastructure', code: 'ray/failed', message: `${this.name} ${what}` });
   }
 
   #idle(): Fault {

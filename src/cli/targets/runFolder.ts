@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isObject, type Json, jsonOf } from '../../engine/core/json.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import { trainerOf } from '../../engine/shell/trainerProcess.ts';
@@ -17,11 +18,9 @@ export function sizeOf(path: string): number {
 /** A JSON object of a run's folder; an empty one where there is no file. Throws a `UsageError` where it is none. */
 export function readJson(path: string): Record<string, unknown> {
   if (!existsSync(path)) return {};
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    throw new UsageError(`${path} is not JSON: it was changed after Rehearsal wrote it`);
-  }
+  const value = jsonOf(readFileSync(path, 'utf8')) as Json | undefined;
+  if (isObject(value)) return value;
+  throw new UsageError(`${path} is no JSON object: it was changed after Rehearsal wrote it`);
 }
 
 /** How a process ended: with an exit code, or by a signal. */

@@ -13,23 +13,24 @@ const expected = 'expected ssh://user@host:port/folder, where user, port and fol
 
 /** Reads the address of a target. Throws a `UsageError` that says what is wrong with it. */
 export function readAddress(text: string): SshAddress {
-  const { hostname, port, username, password, pathname, search, hash } = parsed(text);
+  const { hostname, port, username, password, path, search, hash } = parsed(text);
   if (password) throw new UsageError(`--target: a password has no place in an address; ssh signs in with a key`);
   // What begins with a dash would be an option of ssh.
   const isPlain = (name: string) => /^[\w[][\w.:\]-]*$/.test(name);
   if (!isPlain(hostname) || (username && !isPlain(username)) || search || hash)
     throw new UsageError(`--target ${text}: ${expected}`);
-  const path = decodeURIComponent(pathname).replace(/\/+$/, '');
   return {
     host: username ? `${username}@${hostname}` : hostname,
     port: port ? Number(port) : undefined,
-    folder: path === '' ? '~/rehearsal' : path.replace(/^\/~\//, '~/'),
+    folder: path === '' ? '~/rehearsal' : path.replace(/^\/~(?=\/|$)/, '~'),
   };
 }
 
-function parsed(text: string): URL {
+function parsed(text: string) {
   try {
-    return new URL(text);
+    const { hostname, port, username, password, pathname, search, hash } = new URL(text);
+    const path = decodeURIComponent(pathname).replace(/\/+$/, '');
+    return { hostname, port, username, password, path, search, hash };
   } catch {
     throw new UsageError(`--target ${text}: ${expected}`);
   }

@@ -14,7 +14,6 @@ export type Machine = {
   /** The target's folder, as its own machine names it. */
   readonly folder: string;
   readonly python: string;
-  readonly system: string;
   readonly canMakeEnvironments: boolean;
   readonly isWritable: boolean;
   /** The folder, or the first one above it that is there. */
@@ -78,8 +77,6 @@ export async function lookAt(
   const model = hubModelOf(launch);
   const request = { do: 'look', commands: commands.map(({ command }) => command), model, environment: keys };
   const machine = await askFarSide<Machine>(address, python, request);
-  if (machine.system === 'Windows')
-    throw environmentFault('target/system', `${host} runs Windows: a target over SSH is a machine with Linux or macOS`);
   if (!machine.canMakeEnvironments)
     throw environmentFault(
       'python/venv',

@@ -9,7 +9,7 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { workFolder } from '../../engine/shell/workFolders.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import type { FarCall } from './farSide.ts';
@@ -103,7 +103,8 @@ export type Brought = {
 export function broughtBy({ config }: Launch): Brought {
   const places = new Map<string, Tree>();
   const named = pathsIn(config).sort((one, other) => one.length - other.length);
-  const above = (path: string) => [...places.keys()].find((each) => path === each || path.startsWith(each + sep));
+  // What a tree leaves out, such as the runs below a domain's folder, is a tree of its own.
+  const above = (path: string) => [...places.keys()].findLast((root) => isIn(root, path));
   for (const path of named) if (above(path) === undefined) places.set(path, treeOf(path));
   const place = (folder: string, path: string): string => {
     const root = above(path);
@@ -118,19 +119,27 @@ export function broughtBy({ config }: Launch): Brought {
   };
 }
 
+/** Whether a tree of the first path holds the second. */
+function isIn(root: string, path: string): boolean {
+  const [first = '', ...others] = relative(root, path).split(sep);
+  return (
+    first === '' || (first !== '..' && !isAbsolute(first) && ![first, ...others].some((part) => leftOut.has(part)))
+  );
+}
+
 /** Where a tree's file or folder lies on the target. */
 export function placeOfTree(folder: string, { hash, name }: Tree): string {
   return `${folder}/trees/${hash}/${name}`;
 }
 
-/** These name the command line of this machine and its working folder, and a target has its own. */
-const own = new Set(['run', 'engine_command', 'engine_cwd']);
+/** These name the command line of this machine and its working folder, or a place of the target itself. */
+const notBrought = new Set(['run', 'engine_command', 'engine_cwd', 'storage', 'vllm_python']);
 
 /** Every absolute path of this machine in a configuration. */
 export function pathsIn(value: unknown): string[] {
   if (typeof value === 'string') return isPath(value) ? [value] : [];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, inner]) => (own.has(name) ? [] : pathsIn(inner)));
+  return Object.entries(value).flatMap(([name, inner]) => (notBrought.has(name) ? [] : pathsIn(inner)));
 }
 
 function mapped(value: unknown, place: (path: string) => string): unknown {
@@ -138,7 +147,7 @@ function mapped(value: unknown, place: (path: string) => string): unknown {
   if (Array.isArray(value)) return value.map((inner) => mapped(inner, place));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, own.has(name) ? inner : mapped(inner, place)]),
+    Object.entries(value).map(([name, inner]) => [name, notBrought.has(name) ? inner : mapped(inner, place)]),
   );
 }
 

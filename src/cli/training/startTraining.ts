@@ -4,6 +4,7 @@ import type { Task } from '../../engine/core/task.ts';
 import type { TrainingKind } from '../../engine/core/trainingKind.ts';
 import { runBatch } from '../../engine/shell/batch.ts';
 import { makeRunFolder } from '../../engine/shell/disk.ts';
+import { partsPlayed } from '../../engine/shell/evaluationRecord.ts';
 import { Fault } from '../../engine/shell/fault.ts';
 import { signingKey } from '../../engine/shell/ledger.ts';
 import type { LoadedDomain } from '../../engine/shell/load/loadDomain.ts';
@@ -15,6 +16,8 @@ import { workFolders } from '../../engine/shell/workFolders.ts';
 import { type Given, text } from '../command.ts';
 import { type ExitCode, type Io, progress, UsageError } from '../io.ts';
 import { askAtTerminal, trialsOf } from '../rolloutOptions.ts';
+import { shellWord } from '../shellWord.ts';
+import { sizeOf } from '../targets/runFolder.ts';
 import type { Launch } from '../targets/target.ts';
 import { keepPlace, type Place, placeOf, targetAt } from '../targets/targets.ts';
 import { launchTrainer } from './trainerLaunch.ts';
@@ -84,7 +87,12 @@ function runFolder(given: Given, io: Io, kind: TrainingKind): string {
   const out = text(given, 'out');
   if (out && statSync(resolve(io.cwd, out), { throwIfNoEntry: false })?.isFile())
     throw new UsageError(`--out ${out} is a file: name a folder that is new or empty`);
-  return out ? resolve(io.cwd, out) : resolve(io.cwd, workFolders.training, runName(kind));
+  const run = out ? resolve(io.cwd, out) : resolve(io.cwd, workFolders.training, runName(kind));
+  if (sizeOf(join(run, runFiles.metrics)) > 0 || partsPlayed(run).length > 0)
+    throw new UsageError(
+      `--out ${out} holds a run already: go on with it (rehearsal train resume ${shellWord(run)}), or name a folder that is new`,
+    );
+  return run;
 }
 
 /** What SFT learns from: recordings at paths, and the rollouts of the gold seat that are to lie there first. */

@@ -32,10 +32,13 @@ class Refusal extends Error {
 
 type Opened = { readonly supervisor: Supervisor; readonly database: string };
 
+/** A rollout that was asked for and is not over; it has none while its domain is opened. */
+type Asked = { rollout?: LiveRollout; isCancelled: boolean };
+
 /** The engine's side of the training protocol: takes lines, sends lines, keeps one supervisor for each domain. */
 export function openTrainingChannel(cwd: string, send: (message: object) => void) {
   const domains = new Map<string, Promise<Opened>>();
-  const live = new Map<number, { readonly rollout: LiveRollout; cancelled: boolean }>();
+  const live = new Map<number, Asked>();
 
   let isClosing = false;
 
@@ -67,17 +70,24 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
         .map((task) => ({ id: task.id, split: task.split, persona: task.persona }));
     },
     rollout: async (params, id) => {
-      const opened = await open(params.domain);
-      if (isClosing) throw new Refusal('cancelled', 'the engine is asked to end');
-      return rollout(opened, params, id, live, cwd);
+      const asked: Asked = { isCancelled: false };
+      live.set(id, asked);
+      try {
+        const opened = await open(params.domain);
+        if (isClosing) throw new Refusal('cancelled', 'the engine is asked to end');
+        throwIfCancelled(asked);
+        return await rollout(opened, params, asked, cwd);
+      } finally {
+        live.delete(id);
+      }
     },
     cancel: async ({ request }) => {
-      const running = live.get(request);
-      if (running) {
-        running.cancelled = true;
-        running.rollout.cancel();
+      const asked = live.get(request);
+      if (asked) {
+        asked.isCancelled = true;
+        asked.rollout?.cancel();
       }
-      return { cancelled: running !== undefined };
+      return { cancelled: asked !== undefined };
     },
   };
 
@@ -97,10 +107,10 @@ export function openTrainingChannel(cwd: string, send: (message: object) => void
     },
     close: async (): Promise<void> => {
       isClosing = true;
-      const running = [...live.values()];
-      for (const { rollout: each } of running) each.cancel();
+      const running = [...live.values()].flatMap(({ rollout: each }) => each ?? []);
+      for (const each of running) each.cancel();
       // A lane that is ended before it has heard of that would never say so, and the rollout would never be over.
-      await Promise.allSettled(running.map(({ rollout: each }) => each.closed));
+      await Promise.allSettled(running.map(({ closed }) => closed));
       const opened = await Promise.allSettled(domains.values());
       await Promise.all(
         opened.map((each) => (each.status === 'fulfilled' ? each.value.supervisor.close() : undefined)),
@@ -119,11 +129,14 @@ async function openDomain(folder: string, log: (text: string) => void): Promise<
   return { supervisor, database: baseHashOf(supervisor.loaded) };
 }
 
+function throwIfCancelled({ isCancelled }: Asked): void {
+  if (isCancelled) throw new Refusal('cancelled', 'the rollout was cancelled');
+}
+
 async function rollout(
   { supervisor, database }: Opened,
   params: RolloutParams,
-  id: number,
-  live: Map<number, { readonly rollout: LiveRollout; cancelled: boolean }>,
+  asked: Asked,
   cwd: string,
 ): Promise<object> {
   const task = taskIn(supervisor.domain, params.task);
@@ -147,27 +160,24 @@ async function rollout(
     userTokens.input += notice.usage?.input ?? 0;
     userTokens.output += notice.usage?.output ?? 0;
   };
-  const running = {
-    rollout: supervisor.start({
-      task,
-      from: started,
-      seats: laneSeats(agent, user),
-      outside: outsideOf(agent, user, readKey, askPerson, undefined, count),
-      recording,
-    }),
-    cancelled: false,
-  };
-  live.set(id, running);
+  const running = supervisor.start({
+    task,
+    from: started,
+    seats: laneSeats(agent, user),
+    outside: outsideOf(agent, user, readKey, askPerson, undefined, count),
+    recording,
+  });
+  asked.rollout = running;
   let late = false;
   const timer = params.timeout_s
     ? setTimeout(() => {
         late = true;
-        running.rollout.cancel();
+        running.cancel();
       }, params.timeout_s * 1000)
     : undefined;
   try {
-    const closed = await running.rollout.closed;
-    if (running.cancelled) throw new Refusal('cancelled', 'the rollout was cancelled');
+    const closed = await running.closed;
+    throwIfCancelled(asked);
     const result = resultOf(task, params.trial, recording ?? '', closed);
     const failure = late
       ? { who: 'infrastructure', code: 'timeout', message: `the rollout took longer than ${params.timeout_s} s` }
@@ -192,7 +202,6 @@ async function rollout(
     };
   } finally {
     clearTimeout(timer);
-    live.delete(id);
   }
 }
 

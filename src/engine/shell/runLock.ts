@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { makeOnce, makeRunFolder, onDisk } from './disk.ts';
 import { Fault } from './fault.ts';
 import { isAlive } from './isAlive.ts';
+import { runFiles } from './runFiles.ts';
 
 type Owner = { readonly pid: number; readonly host: string };
 
@@ -13,7 +14,7 @@ type Owner = { readonly pid: number; readonly host: string };
  * @returns what gives the folder back
  */
 export function lockRun(folder: string): () => void {
-  const path = join(folder, '.lock');
+  const path = join(folder, runFiles.lock);
   const own: Owner = { pid: process.pid, host: hostname() };
   const text = JSON.stringify(own);
   makeRunFolder(folder);
@@ -31,7 +32,7 @@ export function lockRun(folder: string): () => void {
 
 /** Whether a process that is alive writes the record of a run. */
 export function isRunLocked(folder: string): boolean {
-  const found = readOwner(join(folder, '.lock'));
+  const found = readOwner(join(folder, runFiles.lock));
   return found !== null && (found.host !== hostname() || isAlive(found.pid));
 }
 

@@ -64,7 +64,7 @@ export async function refreshSpotCheck(): Promise<void> {
 
 function messageOf({ queue, agreement }: SpotCheck): string {
   const done = queue.filter(({ decision }) => decision !== null).length;
-  return `${done} of ${queue.length} checked. ${agreement.n === 0 ? 'No grade to compare with yet' : agreementText(agreement)}.`;
+  return `${done} of ${queue.length} checked. ${agreementText(agreement)}.`;
 }
 
 /** Opens the first rollout that nobody has decided about. */

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { rehearsal } from '../../support/terminal.ts';
 
@@ -69,6 +69,13 @@ describe.skipIf(process.platform === 'win32')('what would make a run on this mac
     expect(await said('--out', join(scratch, 'file'))).toMatch(
       /--out .*file is a file: name a folder that is new or empty/,
     );
+    const [trained, evaluated] = ['trained/metrics.jsonl', 'evaluated/trajectories/sampled/rollouts.jsonl'];
+    for (const file of [trained, evaluated]) {
+      const run = join(scratch, dirname(file).split('/')[0] ?? '');
+      mkdirSync(join(scratch, dirname(file)), { recursive: true });
+      writeFileSync(join(scratch, file), '{}\n');
+      expect(await said('--out', run)).toContain(`holds a run already: go on with it (rehearsal train resume ${run})`);
+    }
   });
 
   test.each(wrong)('$what', async ({ profile = 'cpu', nvidia = 'exit 0', check = 'exit 0', says }) => {

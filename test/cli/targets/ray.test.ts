@@ -14,8 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import type { Io } from '../../../src/cli/io.ts';
+import { rayTarget } from '../../../src/cli/targets/ray.ts';
 import { fetchFromRay, mostInLog } from '../../../src/cli/targets/rayFetch.ts';
-import { jobOfRun, LogReader } from '../../../src/cli/targets/rayFollow.ts';
+import { jobOfRun, keepJob, LogReader } from '../../../src/cli/targets/rayFollow.ts';
 import { RayJobs } from '../../../src/cli/targets/rayJobs.ts';
 import { packageOf } from '../../../src/cli/targets/rayPackage.ts';
 import { type Looked, lookAtCluster, throwUnlessUsable } from '../../../src/cli/targets/rayPreflight.ts';
@@ -27,6 +29,16 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 const folder = () => mkdtempSync(join(scratch, 'run-'));
 const environment = { RAY_AUTH_TOKEN: 'secret' };
 const { signal } = new AbortController();
+
+const terminal: Io = {
+  out: () => undefined,
+  err: () => undefined,
+  terminal: false,
+  cwd: scratch,
+  environment,
+  signal,
+  readLine: () => Promise.reject(new Error('nobody is at this terminal')),
+};
 
 const piece = (path: string, offset: number, text: string) =>
   `@rehearsal ${JSON.stringify({ path, offset, data: gzipSync(text).toString('base64') })}\n`;
@@ -140,6 +152,35 @@ test('a job that goes on tells a file anew from its start', () => {
     piece('metrics.jsonl', 0, 'one\n') + piece('metrics.jsonl', 4, 'new\n'),
   );
   expect(readFileSync(join(run, 'metrics.jsonl'), 'utf8')).toBe('one\nnew\n');
+});
+
+test('a job that the cluster does not know any more is not waited for', async () => {
+  const run = folder();
+  const jobs = await headWith({});
+  keepJob(run, { job: 'gone', told: 0 });
+  const said = /does not know the job gone: the cluster was started anew since/;
+  await expect(rayTarget(`ray://${jobs.name}`, environment).follow(run, terminal)).rejects.toThrow(said);
+  expect(readFileSync(join(run, 'connection.jsonl'), 'utf8')).toMatch(said);
+});
+
+test('a run whose job goes on is not submitted a second time', async () => {
+  const run = folder();
+  const jobs = await headWith({ '/api/jobs/j': [200, { status: 'RUNNING' }] });
+  keepJob(run, { job: 'j', told: 0 });
+  const target = rayTarget(`ray://${jobs.name}`, environment);
+  await expect(target.preflight({ ...launch, run, isResumed: true }, terminal)).rejects.toThrow(
+    /goes on as job j of .*: follow it with rehearsal train follow /,
+  );
+});
+
+test('a file that does not say any more which job it was', async () => {
+  const run = folder();
+  writeFileSync(join(run, 'ray.json'), '{"job": 3}');
+  const target = rayTarget('ray://127.0.0.1:9', environment);
+  for (const ask of [target.stop, target.follow])
+    await expect(ask(run, terminal)).rejects.toThrow(
+      /ray\.json was changed after Rehearsal wrote it, and does not say/,
+    );
 });
 
 test.each(['../out', '/etc/passwd', 'a/../../b', 'launch.json', 'pid', 'ray.json'])(

@@ -7,6 +7,8 @@ test.each([
   ['ssh://ada@gpu.example:2222/', { host: 'ada@gpu.example', port: 2222, folder: '~/rehearsal' }],
   ['ssh://ada@gpu.example/data/my%20runs/', { host: 'ada@gpu.example', port: undefined, folder: '/data/my runs' }],
   ['ssh://gpu/~/runs', { host: 'gpu', port: undefined, folder: '~/runs' }],
+  ['ssh://gpu/~/', { host: 'gpu', port: undefined, folder: '~' }],
+  ['ssh://gpu/~ada', { host: 'gpu', port: undefined, folder: '/~ada' }],
 ])('%s', (text, address) => {
   expect(readAddress(text)).toEqual(address);
 });
@@ -16,6 +18,7 @@ test.each([
   ['ssh://-oProxyCommand=run', /expected ssh:/],
   ['ssh://-l@gpu', /expected ssh:/],
   ['ssh://gpu:99999', /expected ssh:/],
+  ['ssh://gpu/100%', /expected ssh:/],
   ['ssh://ada:secret@gpu', /a password has no place in an address; ssh signs in with a key$/],
 ])('%s is refused', (text, words) => {
   expect(() => readAddress(text)).toThrow(words);

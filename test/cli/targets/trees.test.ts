@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { keysOf } from '../../../src/cli/targets/keys.ts';
 import type { Launch } from '../../../src/cli/targets/target.ts';
@@ -62,6 +62,30 @@ test('every path of this machine is brought along, at whatever depth, and named 
     domains: [{ domain: at('desk'), weight: 1 }, { domain: at('lamp') }],
     recordings: [at('gold'), join(root, 'none')],
     agent: `${at('desk')}/my.agent.yaml`,
+  });
+});
+
+test('a run below the folder of its domain is brought beside it, and a place of the target is not', () => {
+  const desk = folderWith({
+    'domain.yaml': '',
+    '.rehearsal/training/one/gold/a.jsonl': '',
+    '.rehearsal/training/one/checkpoints/final/adapter.bin': '',
+    '.rehearsal-is-no-part/b.jsonl': '',
+  });
+  const gold = join(desk, '.rehearsal', 'training', 'one', 'gold');
+  const model = join(desk, '.rehearsal', 'training', 'one', 'checkpoints', 'final');
+  const near = join(desk, '.rehearsal-is-no-part');
+  const { storage, vllm_python } = { storage: desk, vllm_python: join(desk, 'domain.yaml') };
+  const given = launchOf({ domain: desk, recordings: [gold, near], model, storage, vllm_python });
+  const { trees, placedIn } = broughtBy(given);
+  const at = (name: string) => `/far/trees/${trees.find((tree) => tree.name === name)?.hash}/${name}`;
+  expect(trees.map(({ name }) => name).sort()).toEqual([basename(desk), 'final', 'gold'].sort());
+  expect(placedIn('/far', given.config)).toEqual({
+    domain: at(basename(desk)),
+    recordings: [at('gold'), `${at(basename(desk))}/.rehearsal-is-no-part`],
+    model: at('final'),
+    storage,
+    vllm_python,
   });
 });
 

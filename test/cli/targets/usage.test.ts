@@ -32,7 +32,7 @@ test.each([
   [['resume', runWith({ 'launch.json': '{}' })], /has not begun to train: start it anew$/],
   [
     ['resume', runWith({ 'launch.json': '{', 'config.json': '{"kind": "sft"}' })],
-    /launch\.json is not JSON: it was changed/,
+    /launch\.json is no JSON object: it was changed/,
   ],
   [
     ['follow', runWith({ 'launch.json': '{}', 'target.json': '[]' })],

@@ -26,3 +26,18 @@ test('an engine whose trainer is gone ends the rollouts that wait for a model', 
     { id: 2, error: { code: 'cancelled' } },
   ]);
 });
+
+test('a rollout whose domain is still opened is cancelled, too', async () => {
+  const sent: object[] = [];
+  const channel = openTrainingChannel(process.cwd(), (message) => sent.push(message));
+  const params = { domain: 'domains/parcel-desk', task: 'missing-P49', seed: 's', trial: 0, agent: 'gold' };
+  const rollout = { id: 1, method: 'rollout', params: { ...params, user: 'agenda', basis: 'train' } };
+  const playing = channel.receive(JSON.stringify(rollout));
+  await channel.receive(JSON.stringify({ id: 2, method: 'cancel', params: { request: 1 } }));
+  await playing;
+  await channel.close();
+  expect(sent).toMatchObject([
+    { id: 2, result: { cancelled: true } },
+    { id: 1, error: { code: 'cancelled' } },
+  ]);
+});

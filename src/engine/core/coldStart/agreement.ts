@@ -19,7 +19,7 @@ export function agreementOf(pairs: readonly (readonly [boolean, boolean])[]): Ag
 
 /** The agreement in words. */
 export function agreementText({ n, share, kappa }: Agreement): string {
-  if (share === null) return 'no rollout has both a grade and a decision yet';
+  if (share === null) return 'No grade to compare with yet';
   const beyond = kappa === null ? 'kappa not defined' : `kappa ${kappa.toFixed(2)}`;
   return `${Math.round(100 * share)} % agreement between grader and person, ${beyond}, n = ${n}`;
 }

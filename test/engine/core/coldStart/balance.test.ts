@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { agreementOf } from '../../../../src/engine/core/coldStart/agreement.ts';
+import { agreementOf, agreementText } from '../../../../src/engine/core/coldStart/agreement.ts';
 import { type Candidate, chooseBalanced, type Wanted } from '../../../../src/engine/core/coldStart/balance.ts';
 import { difficulties } from '../../../../src/engine/core/coldStart/difficulty.ts';
 import { outcomes } from '../../../../src/engine/core/coldStart/outcome.ts';
@@ -146,4 +146,19 @@ test.each<[readonly (readonly [boolean, boolean])[], number | null, number | nul
   ],
 ])('agreement of %j', (pairs, share, kappa) => {
   expect(agreementOf(pairs)).toEqual({ n: pairs.length, share, kappa });
+});
+
+test.each<readonly [Parameters<typeof agreementOf>[0], string]>([
+  [[], 'No grade to compare with yet'],
+  [[[true, true]], '100 % agreement between grader and person, kappa not defined, n = 1'],
+  [
+    [
+      [true, true],
+      [false, false],
+      [true, false],
+    ],
+    '67 % agreement between grader and person, kappa 0.40, n = 3',
+  ],
+])('agreement of %j in words', (pairs, words) => {
+  expect(agreementText(agreementOf(pairs))).toBe(words);
 });

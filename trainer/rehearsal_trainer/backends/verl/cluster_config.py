@@ -118,10 +118,9 @@ def check_cluster(config: ClusterConfig) -> None:
         raise ConfigurationError(
             "format_reward, tool_reward: intermediate rewards are for this machine and SSH; a cluster has none"
         )
-    if config.refills or config.user_prices:
+    if config.refills:
         raise ConfigurationError(
-            "refills, user_prices: on a cluster verl draws the groups (algorithm=dapo replaces those without variance) "
-            "and nobody counts the cost"
+            "refills: on a cluster verl draws the groups (algorithm=dapo replaces those without variance)"
         )
     if config.vllm_python is not None:
         raise ConfigurationError("vllm_python: on a cluster verl's own servers answer (server=vllm); leave it out")

@@ -76,7 +76,7 @@ def train(config: ClusterConfig, run: RunFolder, mirror: Mirror) -> None:
     logged.unlink(missing_ok=True)  # of the attempt before
     runner, store = start(verl, run.path, trained.name)
     ending = runner.run.remote(verl)
-    measured, steps = MetricsFile(logged), Steps(run, [trained], evaluated, config.alarms)
+    measured, steps = MetricsFile(logged), Steps(run, [trained], evaluated, config.alarms, config.user_prices)
     checkpoint = reached(run.path)
     try:
         while True:

@@ -5,12 +5,12 @@ Torch-free.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rehearsal_trainer import alarms
 from rehearsal_trainer.backends.verl.store import Waiting
 from rehearsal_trainer.evaluation import measured_as, say_evaluated
-from rehearsal_trainer.grpo_step import measured_in
+from rehearsal_trainer.grpo_step import cost_of, measured_in
 from rehearsal_trainer.rollout_groups import groups_of
 from rehearsal_trainer.rollouts import PlayedRollout
 from rehearsal_trainer.run_folder import RunFolder
@@ -21,14 +21,22 @@ class Steps:
     """Measures what was played, and watches what is being played."""
 
     def __init__(
-        self, run: RunFolder, trained: Sequence[TaskSet], evaluated: Sequence[TaskSet], limits: alarms.Limits
+        self,
+        run: RunFolder,
+        trained: Sequence[TaskSet],
+        evaluated: Sequence[TaskSet],
+        limits: alarms.Limits,
+        user_prices: Mapping[str, float],
     ) -> None:
         self._run, self._trained, self._evaluated, self._limits = run, trained, evaluated, limits
+        self._user_prices = user_prices
         self._stalled: int | None = None
 
     def measured(self, step: int, played: Sequence[PlayedRollout], tested: Sequence[PlayedRollout]) -> dict[str, float]:
         """What a step's rollouts came to, and those of an evaluation after it."""
         values = measured_in(groups_of(played), self._trained) if played else {}
+        if played and self._user_prices:
+            values["cost"] = cost_of(values, self._user_prices)
         for each in self._evaluated if tested else []:
             if say_evaluated(self._run, step, each, tested):
                 values |= measured_as("evaluate", tested)
