@@ -56,7 +56,7 @@ test('its words change, its mark and every other byte stay, and undo gives them 
   });
   await workbench.press('Control+Z');
   await saved(original);
-  expect(await words.inputValue()).toBe(old);
+  await until('the words as they were', async () => expect(await words.inputValue()).toBe(old));
 });
 
 test('words that would make two rules of it are refused, and nothing is written', async () => {
