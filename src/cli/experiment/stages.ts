@@ -41,7 +41,8 @@ export function stagesIn(
   const target = asked.target ?? known?.target ?? 'local';
   // Without its target a Python is one of this machine.
   const isNamed = asked.target !== undefined || target === 'local';
-  const place = { target, python: (isNamed ? asked.python : undefined) ?? known?.python };
+  const kept = known?.target === target ? known.python : undefined;
+  const place = { target, python: (isNamed ? asked.python : undefined) ?? kept };
   const runOf = (name: string) => join(runs, name);
   const stateOf = ({ name }: Pick<Stage, 'name'>): StageState => {
     const { type } = lastWordOf(runOf(name));

@@ -112,8 +112,8 @@ function cantStart(error: Error): Fault {
 }
 
 function farFault({ host }: SshAddress, words: string): Fault {
-  // What cmd.exe and PowerShell say of `sh` and `python3`.
-  if (/ is not recognized as (an internal|the name)/.test(words))
+  // What cmd.exe and PowerShell say of `sh` and `/dev/null`.
+  if (/ is not recognized as |cannot find the path specified/.test(words))
     return environmentFault(
       'target/system',
       `${host} runs Windows: a target over SSH is a machine with Linux or macOS`,

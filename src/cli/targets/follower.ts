@@ -26,7 +26,8 @@ export async function followElsewhere(
   once: (onMessage: () => void) => Promise<void>,
 ): Promise<boolean> {
   const left = trainerOf(run);
-  if (left?.isRunning) return isGone(run, io.signal);
+  // This process may have followed the run before, to the end of a trainer that left no last word.
+  if (left?.isRunning && left.pid !== process.pid) return isGone(run, io.signal);
   // After a restart of the machine the number in a lock may be that of another program.
   if (left) rmSync(join(run, runFiles.lock), { force: true });
   const free = lockRun(run);
@@ -58,7 +59,9 @@ export function passStopOn(run: string, ask: () => Promise<unknown>): NodeJS.Tim
   }, lookForStopMs);
 }
 
-const isOfConnection = (error: unknown) => error instanceof Fault && error.failure.who === 'infrastructure';
+/** What a person has to change; what only failed there once, or on this machine's disk, may pass. */
+const isLasting = (error: unknown) =>
+  error instanceof Fault && error.failure.who === 'environment' && error.failure.code !== 'target/failed';
 
 async function keepFollowing(
   run: string,
@@ -81,7 +84,7 @@ async function keepFollowing(
       return true;
     } catch (error) {
       if (io.signal.aborted) break;
-      if (!isOfConnection(error)) {
+      if (isLasting(error)) {
         tell('disconnected', `nobody follows the run any more: ${messageOf(error)}`);
         throw error;
       }

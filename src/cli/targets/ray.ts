@@ -41,7 +41,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
       if (launch.kind !== 'grpo')
         throw new UsageError(`a Ray cluster trains with grpo; run ${launch.kind} on this machine or over SSH`);
       io.err(`looking at ${jobs.name}\n`);
-      if (launch.isResumed) await throwIfGoesOn(launch.run, jobs);
+      await throwIfGoesOn(launch.run, jobs);
       const { gpus, nodes } = await lookAtCluster(jobs, launch, io.signal);
       io.err(`${jobs.name}: ${nodes} machines, ${gpus} GPUs\n`);
       return { prepare: () => prepare(jobs, launch, io) };
@@ -64,7 +64,7 @@ export function rayTarget(name: string, environment: NodeJS.ProcessEnv = process
   };
 }
 
-/** Throws a `UsageError` where the job of a run that is to be resumed is not over: a second one would take its place. */
+/** Throws a `UsageError` where a job of the run is not over: a second one would take its place. */
 async function throwIfGoesOn(run: string, jobs: RayJobs): Promise<void> {
   const left = jobOfRun(run);
   const job = left && (await jobs.find(left.job));

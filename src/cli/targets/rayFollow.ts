@@ -77,14 +77,14 @@ export class LogReader {
     keepJob(this.#run, { job: this.#job, told: this.#told });
   }
 
-  /** Takes a last line that has no end. */
+  /** Takes a last line that has no end: words, as a piece that was torn is none. */
   end(): void {
-    if (this.#rest) this.#take(this.#rest, this.#rest.length);
+    if (this.#rest) this.#take(this.#rest, this.#rest.length, true);
     this.#rest = '';
     keepJob(this.#run, { job: this.#job, told: this.#told });
   }
 
-  #take(line: string, length: number): void {
+  #take(line: string, length: number, isTorn = false): void {
     this.#seen += length;
     if (this.#seen <= this.#told) return;
     this.#told = this.#seen;
@@ -92,7 +92,7 @@ export class LogReader {
     const at = line.indexOf(mark);
     const words = at < 0 ? line : line.slice(0, at);
     if (words.trim() || at < 0) appendFileSync(join(this.#run, runFiles.log), `${words}\n`);
-    const piece = pieceIn(line);
+    const piece = isTorn ? undefined : pieceIn(line);
     if (piece) writePiece(this.#run, piece);
   }
 }

@@ -121,10 +121,8 @@ export function broughtBy({ config }: Launch): Brought {
 
 /** Whether a tree of the first path holds the second. */
 function isIn(root: string, path: string): boolean {
-  const [first = '', ...others] = relative(root, path).split(sep);
-  return (
-    first === '' || (first !== '..' && !isAbsolute(first) && ![first, ...others].some((part) => leftOut.has(part)))
-  );
+  const inside = relative(root, path);
+  return !isAbsolute(inside) && !inside.split(sep).some((part) => part === '..' || leftOut.has(part));
 }
 
 /** Where a tree's file or folder lies on the target. */

@@ -163,12 +163,25 @@ test('a job that the cluster does not know any more is not waited for', async ()
   expect(readFileSync(join(run, 'connection.jsonl'), 'utf8')).toMatch(said);
 });
 
+test('a job that left no last word is followed again by the same process', async () => {
+  const run = folder();
+  const torn = piece('metrics.jsonl', 0, 'one\n').slice(0, -20);
+  const logs = piece('events.jsonl', 0, '{"type": "started"}\n') + torn;
+  const jobs = await headWith({
+    '/api/jobs/j': [200, { status: 'FAILED' }],
+    '/api/jobs/j/logs': [200, { logs }],
+  });
+  keepJob(run, { job: 'j', told: 0 });
+  const target = rayTarget(`ray://${jobs.name}`, environment);
+  for (const _ of [1, 2]) await expect(target.follow(run, terminal)).rejects.toThrow(/training ended/);
+});
+
 test('a run whose job goes on is not submitted a second time', async () => {
   const run = folder();
   const jobs = await headWith({ '/api/jobs/j': [200, { status: 'RUNNING' }] });
   keepJob(run, { job: 'j', told: 0 });
   const target = rayTarget(`ray://${jobs.name}`, environment);
-  await expect(target.preflight({ ...launch, run, isResumed: true }, terminal)).rejects.toThrow(
+  await expect(target.preflight({ ...launch, run }, terminal)).rejects.toThrow(
     /goes on as job j of .*: follow it with rehearsal train follow /,
   );
 });
