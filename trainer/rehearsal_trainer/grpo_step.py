@@ -67,10 +67,8 @@ class StepPlayer:
         write_summary(folder, [rollout for group in every for rollout in group])
         seconds = time.monotonic() - started
         sampled = generator.sampled_tokens - before
-        values = measured_in(every, self._trained)
+        values = measured_in(every, self._trained, config.user_prices)
         values |= {"rollout_seconds": seconds, "tokens_per_second": sampled / seconds}
-        if config.user_prices:
-            values["cost"] = cost_of(values, config.user_prices)
         self._measured.values |= values
         used = [rollout for group in groups for rollout in group]
         refuse_unscored(used, step, folder / run_files.ROLLOUTS)
@@ -161,10 +159,14 @@ def cost_of(used: Mapping[str, float], prices: Mapping[str, float]) -> float:
     return sum(used.get(f"user_{kind}_tokens", 0.0) * price for kind, price in prices.items()) / 1e6
 
 
-def measured_in(groups: Sequence[Sequence[PlayedRollout]], trained: Sequence[TaskSet]) -> dict[str, float]:
-    """What the rollouts of a step came to, and those of each domain where there are several."""
+def measured_in(
+    groups: Sequence[Sequence[PlayedRollout]], trained: Sequence[TaskSet], user_prices: Mapping[str, float]
+) -> dict[str, float]:
+    """What the rollouts of a step came to, and those of each domain where there are several; the cost with prices."""
     played = [rollout for group in groups for rollout in group]
     values = measure(played) | {"dead_groups": sum(map(is_dead, groups)) / len(groups)}
+    if user_prices:
+        values["cost"] = cost_of(values, user_prices)
     for each in trained if len(trained) > 1 else []:
         own = measure([rollout for rollout in played if rollout.request.settings is each.settings])
         values |= {f"domain/{each.name}/{name}": own[name] for name in OF_A_DOMAIN if name in own}

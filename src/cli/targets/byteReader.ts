@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Fault } from '../../engine/shell/fault.ts';
+import { cutFault } from './targetFaults.ts';
 
 /** Reads lines and bytes in turn from one stream. */
 export type ByteReader = {
@@ -10,14 +10,6 @@ export type ByteReader = {
 };
 
 const newline = 0x0a;
-
-function early(bytes: number): Fault {
-  return new Fault({
-    who: 'infrastructure',
-    code: 'ssh/failed',
-    message: `the connection ended ${bytes} bytes too early`,
-  });
-}
 
 /** A reader of a stream that nobody else reads. */
 export function bytesOf(stream: Readable): ByteReader {
@@ -42,7 +34,7 @@ export function bytesOf(stream: Readable): ByteReader {
     },
     bytes: async function* (count) {
       for (let left = count; left > 0; ) {
-        if (rest.length === 0 && !(await more())) throw early(left);
+        if (rest.length === 0 && !(await more())) throw cutFault(`the connection ended ${left} bytes too early`);
         const chunk = rest.subarray(0, left);
         rest = rest.subarray(chunk.length);
         left -= chunk.length;

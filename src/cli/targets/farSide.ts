@@ -2,13 +2,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Fault } from '../../engine/shell/fault.ts';
+import type { Fault } from '../../engine/shell/fault.ts';
 import { lastLineOf } from '../lastLine.ts';
 import { trainerFolder } from '../pythonEnvironment.ts';
 import { type ByteReader, bytesOf } from './byteReader.ts';
 import type { SshAddress } from './sshAddress.ts';
 import { sshFault } from './sshWords.ts';
-import { environmentFault } from './targetFaults.ts';
+import { cutFault, environmentFault } from './targetFaults.ts';
 
 /** Runs what comes in: first how long the program is, then the program, which reads the rest. */
 const bootstrap =
@@ -153,11 +153,6 @@ export async function askFarSide<Answer>(
   const call = await callFarSide(address, python, request, options);
   const line = await call.answers.line();
   await call.end();
-  if (line === null)
-    throw new Fault({
-      who: 'infrastructure',
-      code: 'ssh/failed',
-      message: `the connection to ${address.host} ended without an answer`,
-    });
+  if (line === null) throw cutFault(`the connection to ${address.host} ended without an answer`);
   return JSON.parse(line) as Answer;
 }

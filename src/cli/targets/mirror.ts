@@ -3,10 +3,9 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import * as z from 'zod';
-import { Fault } from '../../engine/shell/fault.ts';
 import { runFiles } from '../../engine/shell/runFiles.ts';
 import type { FarCall } from './farSide.ts';
-import { environmentFault } from './targetFaults.ts';
+import { cutFault, environmentFault } from './targetFaults.ts';
 
 const messageSchema = z.union([
   z.object({ path: z.string(), offset: z.int().min(0), size: z.int().min(0) }),
@@ -58,7 +57,7 @@ export async function mirror(folder: string, call: FarCall, onMessage: () => voi
     const line = await call.answers.line();
     if (line === null) {
       await call.end();
-      throw new Fault({ who: 'infrastructure', code: 'ssh/failed', message: 'the connection ended' });
+      throw cutFault('the connection ended');
     }
     const message = messageSchema.parse(JSON.parse(line));
     onMessage();

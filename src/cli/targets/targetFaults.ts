@@ -7,6 +7,11 @@ export function environmentFault(code: string, message: string): Fault {
   return new Fault({ who: 'environment', code, message });
 }
 
+/** A connection over SSH that ended too early: another one may come through. */
+export function cutFault(message: string): Fault {
+  return new Fault({ who: 'infrastructure', code: 'ssh/failed', message });
+}
+
 /** The trainer does not take a configuration; its words get the line of the file that they are about. */
 export function refusedOptions({ placed }: Launch, words: string): UsageError {
   return new UsageError(`the trainer refuses these options: ${placed?.(words) ?? words}`);

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from rehearsal_trainer import alarms
 from rehearsal_trainer.backends.verl.store import Waiting
 from rehearsal_trainer.evaluation import measured_as, say_evaluated
-from rehearsal_trainer.grpo_step import cost_of, measured_in
+from rehearsal_trainer.grpo_step import measured_in
 from rehearsal_trainer.rollout_groups import groups_of
 from rehearsal_trainer.rollouts import PlayedRollout
 from rehearsal_trainer.run_folder import RunFolder
@@ -34,9 +34,7 @@ class Steps:
 
     def measured(self, step: int, played: Sequence[PlayedRollout], tested: Sequence[PlayedRollout]) -> dict[str, float]:
         """What a step's rollouts came to, and those of an evaluation after it."""
-        values = measured_in(groups_of(played), self._trained) if played else {}
-        if played and self._user_prices:
-            values["cost"] = cost_of(values, self._user_prices)
+        values = measured_in(groups_of(played), self._trained, self._user_prices) if played else {}
         for each in self._evaluated if tested else []:
             if say_evaluated(self._run, step, each, tested):
                 values |= measured_as("evaluate", tested)
